@@ -1,0 +1,11 @@
+#include "arrays.hpp"
+
+NB_MODULE(_core, module) {
+    module.doc() = "The loops over rows. Call them through candide.kernels, which checks what crosses.";
+    candide::bind_tally(module);
+    candide::bind_moments(module);
+    candide::bind_codes(module);
+    candide::bind_score(module);
+    candide::bind_finish(module);
+    candide::bind_labels(module);
+}

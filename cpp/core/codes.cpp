@@ -1,0 +1,86 @@
+#include "codes.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+#include "parallel.hpp"
+
+namespace candide {
+namespace {
+
+constexpr std::size_t kTileRows = 256;
+
+// One code's row of the table added to the scores of one row.
+CANDIDE_CLONES void add_scores(const std::int64_t* codes, std::size_t n_rows, const Slots& slots, const double* table,
+                               std::size_t n_classes, double* scores) {
+    const std::size_t n = slots.n_columns;
+    for (std::size_t r = 0; r < n_rows; ++r) {
+        double* out = scores + r * n_classes;
+        for (std::size_t j = 0; j < n; ++j) {
+            const std::int64_t code = codes[r * n + j];
+            if (code < 0) continue;
+            const std::size_t last = slots.size(j) - 1;
+            const double* in = table + (slots.begin(j) + std::min(static_cast<std::size_t>(code), last)) * n_classes;
+            for (std::size_t c = 0; c < n_classes; ++c) out[c] += in[c];
+        }
+    }
+}
+
+void add_counts(const std::int64_t* codes, std::size_t n_rows, const Slots& slots, const std::int32_t* classes,
+                const double* weight, double* counts) {
+    const std::size_t n = slots.n_columns, total = slots.total();
+    bool outside = false;
+    for (std::size_t r = 0; r < n_rows; ++r) {
+        double* row = counts + static_cast<std::size_t>(classes[r]) * total;
+        const double w = weight ? weight[r] : 1.0;
+        for (std::size_t j = 0; j < n; ++j) {
+            const std::int64_t code = codes[r * n + j];
+            if (static_cast<std::uint64_t>(code) < slots.size(j))
+                row[slots.begin(j) + static_cast<std::size_t>(code)] += w;
+            else
+                outside |= code >= 0;
+        }
+    }
+    if (outside) throw std::out_of_range("a category code lies outside its column's range");
+}
+
+}  // namespace
+
+void count_codes(const Table& codes, const std::int32_t* classes, const double* weight, std::size_t n_classes,
+                 const Slots& slots, int n_threads, double* counts) {
+    const std::size_t size = n_classes * slots.total();
+    // Many levels make the private tables large: fewer shards then.
+    const Shards shards(codes.n_rows, n_classes * (1 + slots.total() / std::max<std::size_t>(1, slots.n_columns)));
+    std::vector<std::vector<double>> parts(shards.count - 1);
+    parallel_for(shards.count, codes.n_rows * codes.n_columns, n_threads, [&](std::size_t s) {
+        double* out = counts;
+        if (s > 0) {
+            parts[s - 1].assign(size, 0.0);
+            out = parts[s - 1].data();
+        }
+        std::vector<std::int64_t> scratch;
+        for (std::size_t begin = shards.begin(s); begin < shards.end(s); begin += kTileRows) {
+            const std::size_t end = std::min(begin + kTileRows, shards.end(s));
+            add_counts(codes.code_rows(begin, end, scratch), end - begin, slots, classes + begin,
+                       weight ? weight + begin : nullptr, out);
+        }
+    });
+    for (auto& part : parts) {
+        for (std::size_t i = 0; i < part.size(); ++i) counts[i] += part[i];
+        part = {};
+    }
+}
+
+void code_scores(const Table& codes, const Slots& slots, const double* table, std::size_t n_classes, int n_threads,
+                 double* scores) {
+    const std::size_t n_tiles = (codes.n_rows + kTileRows - 1) / kTileRows;
+    parallel_for(n_tiles, codes.n_rows * codes.n_columns * n_classes, n_threads, [&](std::size_t t) {
+        std::vector<std::int64_t> scratch;
+        const std::size_t begin = t * kTileRows, end = std::min(begin + kTileRows, codes.n_rows);
+        add_scores(codes.code_rows(begin, end, scratch), end - begin, slots, table, n_classes,
+                   scores + begin * n_classes);
+    });
+}
+
+}  // namespace candide

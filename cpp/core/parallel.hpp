@@ -1,0 +1,74 @@
+// Runs numbered tasks on a few threads that live only as long as the call.
+//
+// Nothing here decides what a task is: the kernels cut their work into tasks by the shape of the data alone, and combine
+// the results in the order of the tasks. That is why no result depends on the number of threads, and why a process may
+// fork between two calls.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+// Wide vectors where the machine has them, chosen when the library is loaded. Contraction of a*b+c is switched off in
+// the build, so every clone gives the same bits. Sanitizers and loaders without ifunc take the plain version.
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && !defined(CANDIDE_NO_CLONES)
+#define CANDIDE_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define CANDIDE_CLONES
+#endif
+
+namespace candide {
+
+// A call smaller than this many elementary steps runs on the caller's thread: starting one costs about as much.
+inline constexpr std::size_t kSmallWork = 1 << 17;
+
+template <class Task>
+void parallel_for(std::size_t n_tasks, std::size_t work, int n_threads, Task&& task) {
+    const std::size_t wanted = work < kSmallWork ? 1 : static_cast<std::size_t>(std::max(1, n_threads));
+    const std::size_t n_workers = std::min(wanted, n_tasks);
+    if (n_workers <= 1) {
+        for (std::size_t i = 0; i < n_tasks; ++i) task(i);
+        return;
+    }
+    std::atomic<std::size_t> next{0};
+    std::exception_ptr failure;
+    std::mutex failure_lock;
+    auto work_loop = [&] {
+        try {
+            for (std::size_t i; (i = next.fetch_add(1)) < n_tasks;) task(i);
+        } catch (...) {
+            const std::lock_guard<std::mutex> guard(failure_lock);
+            if (!failure) failure = std::current_exception();
+            next.store(n_tasks);
+        }
+    };
+    std::vector<std::thread> helpers;
+    helpers.reserve(n_workers - 1);
+    // A machine that refuses another thread still finishes the work with those it gave.
+    try {
+        for (std::size_t i = 1; i < n_workers; ++i) helpers.emplace_back(work_loop);
+    } catch (const std::system_error&) {
+    }
+    work_loop();
+    for (auto& helper : helpers) helper.join();
+    if (failure) std::rethrow_exception(failure);
+}
+
+// Rows cut into equal shards. The number depends on the data only; 64 rows a class and shard bound the extra memory of
+// the shards' private tables (three in the case of moments) to a twentieth of the data.
+struct Shards {
+    std::size_t rows, count;
+
+    Shards(std::size_t n_rows, std::size_t n_classes)
+        : rows(n_rows),
+          count(std::clamp<std::size_t>(n_rows / std::max<std::size_t>(4096, 64 * n_classes), 1, 64)) {}
+
+    std::size_t begin(std::size_t shard) const { return shard * (rows / count) + std::min(shard, rows % count); }
+    std::size_t end(std::size_t shard) const { return begin(shard + 1); }
+};
+
+}  // namespace candide

@@ -1,0 +1,42 @@
+// Log-scores of rows under every class: what each cell says, added up.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "rows.hpp"
+#include "table.hpp"
+
+namespace candide {
+
+// scores[r, c] = base[c] + sum over columns j of weights[c, j] * cell, where cell is the value or, with a threshold,
+// 1 if it lies above. A missing cell (NaN) adds absent[c, j] instead (null: nothing). Returns whether a value was
+// infinite. scores: (n_rows, n_classes).
+bool linear_scores(const Table& table, const double* weights, const double* base, const double* absent,
+                   std::size_t n_classes, std::optional<double> threshold, int n_threads, double* scores);
+
+// scores[r, c] = base[c] - sum over j of precision[c, j] * (x - mean[c, j])^2; a missing cell subtracts
+// constant[c, j] instead, the share of the base that belongs to it.
+bool quadratic_scores(const Table& table, const double* precision, const double* mean, const double* constant,
+                      const double* base, std::size_t n_classes, int n_threads, double* scores);
+
+// The linear score of sparse rows. weights and absent: (n_columns, n_classes), one column's classes side by side.
+template <class Index>
+bool linear_row_scores(const Rows<Index>& rows, const double* weights, const double* base, const double* absent,
+                       std::size_t n_classes, std::optional<double> threshold, int n_threads, double* scores);
+
+// Weights of very many classes as shared[j] + slope[c] + what is stored: column j keeps a cell only for the classes
+// that saw it (compressed by column: indptr, classes, values).
+struct FactoredWeights {
+    const double* shared;
+    const double* slope;
+    const std::int64_t* indptr;
+    const std::int64_t* classes;
+    const double* values;
+};
+template <class Index>
+bool factored_row_scores(const Rows<Index>& rows, const FactoredWeights& weights, const double* base,
+                         std::size_t n_classes, std::optional<double> threshold, int n_threads, double* scores);
+
+}  // namespace candide
