@@ -1,0 +1,52 @@
+"""candide: naive Bayes, whole. Exact, additive and fast.
+
+A naive Bayes model is a set of summaries that can be added. Learning adds summaries; predicting reads them.
+
+>>> from candide import GaussianNB
+>>> GaussianNB().fit([[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"]).predict([[1.4]])
+array(['low'], dtype='<U4')
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .estimators import (
+        BernoulliNB,
+        CategoricalNB,
+        ComplementNB,
+        GaussianNB,
+        MultinomialNB,
+        PoissonNB,
+        merge,
+    )
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BernoulliNB",
+    "CategoricalNB",
+    "ComplementNB",
+    "GaussianNB",
+    "MultinomialNB",
+    "PoissonNB",
+    "__version__",
+    "merge",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded when first used: the estimators need scikit-learn, `import candide` does not (PEP 562).
+    if name in __all__:
+        value = getattr(import_module(".estimators", __name__), name)
+        globals()[name] = value
+        return value
+    if name in ("exceptions", "families", "kernels", "priors", "statistics"):
+        return import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

@@ -1,0 +1,140 @@
+"""Any array, sparse matrix or data frame as numbers the kernels can read. narwhals stays at this door."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import InputError
+from ..kernels.data import Array, Data, Dense, Floats, Sparse
+
+# Types that cross to the kernels as they are; all others become doubles first.
+_DIRECT = {np.dtype(t) for t in ("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?")}
+# More columns than this cross as one array: handling each on its own would cost more than the copy.
+_MANY_COLUMNS = 512
+
+
+def read_numbers(X: Any) -> Data:
+    """Rows of numbers from anything that holds them; missing values become NaN.
+
+    >>> read_numbers([[1, 2], [3, None]]).floats()
+    array([[ 1.,  2.],
+           [ 3., nan]])
+    """
+    if type(X) is np.ndarray and X.ndim == 2 and X.dtype in _DIRECT:
+        return _not_empty(Dense(X, *X.shape))
+    if is_sparse(X):
+        return _not_empty(Sparse.of(_numeric_sparse(X)))
+    frame = as_frame(X)
+    if frame is not None:
+        columns = tuple(number_column(frame[name], name) for name in frame.columns)
+        data = Dense(columns, len(frame), len(columns))
+        return _not_empty(Dense.of(data.floats()) if len(columns) > _MANY_COLUMNS else data)
+    return _not_empty(Dense.of(_numbers(two_dimensional(X))))
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether ``X`` is a scipy sparse matrix or array; does not import scipy to find out."""
+    scipy_sparse = sys.modules.get("scipy.sparse")
+    return scipy_sparse is not None and bool(scipy_sparse.issparse(X))
+
+
+def as_frame(X: Any) -> Any | None:
+    """A narwhals frame over a pandas, polars, pyarrow … table, or None."""
+    if isinstance(X, (np.ndarray, list, tuple)):
+        return None
+    import narwhals.stable.v2 as nw
+
+    if nw.dependencies.is_into_dataframe(X):
+        frame = nw.from_native(X, eager_only=True)
+        if len(set(frame.columns)) != len(frame.columns):
+            raise InputError("the data frame has two columns of one name; give each a name of its own")
+        return frame
+    if hasattr(X, "collect") and hasattr(X, "collect_schema"):
+        raise InputError("X is a lazy frame; call .collect() on it first")
+    return None
+
+
+def two_dimensional(X: Any) -> Array:
+    """``X`` as a two-dimensional array of whatever type."""
+    if X is None or isinstance(X, (str, bytes)):
+        raise InputError(f"Expected 2D array, got {X!r} instead; pass rows × columns of numbers")
+    values = np.asarray(X)
+    if values.dtype.kind == "c":
+        raise InputError(f"Complex data not supported: X is of type {values.dtype}; pass real numbers")
+    if values.ndim != 2:
+        shape = "scalar array" if values.ndim == 0 else f"{values.ndim}D array"
+        raise InputError(
+            f"Expected 2D array, got {shape} instead (shape {values.shape}). Reshape your data: "
+            "X.reshape(-1, 1) for a single column, X.reshape(1, -1) for a single row"
+        )
+    return values
+
+
+def number_column(series: Any, name: str) -> Array:
+    """One column of a frame as numbers; nulls become NaN."""
+    dtype = series.dtype
+    if dtype.is_temporal():
+        raise InputError(f"column {name!r} holds dates or times ({dtype}); pass numbers, such as days since a fixed day")
+    values = np.asarray(series.to_numpy())
+    if values.ndim == 1 and values.dtype in _DIRECT:
+        return values
+    return _from_objects(np.asarray(values, dtype=object), name)
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN, NaT and pandas' NA."""
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
+
+
+def _numbers(values: Array) -> Array:
+    if values.dtype in _DIRECT:
+        return values
+    if values.dtype.kind in "mM":
+        raise InputError(f"X holds dates or times ({values.dtype}); pass numbers, such as days since a fixed day")
+    if values.dtype.kind in "OUS":
+        columns = [_from_objects(values[:, j].astype(object), str(j)) for j in range(values.shape[1])]
+        return np.column_stack(columns) if columns else np.empty(values.shape)
+    return np.asarray(values, dtype=np.float64)
+
+
+def _from_objects(values: Array, name: str) -> Floats:
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError):
+        pass
+    out = np.full(len(values), np.nan)
+    texts: list[int] = []
+    for row, value in enumerate(values):
+        if is_missing(value):
+            continue
+        try:
+            out[row] = float(value)
+        except ValueError:
+            texts.append(row)
+    if texts:
+        count = f"{len(texts)} text value{'s' if len(texts) > 1 else ''}"
+        raise InputError(
+            f"column {name!r} holds {count} (first: {values[texts[0]]!r} at row {texts[0]}); this model needs numbers; "
+            "clean the values, or use CategoricalNB for categories"
+        )
+    return out
+
+
+def _numeric_sparse(X: Any) -> Any:
+    if X.ndim != 2:
+        raise InputError(f"Expected 2D array, got a sparse array of shape {X.shape}; Reshape your data to rows × columns")
+    if X.dtype.kind == "c":
+        raise InputError(f"Complex data not supported: X is of type {X.dtype}; pass real numbers")
+    return X if X.dtype in _DIRECT else X.astype(np.float64)
+
+
+def _not_empty(data: Data) -> Data:
+    shape = (data.n_rows, data.n_columns)
+    if not data.n_rows:
+        raise InputError(f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required.")
+    if not data.n_columns:
+        raise InputError(f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
+    return data

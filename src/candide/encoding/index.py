@@ -1,0 +1,106 @@
+"""Labels and their positions. Classes and categories are this one thing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import InputError
+from ..kernels import Kernels
+from ..kernels.data import Array, Positions
+
+
+@dataclass(frozen=True, eq=False)
+class Index:
+    """Distinct labels in order. Two indexes agree on nothing until one is mapped into the other.
+
+    >>> a, b = Index(np.array(["ham", "spam"])), Index(np.array(["news", "spam"]))
+    >>> both = a.union(b)
+    >>> both.labels.tolist(), b.positions_in(both).tolist()
+    (['ham', 'news', 'spam'], [1, 2])
+    """
+
+    labels: Array
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Index) and self.labels.tolist() == other.labels.tolist()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def union(self, other: Index) -> Index:
+        """Both sets of labels in order."""
+        if self == other:
+            return self
+        kinds = {self.labels.dtype.kind, other.labels.dtype.kind}
+        if kinds <= set("biuf") or len(kinds) == 1 and kinds <= set("US"):
+            return Index(np.union1d(self.labels, other.labels))
+        if not len(self) or not len(other):
+            return self if len(self) else other
+        return Index(ordered([*self.labels.tolist(), *other.labels.tolist()]))
+
+    def positions_in(self, other: Index) -> Array:
+        """Where each of these labels stands in ``other``; -1 where it does not."""
+        place = {label: i for i, label in enumerate(other.labels.tolist())}
+        return np.array([place.get(label, -1) for label in self.labels.tolist()], dtype=np.int64)
+
+    def take(self, keep: Array) -> Index:
+        """Only some labels, by mask or position."""
+        return Index(self.labels[keep])
+
+
+def ordered(labels: list[Any]) -> Array:
+    """Distinct labels of any types in a fixed order: by kind of type, then by value."""
+    distinct = sorted(set(labels), key=lambda label: (_rank(label), label))
+    out = np.empty(len(distinct), dtype=object)
+    out[:] = distinct
+    return out
+
+
+def _rank(label: Any) -> str:
+    return "" if isinstance(label, (bool, int, float, np.number, np.bool_)) else type(label).__name__
+
+
+def encode(values: Array, kernels: Kernels) -> tuple[Index, Positions]:
+    """The distinct values of a column without holes, and the position of each row's value."""
+    kind = values.dtype.kind
+    if kind in "iub":
+        found = kernels.encode_labels(values)
+        if found is not None:
+            return Index(found[0].astype(values.dtype)), found[1]
+    if kind in "OUST":
+        return _encode_objects(values)
+    labels, positions = np.unique(values, return_inverse=True)
+    return Index(labels), positions.astype(np.int32)
+
+
+def _encode_objects(values: Array) -> tuple[Index, Positions]:
+    # A dictionary over the values is several times faster than sorting the rows.
+    items = values.tolist()
+    try:
+        labels = ordered(items)
+    except TypeError:
+        raise InputError(_unsortable(items)) from None
+    place = {label: i for i, label in enumerate(labels.tolist())}
+    positions = np.fromiter(map(place.__getitem__, items), dtype=np.int32, count=len(items))
+    return Index(labels if values.dtype.kind == "O" else labels.astype(values.dtype)), positions
+
+
+def _unsortable(items: list[Any]) -> str:
+    odd = next((item for item in items if not _hashable(item)), None)
+    if odd is not None:
+        return f"a label or category is a {type(odd).__name__} ({odd!r}); use numbers, texts or booleans"
+    kinds = sorted({type(item).__name__ for item in items})
+    return f"labels or categories of types {', '.join(kinds)} cannot be put in order; use numbers, texts or booleans"
+
+
+def _hashable(item: Any) -> bool:
+    try:
+        hash(item)
+    except TypeError:
+        return False
+    return True

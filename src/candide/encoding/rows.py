@@ -1,0 +1,84 @@
+"""What belongs to a row besides its cells: its class and its weight."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import InputError
+from ..kernels import Kernels
+from ..kernels.data import Array, Floats, Positions
+from .columns import is_missing
+from .index import Index, encode
+
+
+def read_labels(y: Any, n_rows: int, kernels: Kernels) -> tuple[Index, Positions]:
+    """The classes that occur, in order, and the position of each row's class."""
+    if y is None:
+        raise InputError("this model requires y to be passed, but the target y is None")
+    values = label_array(y)
+    if len(values) != n_rows:
+        raise InputError(
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, y has {len(values)}"
+        )
+    return encode(values, kernels)
+
+
+def label_array(y: Any) -> Array:
+    """Labels as a one-dimensional array of whole numbers, booleans or objects."""
+    values = y if type(y) is np.ndarray else np.asarray(y)
+    if values.ndim != 1:
+        raise InputError(f"y should be a 1d array, got an array of shape {values.shape} instead; pass one label a row")
+    kind = values.dtype.kind
+    if kind in "iub":
+        return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
+    if kind == "f":
+        return _float_labels(values)
+    if kind == "c":
+        raise InputError("Complex data not supported: y holds complex numbers; pass labels")
+    if kind not in "US":
+        values = values.astype(object)
+        _no_missing(values)
+    return values
+
+
+def _float_labels(values: Array) -> Array:
+    if not np.isfinite(values).all():
+        what = "NaN" if np.isnan(values).any() else "infinity"
+        raise InputError(f"Input y contains {what}; every row needs a label; drop the rows without one")
+    fraction = np.flatnonzero(values != np.trunc(values))
+    if len(fraction):
+        raise InputError(
+            f"Unknown label type: continuous. y holds {values[fraction[0]]!r} at row {fraction[0]}; a classifier needs "
+            "labels; pass whole numbers or texts"
+        )
+    return values
+
+
+def _no_missing(values: Array) -> None:
+    for row, value in enumerate(values):
+        if is_missing(value):
+            raise InputError(f"Input y contains NaN: row {row} has no label ({value!r}); drop the rows without one")
+
+
+def read_weights(sample_weight: Any, n_rows: int) -> Floats | None:
+    """Row weights, all finite and none negative; None stands for all ones."""
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.ndim == 0:
+        weight = np.full(n_rows, float(weight))
+    if weight.ndim != 1:
+        raise InputError(f"Sample weights must be 1D array or scalar, got {weight.ndim}D array")
+    if len(weight) != n_rows:
+        raise InputError(f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}: one weight a row")
+    odd = np.flatnonzero(~(weight >= 0) | np.isinf(weight))
+    if len(odd):
+        raise InputError(
+            f"Input sample_weight contains {weight[odd[0]]} at row {odd[0]}; negative, NaN or infinite weights mean "
+            "nothing here; use 0 to leave a row out, and forget() to remove learned rows"
+        )
+    if not weight.any():
+        raise InputError("all sample weights are zero: nothing would be learned")
+    return np.ascontiguousarray(weight)

@@ -1,0 +1,23 @@
+"""Rows that are already here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..encoding.index import Index
+from ..families import Batch
+from ..kernels import Kernels
+from ..kernels.data import Floats, Positions
+from ..model.plan import Plan
+from ..model.state import State
+
+
+def summarize(
+    plan: Plan, data: Any, classes: Index, positions: Positions, weight: Floats | None, kernels: Kernels
+) -> State:
+    """The state of one batch. Rows of weight 0 are as if they were not there: their classes do not appear."""
+    batch = Batch(data, positions, weight, len(classes))
+    state = State(classes, np.zeros(len(classes), dtype=bool), plan.family.observe(batch, kernels))
+    return state if weight is None else state.without_empty_classes()

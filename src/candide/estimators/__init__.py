@@ -1,0 +1,11 @@
+"""scikit-learn's shells over ``model.classifier``; no mathematics."""
+
+from .algebra import merge
+from .bernoulli import BernoulliNB
+from .categorical import CategoricalNB
+from .complement import ComplementNB
+from .gaussian import GaussianNB
+from .multinomial import MultinomialNB
+from .poisson import PoissonNB
+
+__all__ = ["BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB", "PoissonNB", "merge"]

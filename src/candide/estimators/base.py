@@ -1,0 +1,355 @@
+"""What all estimators share: scikit-learn's verbs and candide's algebra over one ``Classifier``."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .. import kernels as kernel_room
+from ..encoding.columns import read_numbers
+from ..encoding.index import Index, encode
+from ..encoding.rows import label_array, read_labels, read_weights
+from ..engines.memory import summarize
+from ..exceptions import InputError, MergeError, ParameterError
+from ..families import Family
+from ..kernels import Kernels
+from ..kernels.data import Array, Floats, Positions
+from ..model.classifier import Classifier
+from ..model.plan import ClassPrior, Plan
+from ..model.state import State
+from ..model.table import Table
+
+
+def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
+    """An error in a method that learns leaves the estimator exactly as it was."""
+
+    @functools.wraps(method)
+    def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return method(self, *args, **kwargs)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return guarded
+
+
+class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Shared verbs. A subclass names its family, its parameters and the attributes that people expect of it."""
+
+    _model: Classifier
+    n_features_in_: int
+    feature_names_in_: Array
+    # Parameters that change what is counted: models that differ in them cannot be added.
+    _counting: ClassVar[tuple[str, ...]] = ()
+    _prior_in_score: ClassVar[bool] = True
+    _allow_nan: ClassVar[bool] = True
+
+    # What a subclass provides.
+
+    def _family(self, n_features: int) -> Family:
+        """The family with the current parameters, which it checks."""
+        raise NotImplementedError
+
+    def _class_prior(self) -> ClassPrior:
+        """The prior of the classes with the current parameters."""
+        raise NotImplementedError
+
+    def _encode(self, X: Any) -> Any:
+        """``X`` as the family reads it."""
+        return read_numbers(X)
+
+    # Learning.
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows ``X`` with labels ``y``, forgetting what was learned before.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_columns)
+            NaN, None and nulls are missing values: ignored cell by cell.
+        y : array of shape (n_rows,)
+            Class labels: numbers, texts or booleans.
+        sample_weight : array of shape (n_rows,), optional
+            A row of weight k counts as k copies of it.
+        """
+        plan, state = self._summarize(X, y, sample_weight, reset=True)
+        self._model = Classifier(plan, state)
+        return self
+
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn further rows. Any sequence of calls gives the model that ``fit`` gives on all rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in ``fit``.
+        classes : array, optional
+            All classes there will be. Without it, new classes join as they appear; with it, in the first call, any
+            other label is an error.
+        """
+        first = not hasattr(self, "_model")
+        declared = self._declared(classes, first)
+        plan, batch = self._summarize(X, y, sample_weight, reset=first)
+        state = batch if first else self._model.state
+        if declared is not None:
+            state = _declare(state, declared)
+        if not first:
+            _no_stranger(batch.classes, self._model.state)
+            state = state.merge(batch)
+        self._model = Classifier(plan, state)
+        return self
+
+    def _declared(self, classes: Any, first: bool) -> Index | None:
+        if classes is None:
+            return None
+        declared = encode(np.unique(label_array(classes)), self._kernels())[0]
+        if not first and (declared != self._model.classes or len(declared) != len(np.asarray(classes))):
+            raise ParameterError(
+                f"classes={np.asarray(classes)!r} is not the same as on last call to partial_fit, which knew "
+                f"{self._model.classes.labels!r}; leave classes out to let new ones join"
+            )
+        return declared if first else None
+
+    def _summarize(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Plan, State]:
+        kernels = self._kernels()
+        data = self._read(X, reset=reset)
+        classes, positions = self._labels(y, data.n_rows, kernels)
+        weight = read_weights(sample_weight, data.n_rows)
+        plan = Plan(self._family(data.n_columns), self._class_prior(), self._prior_in_score)
+        return plan, summarize(plan, data, classes, positions, weight, kernels)
+
+    # The algebra.
+
+    @all_or_nothing
+    def merge(self, other: Self) -> Self:
+        """Add what another model has learned, as if this one had learned those rows too. Changes this model.
+
+        Classes and categories that differ are aligned. Returns ``self``; ``candide.merge`` leaves its models alone.
+        """
+        check_is_fitted(self)
+        if type(other) is not type(self):
+            raise MergeError(f"a {type(self).__name__} cannot absorb a {type(other).__name__}; merge models of one kind")
+        check_is_fitted(other)
+        self._check_mergeable(other)
+        self._model = self._model.merge(other._model)
+        return self
+
+    def _check_mergeable(self, other: Self) -> None:
+        names = [getattr(model, "feature_names_in_", np.array([])).tolist() for model in (self, other)]
+        if self.n_features_in_ != other.n_features_in_ or (all(names) and names[0] != names[1]):
+            raise MergeError(
+                f"the models have different columns: {names[0] or self.n_features_in_} and "
+                f"{names[1] or other.n_features_in_}; merge models that saw the same columns"
+            )
+        for name in self._counting:
+            if getattr(self, name) != getattr(other, name):
+                raise MergeError(
+                    f"{name} is {getattr(self, name)!r} in one model and {getattr(other, name)!r} in the other, so they "
+                    "counted different things; train both alike"
+                )
+
+    @all_or_nothing
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Remove rows that were learned, as if they had never been seen. Changes this model.
+
+        Exact for counts; means and variances to rounding. A removal that would make a count negative is refused as a
+        whole. Rows that were never learned but fit into the counts cannot be told apart from those that were.
+        After ``discount``, pass the rows' discounted weight.
+        """
+        check_is_fitted(self)
+        _, batch = self._summarize(X, y, sample_weight, reset=False)
+        self._model = self._model.with_state(self._model.state.forget(batch))
+        return self
+
+    @all_or_nothing
+    def discount(self, factor: float) -> Self:
+        """Multiply the weight of everything learned so far by ``factor`` (0 to 1), so that newer rows count more."""
+        check_is_fitted(self)
+        self._model = self._model.with_state(self._model.state.discount(factor))
+        return self
+
+    # Predicting.
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class of each row; the first in order among equals."""
+        return self._fitted().predict(self._read(X), self._kernels())
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the classes, in the order of ``classes_``, ``(n_rows, n_classes)``."""
+        return self._fitted().scorer.posterior(self._read(X), self._kernels(), logarithm=False)
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of ``predict_proba``. (Textbook code often calls joint scores by this name.)"""
+        return self._fitted().scorer.posterior(self._read(X), self._kernels(), logarithm=True)
+
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """log p(x, class) of each row and class, up to a term that all classes share."""
+        return self._fitted().scorer.joint(self._read(X), self._kernels())
+
+    def log_density(self, X: Any) -> Floats:
+        """log p(x) of each row: how probable the row is at all. All terms included."""
+        return self._fitted().log_density(self._read(X), self._kernels())
+
+    def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The log-likelihood of the data, Σ log p(x, class) over rows: what maximum likelihood maximises."""
+        model, data, kernels = self._fitted(), self._read(X), self._kernels()
+        classes, positions = self._labels(y, data.n_rows, kernels)
+        places = classes.positions_in(model.classes)
+        if (places < 0).any():
+            raise InputError(f"class {classes.labels[places < 0][0]!r} in y is unknown to the model")
+        weight = read_weights(sample_weight, data.n_rows)
+        return model.log_likelihood(data, places[positions].astype(np.int32), weight, kernels)
+
+    def sample(self, n: int = 1, random_state: Any = None) -> tuple[Array, Array]:
+        """Draw ``n`` rows from the model: ``(X, y)``."""
+        return self._draw(n, random_state)
+
+    def _draw(self, n: int, random_state: Any, **options: Any) -> tuple[Array, Array]:
+        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+            raise ParameterError(f"n is {n!r}; the number of rows to draw must be a whole number above 0")
+        if isinstance(random_state, np.random.RandomState):
+            random_state = random_state.randint(2**31)
+        X, y = self._fitted().sample(int(n), np.random.default_rng(random_state), **options)
+        return X, y
+
+    # What was learned.
+
+    def parameters(self) -> Table:
+        """The parameters of p(x | class), one a row, with the counts behind them."""
+        names = getattr(self, "feature_names_in_", None)
+        model = self._fitted()
+        return model.parameters(np.array([f"x{j}" for j in range(self.n_features_in_)]) if names is None else names)
+
+    @property
+    def classes_(self) -> Array:
+        """Class labels in sorted order."""
+        return self._fitted().classes.labels
+
+    @property
+    def class_count_(self) -> Floats:
+        """Weight of the rows of each class."""
+        return self._fitted().state.rows
+
+    @property
+    def class_prior_(self) -> Floats:
+        """p(class), fitted or given."""
+        return self._fitted().class_prior
+
+    @property
+    def class_log_prior_(self) -> Floats:
+        """log p(class)."""
+        return self._fitted().log_prior
+
+    @property
+    def n_parameters_(self) -> int:
+        """How many free parameters the model has, p(class) included."""
+        return self._fitted().n_parameters
+
+    # Inside.
+
+    def _fitted(self) -> Classifier:
+        try:
+            return self._model
+        except AttributeError:
+            check_is_fitted(self)
+            raise
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_model" in vars(self)
+
+    def _kernels(self) -> Kernels:
+        return kernel_room.default(getattr(self, "n_threads", None))
+
+    def _read(self, X: Any, reset: bool = False) -> Any:
+        """Encoded rows; checks the number and names of the columns, or with ``reset`` takes them as new."""
+        if type(X) is not np.ndarray or (not reset and "feature_names_in_" in vars(self)):
+            data = self._encode(X)
+            # Only for feature names: scikit-learn's own check, with its messages.
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return data
+        data = self._encode(X)
+        if reset:
+            self.n_features_in_ = data.n_columns
+            vars(self).pop("feature_names_in_", None)
+        elif data.n_columns != self.n_features_in_:
+            raise InputError(
+                f"X has {data.n_columns} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                "features as input"
+            )
+        return data
+
+    def _labels(self, y: Any, n_rows: int, kernels: Kernels) -> tuple[Index, Positions]:
+        if y is not None and np.ndim(y) == 2 and np.shape(y)[1] == 1:
+            warnings.warn(
+                "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
+                "(n_samples,), for example using ravel().",
+                DataConversionWarning,
+                stacklevel=4,
+            )
+            y = np.asarray(y).ravel()
+        return read_labels(y, n_rows, kernels)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self._allow_nan
+        return tags
+
+
+def _declare(state: State, declared: Index) -> State:
+    _only(state.classes, declared)
+    state = state.among(declared)
+    return State(state.classes, np.ones(len(declared), dtype=bool), state.statistics)
+
+
+def _no_stranger(classes: Index, known: State) -> None:
+    """Where all classes were declared, the list is closed."""
+    if known.declared.all():
+        _only(classes, known.classes)
+
+
+def _only(classes: Index, declared: Index) -> None:
+    strange = classes.positions_in(declared) < 0
+    if strange.any():
+        raise InputError(
+            f"The target label(s) {classes.labels[strange]} in y do not exist in the initial classes "
+            f"{declared.labels}; leave classes out of partial_fit to let new ones join"
+        )
+
+
+def class_prior_of(given: Any, fitted: bool, class_weight: Any) -> ClassPrior:
+    """A class prior from an estimator's parameters."""
+    if not isinstance(fitted, (bool, np.bool_)):
+        raise ParameterError(f"fit_prior is {fitted!r}; it must be True or False")
+    values = None
+    if given is not None:
+        try:
+            values = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ParameterError(f"the class prior is {given!r}; give one probability per class, or None") from None
+    if class_weight is not None and class_weight != "balanced":
+        if not isinstance(class_weight, Mapping):
+            raise ParameterError(f"class_weight is {class_weight!r}; it must be a dict, 'balanced' or None")
+        for label, weight in class_weight.items():
+            if not (np.isreal(weight) and 0 <= weight < np.inf):
+                raise ParameterError(f"class_weight of {label!r} is {weight!r}; weights are finite and 0 or more")
+    return ClassPrior(values, bool(fitted), class_weight)
+
+
+def number(value: Any, name: str, least: float = 0.0) -> float:
+    """A real parameter of at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not least <= value < np.inf:
+        raise ParameterError(f"{name} is {value!r}; it must be a number of at least {least:g}")
+    return float(value)

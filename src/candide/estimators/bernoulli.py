@@ -1,0 +1,82 @@
+"""Bernoulli naive Bayes."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..families import Bernoulli
+from ..kernels.data import Floats
+from ..priors import Dirichlet
+from .base import number
+from .discrete import DiscreteNB
+
+
+class BernoulliNB(DiscreteNB):
+    """Naive Bayes for columns that are on or off; absence counts as evidence too.
+
+    A drop-in for ``sklearn.naive_bayes.BernoulliNB``. Both probabilities come from their own counts, so none is lost to
+    rounding; NaN is a missing value and is ignored cell by cell.
+
+    Parameters
+    ----------
+    binarize : float or None, default 0.0
+        A column is on where its value lies above. None: the values are 0 or 1 already.
+    alpha, force_alpha, fit_prior, class_prior, class_weight, n_threads
+        As in ``MultinomialNB``; ``alpha`` is added to both outcomes.
+
+    Attributes
+    ----------
+    feature_count_ : array of shape (n_classes, n_features)
+        Weight of the rows in which the column is on.
+    feature_log_prob_ : array of shape (n_classes, n_features)
+        log φ, the log probability that the column is on; made when asked for.
+
+    Examples
+    --------
+    >>> X = [[1, 0, 1], [1, 1, 1], [0, 0, 1], [0, 1, 0]]
+    >>> model = BernoulliNB(alpha=0).fit(X, [1, 1, 0, 0])
+    >>> model.parameters()["probability"].reshape(2, 3)         # φ by maximum likelihood
+    array([[0. , 0.5, 0.5],
+           [1. , 0.5, 1. ]])
+    >>> model.n_parameters_
+    7
+    """
+
+    _counting: ClassVar[tuple[str, ...]] = ("binarize",)
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        binarize: float | None = 0.0,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        class_weight: Any = None,
+        n_threads: int | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.binarize = binarize
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.class_weight = class_weight
+        self.n_threads = n_threads
+
+    def _family(self, n_features: int) -> Bernoulli:
+        threshold = None if self.binarize is None else number(self.binarize, "binarize")
+        return Bernoulli(Dirichlet(self._check_alpha()), threshold)
+
+    @property
+    def feature_count_(self) -> Floats:
+        """Weight of the rows of each class in which the column is on."""
+        return np.asarray(self._fitted().state.statistics.dense())
+
+    @property
+    def feature_log_prob_(self) -> Floats:
+        """log φ of each class and column; -inf where φ is 0."""
+        model = self._fitted()
+        family: Any = model.plan.family
+        return np.asarray(family.log_on_off(model.state.statistics)[0].value())

@@ -1,0 +1,122 @@
+"""Categorical naive Bayes."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from ..encoding.categories import read_categories
+from ..exceptions import ParameterError
+from ..families import Categorical
+from ..kernels.data import Array, Floats
+from .discrete import DiscreteNB
+
+
+class CategoricalNB(DiscreteNB):
+    """Naive Bayes for columns that take one of several values: codes, texts, booleans, categoricals, mixed.
+
+    A drop-in for ``sklearn.naive_bayes.CategoricalNB`` on whole-number codes. Missing values are ignored cell by cell.
+
+    Parameters
+    ----------
+    min_categories : int or array of shape (n_features,), optional
+        At least so many values per column.
+    categories : {"range", "seen"}, default "range"
+        How many values a column of whole-number codes has: its largest code + 1 (as scikit-learn has it), or as many as
+        were seen (as the textbook has it). Columns of texts and other values always have those seen.
+    unseen : {"ignore", "smooth", "error"}, default "ignore"
+        What a value does that has no share of its own: nothing, so that the other columns decide; count as one more
+        value, for which a cell is reserved; or stop. Only "smooth" changes the other shares.
+    alpha : float or array, default 1.0
+        Pseudo-count per value: one number, one per column, or one per class and column.
+    force_alpha, fit_prior, class_prior, class_weight, n_threads
+        As in ``MultinomialNB``.
+
+    Attributes
+    ----------
+    n_categories_ : array of shape (n_features,)
+        How many values each column has.
+    categories_ : list of arrays
+        The values of each column, in the order of the two lists below.
+    category_count_, feature_log_prob_ : lists of arrays of shape (n_classes, n_categories)
+        Counts and log θ; made when asked for.
+
+    Examples
+    --------
+    >>> X = [["red", "yes"], ["red", "no"], ["green", "no"], ["green", None]]
+    >>> model = CategoricalNB().fit(X, ["a", "a", "b", "b"])
+    >>> model.predict_proba([["red", "no"], ["blue", None]]).round(3)
+    array([[0.692, 0.308],
+           [0.5  , 0.5  ]])
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        min_categories: Any = None,
+        categories: Literal["range", "seen"] = "range",
+        unseen: Literal["ignore", "smooth", "error"] = "ignore",
+        class_weight: Any = None,
+        n_threads: int | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.min_categories = min_categories
+        self.categories = categories
+        self.unseen = unseen
+        self.class_weight = class_weight
+        self.n_threads = n_threads
+
+    def _family(self, n_features: int) -> Categorical:
+        for name, allowed in (("categories", ("range", "seen")), ("unseen", ("ignore", "smooth", "error"))):
+            if getattr(self, name) not in allowed:
+                raise ParameterError(f"{name} is {getattr(self, name)!r}; it must be one of {', '.join(allowed)}")
+        family = Categorical(self._check_alpha(), self.categories, self.unseen, self.min_categories)
+        family.least(n_features)
+        return family
+
+    def _encode(self, X: Any) -> Any:
+        return read_categories(X)
+
+    @property
+    def n_categories_(self) -> Array:
+        """How many values each column has."""
+        family, statistics = self._parts()
+        return np.asarray(family.n_values(statistics))
+
+    @property
+    def categories_(self) -> list[Array]:
+        """The values of each column that have a share."""
+        family, statistics = self._parts()
+        return list(family.values(statistics))
+
+    @property
+    def category_count_(self) -> list[Floats]:
+        """Weight of each value in each class, one table per column."""
+        family, statistics = self._parts()
+        return list(family.full_counts(statistics))
+
+    @property
+    def feature_log_prob_(self) -> list[Floats]:
+        """log θ of each value in each class, one table per column."""
+        family, statistics = self._parts()
+        return list(family.full_log_shares(statistics))
+
+    def _parts(self) -> tuple[Any, Any]:
+        model = self._fitted()
+        return model.plan.family, model.state.statistics
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.sparse = False
+        tags.input_tags.positive_only = True
+        return tags

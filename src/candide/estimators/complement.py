@@ -1,0 +1,109 @@
+"""Complement naive Bayes."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+
+from ..exceptions import NotADensity, ParameterError
+from ..families import Complement
+from ..kernels.data import Floats
+from ..priors import Dirichlet
+from .discrete import DiscreteNB
+
+
+class _Refused:
+    """An inherited method that has no meaning here; the error says why."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object, owner: type) -> NoReturn:
+        raise NotADensity(
+            f"ComplementNB has no {self.name}: its scores compare a row with the other classes and are no log "
+            "probability of the row; use MultinomialNB for a density"
+        )
+
+
+class ComplementNB(DiscreteNB):
+    """Rennie's complement naive Bayes: a class wins where the other classes explain the row badly.
+
+    Suits texts with unequal classes. A drop-in for ``sklearn.naive_bayes.ComplementNB``. Its scores are not log
+    probabilities of the data, so it has no ``sample``, ``log_density`` or ``log_likelihood``; ``predict_proba`` is the
+    softmax of the scores. As in scikit-learn, the class prior enters only if there is a single class; ``class_weight``
+    adds the logarithm of the weight to the score.
+
+    Parameters
+    ----------
+    norm : bool, default False
+        Divide each class's weights by their sum.
+    alpha, force_alpha, fit_prior, class_prior, class_weight, n_threads
+        As in ``MultinomialNB``.
+
+    Attributes
+    ----------
+    feature_count_, feature_all_ : arrays
+        Weighted sums of the columns, per class and over all classes.
+    feature_log_prob_ : array of shape (n_classes, n_features)
+        The weights, under the name they have in scikit-learn.
+
+    Examples
+    --------
+    >>> X = [[2, 1, 0], [3, 0, 0], [0, 1, 4]]
+    >>> ComplementNB().fit(X, ["spam", "spam", "ham"]).predict([[0, 0, 2]])
+    array(['ham'], dtype='<U4')
+    """
+
+    _prior_in_score: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        norm: bool = False,
+        class_weight: Any = None,
+        n_threads: int | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.norm = norm
+        self.class_weight = class_weight
+        self.n_threads = n_threads
+
+    def _family(self, n_features: int) -> Any:
+        if not isinstance(self.norm, (bool, np.bool_)):
+            raise ParameterError(f"norm is {self.norm!r}; it must be True or False")
+        return Complement(Dirichlet(self._check_alpha()), bool(self.norm))
+
+    sample = _Refused()  # type: ignore[assignment]
+    log_density = _Refused()  # type: ignore[assignment]
+    log_likelihood = _Refused()  # type: ignore[assignment]
+
+    @property
+    def feature_count_(self) -> Floats:
+        """Weighted sum of each column in each class."""
+        return np.asarray(self._fitted().state.statistics.dense())
+
+    @property
+    def feature_all_(self) -> Floats:
+        """Weighted sum of each column over all classes."""
+        return np.asarray(self._fitted().state.statistics.total.sum(axis=0)).ravel()
+
+    @property
+    def feature_log_prob_(self) -> Floats:
+        """Weight of each class and column; +inf where no other class has the column (``alpha=0``)."""
+        model = self._fitted()
+        family: Any = model.plan.family
+        finite, order = family.weights(model.state.statistics)
+        return np.asarray(finite if order is None else np.where(order > 0, np.inf, finite))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags

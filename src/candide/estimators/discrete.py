@@ -1,0 +1,62 @@
+"""What the models with pseudo-counts share: ``alpha``, ``force_alpha``, ``fit_prior``, ``class_prior``."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import ParameterError
+from ..kernels.data import Floats
+from ..model.plan import ClassPrior
+from .base import BaseNB, class_prior_of
+
+_ALPHA_MIN = 1e-10
+
+
+class DiscreteNB(BaseNB):
+    """Counting models. ``alpha`` is a pseudo-count: one number, one per column, or one per class and column."""
+
+    alpha: Any
+    force_alpha: bool
+    fit_prior: bool
+    class_prior: Any
+    class_weight: Any
+
+    def _class_prior(self) -> ClassPrior:
+        return class_prior_of(self.class_prior, self.fit_prior, self.class_weight)
+
+    def _check_alpha(self) -> float | Floats:
+        """``alpha`` as it will be used."""
+        alpha = self._alpha_array()
+        if np.min(alpha) >= _ALPHA_MIN or self.force_alpha:
+            return alpha
+        warnings.warn(
+            f"alpha too small will result in numeric errors, setting alpha = {_ALPHA_MIN:.1e}. Use "
+            "`force_alpha=True` to keep alpha unchanged.",
+            UserWarning,
+            stacklevel=6,
+        )
+        return np.maximum(alpha, _ALPHA_MIN) if np.ndim(alpha) else max(float(alpha), _ALPHA_MIN)
+
+    def _alpha_array(self) -> float | Floats:
+        if isinstance(self.alpha, (bool, str)) or self.alpha is None:
+            raise ParameterError(f"alpha is {self.alpha!r}; it must be a number of at least 0, or an array of such")
+        try:
+            alpha = np.asarray(self.alpha, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ParameterError(f"alpha is {self.alpha!r}; it must be a number of at least 0, or an array") from None
+        if alpha.ndim and (alpha.ndim > 2 or alpha.shape[-1] != self.n_features_in_):
+            raise ParameterError(
+                "When alpha is an array, it should contains `n_features` values, or one row of them per class. Got "
+                f"shape {alpha.shape} for {self.n_features_in_} features."
+            )
+        if not ((alpha >= 0) & (alpha < np.inf)).all():
+            raise ParameterError(f"All values in alpha must be greater than 0. Got {self.alpha!r}.")
+        return alpha if alpha.ndim else float(alpha)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags

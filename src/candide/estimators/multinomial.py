@@ -1,0 +1,94 @@
+"""Multinomial naive Bayes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import ParameterError
+from ..families import Multinomial
+from ..kernels.data import Array, Floats
+from ..priors import Dirichlet
+from .discrete import DiscreteNB
+
+
+class MultinomialNB(DiscreteNB):
+    """Naive Bayes for counts that compete, such as the words of a text: each class has shares θ of the columns.
+
+    A drop-in for ``sklearn.naive_bayes.MultinomialNB``, where ``alpha=0`` is the exact maximum likelihood. A missing
+    count (NaN) is left out of the sum and of the row's length.
+
+    Parameters
+    ----------
+    alpha : float or array, default 1.0
+        Pseudo-count added to every cell: one number, one per column, or one per class and column.
+    force_alpha : bool, default True
+        False raises pseudo-counts below 1e-10 to 1e-10.
+    fit_prior : bool, default True
+        False makes the class prior uniform.
+    class_prior : array of shape (n_classes,), optional
+        Probabilities of the classes in sorted order.
+    class_weight : dict, "balanced" or None
+        Factors on the class prior; "balanced" makes it uniform.
+    n_threads : int, optional
+        Threads to use; by default ``CANDIDE_NUM_THREADS`` or all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    feature_count_ : array of shape (n_classes, n_features)
+        Weighted sums of the columns.
+    feature_log_prob_ : array of shape (n_classes, n_features)
+        log θ; made when asked for.
+
+    Examples
+    --------
+    >>> X = [[2, 1, 0], [3, 0, 0], [0, 1, 4]]        # counts of "win", "hello", "meeting"
+    >>> model = MultinomialNB().fit(X, ["spam", "spam", "ham"])
+    >>> model.predict([[1, 0, 0]])
+    array(['spam'], dtype='<U4')
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        class_weight: Any = None,
+        n_threads: int | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.class_weight = class_weight
+        self.n_threads = n_threads
+
+    def _family(self, n_features: int) -> Any:
+        return Multinomial(Dirichlet(self._check_alpha()))
+
+    def sample(self, n: int = 1, random_state: Any = None, length: Any = 100) -> tuple[Array, Array]:
+        """Draw ``n`` rows of counts: ``(X, y)``; ``length`` tokens a row, one number or one per row."""
+        lengths = np.asarray(length)
+        if lengths.dtype.kind not in "iu" or (lengths < 0).any() or lengths.shape not in ((), (n,)):
+            raise ParameterError(f"length is {length!r}; it must be a whole number of tokens, or {n} of them")
+        return self._draw(n, random_state, length=length)
+
+    @property
+    def feature_count_(self) -> Floats:
+        """Weighted sum of each column in each class."""
+        return np.asarray(self._fitted().state.statistics.dense())
+
+    @property
+    def feature_log_prob_(self) -> Floats:
+        """log θ of each class and column; -inf where θ is 0."""
+        model = self._fitted()
+        family: Any = model.plan.family
+        return np.asarray(family.log_shares(model.state.statistics).value())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags

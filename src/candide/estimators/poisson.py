@@ -1,0 +1,93 @@
+"""Poisson naive Bayes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..families import Poisson
+from ..kernels.data import Floats
+from ..model.plan import ClassPrior
+from ..priors import Gamma
+from .base import class_prior_of, number
+from .discrete import DiscreteNB
+
+
+class PoissonNB(DiscreteNB):
+    """Naive Bayes for counts of events: in every class each column follows a Poisson distribution of its own.
+
+    Unlike ``MultinomialNB``, the columns do not compete: how many events there are in all is evidence too. The rate is
+    the posterior mean (Σx + alpha) / (n + beta) under a Gamma(alpha, beta) prior.
+
+    Parameters
+    ----------
+    alpha : float or array, default 1.0
+        Shape of the prior, in events: one number, one per column, or one per class and column.
+    beta : float, default 1.0
+        Rate of the prior, in rows. ``alpha=0, beta=0`` is the maximum likelihood.
+    fit_prior, class_prior, class_weight, n_threads
+        As in ``MultinomialNB``.
+
+    Attributes
+    ----------
+    feature_count_ : array of shape (n_classes, n_features)
+        Weighted sums of the columns.
+    rate_ : array of shape (n_classes, n_features)
+        λ.
+
+    Examples
+    --------
+    >>> calls = [[2, 0], [3, 1], [9, 4], [11, 6]]               # calls by day and by night
+    >>> model = PoissonNB(alpha=0, beta=0).fit(calls, ["quiet", "quiet", "busy", "busy"])
+    >>> model.rate_
+    array([[10. ,  5. ],
+           [ 2.5,  0.5]])
+    >>> model.predict([[8, 3]])
+    array(['busy'], dtype='<U5')
+    """
+
+    force_alpha = True
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        beta: float = 1.0,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        class_weight: Any = None,
+        n_threads: int | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.beta = beta
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.class_weight = class_weight
+        self.n_threads = n_threads
+
+    def _family(self, n_features: int) -> Poisson:
+        return Poisson(Gamma(self._check_alpha(), number(self.beta, "beta")))
+
+    def _class_prior(self) -> ClassPrior:
+        return class_prior_of(self.class_prior, self.fit_prior, self.class_weight)
+
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """log p(x, class) of each row and class, log x! included."""
+        model, data, kernels = self._fitted(), self._read(X), self._kernels()
+        return np.asarray(model.scorer.joint(data, kernels) + model.likelihood.log_base(data)[:, None])
+
+    @property
+    def feature_count_(self) -> Floats:
+        """Weighted sum of each column in each class."""
+        return np.asarray(self._fitted().state.statistics.dense())
+
+    @property
+    def rate_(self) -> Floats:
+        """λ of each class and column."""
+        return np.asarray(self._fitted().likelihood.rate)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags

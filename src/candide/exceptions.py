@@ -1,0 +1,41 @@
+"""What can go wrong, as a tree.
+
+::
+
+    CandideError
+    ├── InputError (ValueError)      the data, labels or weights cannot be used as they are
+    ├── ParameterError (ValueError)  a setting of a model is outside what it allows
+    ├── MergeError (ValueError)      two models cannot be added
+    ├── ForgetError (ValueError)     rows cannot be removed, because the model never learned them
+    └── NotADensity (AttributeError) the model gives scores, not probabilities of the data
+
+Every message says what was found, what is allowed, and what to do. An error leaves a fitted model as it was.
+"""
+
+from __future__ import annotations
+
+__all__ = ["CandideError", "ForgetError", "InputError", "MergeError", "NotADensity", "ParameterError"]
+
+
+class CandideError(Exception):
+    """Base of all errors that candide raises on purpose."""
+
+
+class InputError(CandideError, ValueError):
+    """The data, labels or weights cannot be used as they are."""
+
+
+class ParameterError(CandideError, ValueError):
+    """A setting of a model is outside what it allows."""
+
+
+class MergeError(CandideError, ValueError):
+    """Two models cannot be added."""
+
+
+class ForgetError(CandideError, ValueError):
+    """Rows cannot be removed, because the model never learned them."""
+
+
+class NotADensity(CandideError, AttributeError):
+    """The model gives scores, not probabilities of the data."""

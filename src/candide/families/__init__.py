@@ -1,0 +1,31 @@
+"""One likelihood per file. Adding one: a file here, a line in this registry, a row in the laws' table, a docs page."""
+
+from .base import Batch, Family, Likelihood
+from .bernoulli import Bernoulli
+from .categorical import Categorical
+from .complement import Complement
+from .gaussian import Gaussian
+from .multinomial import Multinomial
+from .poisson import Poisson
+
+FAMILIES: dict[str, type[Family]] = {
+    "bernoulli": Bernoulli,
+    "categorical": Categorical,
+    "complement": Complement,
+    "gaussian": Gaussian,
+    "multinomial": Multinomial,
+    "poisson": Poisson,
+}
+
+__all__ = [
+    "FAMILIES",
+    "Batch",
+    "Bernoulli",
+    "Categorical",
+    "Complement",
+    "Family",
+    "Gaussian",
+    "Likelihood",
+    "Multinomial",
+    "Poisson",
+]

@@ -1,0 +1,150 @@
+"""Measurements: a normal distribution per class and column, variances by maximum likelihood plus a floor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..exceptions import InputError
+from ..kernels import Kernels
+from ..kernels.data import Array, Data, Dense, Floats, Positions, Sparse, chunks
+from ..kernels.layout import infinite_cell
+from ..statistics import Moments
+from .base import Batch, cell_positions
+
+_LOG_2PI = float(np.log(2 * np.pi))
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """Means and variances. ``var_smoothing`` times the largest variance of all columns is added to every variance.
+
+    The floor is taken from the moments of all classes together when parameters are made, never kept in them; so chunks,
+    weights, merges and one pass agree.
+    """
+
+    var_smoothing: float = 1e-9
+
+    def observe(self, batch: Batch, kernels: Kernels) -> Moments:
+        table = kernels.moments(batch.data, batch.classes, batch.weight, batch.n_classes)
+        if not (np.isfinite(table.mean).all() and np.isfinite(table.scatter).all()):
+            raise _too_large(batch.data)
+        return Moments(batch.class_weight(), *table)
+
+    def floor(self, statistics: Moments) -> float:
+        """What is added to every variance."""
+        return float(self.var_smoothing * statistics.pooled()[2].max())
+
+    def likelihood(self, statistics: Moments) -> GaussianLikelihood:
+        weight, mean, variance = statistics.pooled()
+        seen = statistics.weight > 0
+        floor = self.var_smoothing * variance.max()
+        own = np.divide(statistics.scatter, statistics.weight, out=np.zeros_like(statistics.mean), where=seen)
+        # A class that never saw a column has no opinion of its own: it takes the column's overall distribution.
+        theta = np.where(seen, statistics.mean, np.where(weight > 0, mean, np.nan))
+        var = np.where(seen, own, np.where(weight > 0, variance, np.nan)) + floor
+        return GaussianLikelihood(statistics, theta, var)
+
+    def n_parameters(self, statistics: Moments) -> int:
+        return 2 * statistics.mean.size
+
+
+@dataclass(frozen=True)
+class GaussianLikelihood:
+    """log p(x | class) = Σ -½ log 2πσ² - (x - μ)² / 2σ². A column that nobody observed is NaN and says nothing."""
+
+    statistics: Moments
+    mean: Floats
+    variance: Floats
+
+    @cached_property
+    def _known(self) -> Array:
+        return ~np.isnan(self.mean)
+
+    @cached_property
+    def _point(self) -> Array:
+        """Cells without variance: all mass in one point. Variances too small to invert belong here."""
+        return self._known & (self.variance < 1e-300)
+
+    @cached_property
+    def _spread(self) -> Floats:
+        """1 / 2σ², and 0 where there is no density to speak of."""
+        usable = self._known & ~self._point
+        return np.divide(0.5, self.variance, out=np.zeros_like(self.variance), where=usable)
+
+    @cached_property
+    def _constant(self) -> Floats:
+        variance = np.where(self._known & ~self._point, self.variance, 1.0)
+        return np.where(self._known, -0.5 * (_LOG_2PI + np.log(variance)), 0.0)
+
+    @cached_property
+    def _center(self) -> Floats:
+        return np.where(self._known, self.mean, 0.0)
+
+    @cached_property
+    def _base(self) -> Floats:
+        return self._constant.sum(axis=1)
+
+    @property
+    def is_limit(self) -> bool:
+        return bool(self._point.any())
+
+    def scores(self, data: Data, offset: Floats, kernels: Kernels) -> Floats:
+        if isinstance(data, Sparse):
+            return self._sparse_scores(data, offset, kernels)
+        return kernels.quadratic_scores(data, self._spread, self._center, self._constant, self._base + offset)
+
+    def _sparse_scores(self, data: Sparse, offset: Floats, kernels: Kernels) -> Floats:
+        # Row by row in dense form: expanding the square would save time and lose digits where the mean is far from 0.
+        out = np.empty((data.n_rows, len(self.mean)))
+        for begin, end, part in chunks(data, max(1, (1 << 20) // data.n_columns)):
+            dense = Dense.of(part.floats())
+            out[begin:end] = kernels.quadratic_scores(
+                dense, self._spread, self._center, self._constant, self._base + offset
+            )
+        return out
+
+    def limits(self, data: Data, kernels: Kernels) -> list[Floats]:
+        """With variance ε: the squared distance from the point grows as 1/ε, the density at the point as log(1/ε)/2."""
+        if not self.is_limit:
+            return []
+        point = self._point.astype(np.float64)
+        dense = Dense.of(data.floats()) if isinstance(data, Sparse) else data
+        none = np.zeros(len(point))
+        far = kernels.quadratic_scores(dense, point, self._center, np.zeros_like(point), none)
+        high = kernels.quadratic_scores(dense, np.zeros_like(point), self._center, point / 2, point.sum(axis=1) / 2)
+        return [far, high]
+
+    def shrunk(self, data: Data, kernels: Kernels) -> Floats:
+        x = data.floats()[:, None, :]
+        distance = (x * 2.0**-520 - self._center * 2.0**-520) * np.sqrt(self._spread)
+        with np.errstate(over="ignore"):
+            return -np.nansum(distance * distance, axis=2)
+
+    def log_base(self, data: Data) -> Floats:
+        return np.zeros(data.n_rows)
+
+    def sample(self, classes: Positions, rng: np.random.Generator) -> Floats:
+        scale = np.sqrt(self.variance)[classes]
+        return self.mean[classes] + scale * rng.standard_normal(scale.shape)
+
+    def parameters(self) -> dict[str, Array]:
+        return {
+            **cell_positions(*self.mean.shape),
+            "count": self.statistics.weight.ravel(),
+            "mean": self.mean.ravel(),
+            "variance": self.variance.ravel(),
+        }
+
+
+def _too_large(data: Data) -> InputError:
+    stored = data.values if isinstance(data, Sparse) else data.floats()
+    if np.isinf(stored).any():
+        return infinite_cell(data)
+    largest = float(np.nanmax(np.abs(np.asarray(stored, dtype=np.float64))))
+    return InputError(
+        f"X holds values as large as {largest:.3g}, whose squares overflow; GaussianNB needs magnitudes below about "
+        "1e150; rescale the columns or take logarithms"
+    )

@@ -1,0 +1,111 @@
+"""Likelihoods whose logarithm is linear in the cells: Bernoulli, multinomial, complement, Poisson."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import InputError
+from ..kernels import Kernels
+from ..kernels.base import FactoredTable, LinearTable, Tally
+from ..kernels.data import Data, Floats
+from ..kernels.layout import infinite_cell
+from ..statistics import Counts
+from .base import Batch
+
+# Small enough that no product with a finite cell overflows, large enough that differences survive.
+_SHRINK = 2.0**-600
+
+
+@dataclass(frozen=True)
+class Score:
+    """One linear function of the cells per class."""
+
+    table: LinearTable | FactoredTable
+    base: Floats
+
+    def of(self, data: Data, offset: Floats | float, threshold: float | None, kernels: Kernels) -> Floats:
+        base = self.base + offset
+        if isinstance(self.table, FactoredTable):
+            return kernels.factored_scores(data, self.table, base, threshold)
+        return kernels.linear_scores(data, self.table, base, threshold)
+
+    @cached_property
+    def shrunk(self) -> Score:
+        table = self.table
+        if isinstance(table, FactoredTable):
+            small = FactoredTable(table.shared * _SHRINK, table.slope * _SHRINK, table.stored * _SHRINK)
+            return Score(small, self.base * _SHRINK)
+        absent = None if table.absent is None else table.absent * _SHRINK
+        return Score(LinearTable(table.weights * _SHRINK, absent), self.base * _SHRINK)
+
+
+class LinearLikelihood:
+    """Scores of a linear family; subclasses say how it samples and what its parameters are called."""
+
+    finite: Score
+    order: Score | None  # powers of 1/ε: probabilities that are 0
+    threshold: float | None = None
+
+    @property
+    def is_limit(self) -> bool:
+        return self.order is not None
+
+    def scores(self, data: Data, offset: Floats, kernels: Kernels) -> Floats:
+        return self.finite.of(data, offset, self.threshold, kernels)
+
+    def limits(self, data: Data, kernels: Kernels) -> list[Floats]:
+        return [] if self.order is None else [self.order.of(data, 0.0, self.threshold, kernels)]
+
+    def shrunk(self, data: Data, kernels: Kernels) -> Floats:
+        return self.finite.shrunk.of(data, 0.0, self.threshold, kernels)
+
+    def log_base(self, data: Data) -> Floats:
+        return np.zeros(data.n_rows)
+
+
+def observe_counts(batch: Batch, kernels: Kernels, model: str, threshold: float | None = None) -> Counts:
+    """The tally of a batch; counts must be finite and, without a threshold, not negative."""
+    tally = kernels.tally(batch.data, batch.classes, batch.weight, batch.n_classes, threshold)
+    if tally.infinite:
+        raise infinite_cell(batch.data)
+    if threshold is None:
+        check_counts(tally, batch.data, model)
+    return Counts(batch.class_weight(), tally.total, tally.missing)
+
+
+def check_counts(tally: Tally, data: Data, model: str) -> None:
+    if tally.negative:
+        raise negative_cell(data, model)
+    stored = tally.total if isinstance(tally.total, np.ndarray) else tally.total.data
+    if not np.isfinite(stored).all():
+        raise InputError(f"counts in X are too large for {model}: their sum overflows; rescale X")
+
+
+def negative_cell(data: Data, model: str) -> InputError:
+    """The error for a count below 0, with its place."""
+    x = data.floats() if not hasattr(data, "matrix") else data.matrix()
+    rows, columns = (x < 0).nonzero()
+    row, column = int(rows[0]), int(columns[0])
+    return InputError(
+        f"Negative values in data passed to {model} (input X): column {column} is {x[row, column]:g} at row {row}; "
+        "counts are 0 or more; for hashed features pass alternate_sign=False"
+    )
+
+
+def sparse_parts(total: Any, alpha: float | Floats) -> tuple[Any, Floats, Floats]:
+    """A sparse table by columns, the pseudo-count of each stored cell, and that of each column."""
+    by_column = total.tocsc()
+    pseudo = np.broadcast_to(np.asarray(alpha, dtype=np.float64), total.shape[1:]).copy()
+    return by_column, np.repeat(pseudo, np.diff(by_column.indptr)), pseudo
+
+
+def factored(shared: Floats, slope: Floats, like: Any, stored: Floats) -> FactoredTable:
+    """A factored table whose sparse part has the cells of ``like`` (by columns) with other values."""
+    from scipy.sparse import csr_array
+
+    parts = (stored, like.indices.astype(np.int64), like.indptr.astype(np.int64))
+    return FactoredTable(shared, slope, csr_array(parts, shape=like.shape[::-1]))

@@ -1,0 +1,75 @@
+"""Counts of events: λ is the mean count within the class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..kernels import Kernels
+from ..kernels.base import LinearTable
+from ..kernels.data import Array, Data, Dense, Floats, Positions, chunks
+from ..priors import Gamma
+from ..statistics import Counts
+from .base import Batch, cell_positions
+from .linear import LinearLikelihood, Score, observe_counts
+
+
+@dataclass(frozen=True)
+class Poisson:
+    """Columns of independent counts with rates λ; the rate is the posterior mean under a Gamma prior."""
+
+    prior: Gamma = Gamma(1.0, 1.0)
+
+    def observe(self, batch: Batch, kernels: Kernels) -> Counts:
+        return observe_counts(batch, kernels, "PoissonNB")
+
+    def rates(self, statistics: Counts) -> Floats:
+        """λ, ``(classes, columns)``."""
+        return self.prior.mean(statistics.dense(), statistics.observed())
+
+    def likelihood(self, statistics: Counts) -> PoissonLikelihood:
+        rate = self.rates(statistics)
+        zero = rate <= 0
+        finite = Score(LinearTable(np.log(np.where(zero, 1.0, rate)), rate), -rate.sum(axis=1))
+        limit = Score(LinearTable(np.where(zero, -1.0, 0.0)), np.zeros(len(rate))) if zero.any() else None
+        return PoissonLikelihood(statistics, rate, finite, limit)
+
+    def n_parameters(self, statistics: Counts) -> int:
+        n_classes, n_columns = statistics.total.shape
+        return int(n_classes * n_columns)
+
+
+@dataclass(frozen=True)
+class PoissonLikelihood(LinearLikelihood):
+    """log p(x | class) = Σ x_j log λ_j - λ_j - log x_j!."""
+
+    statistics: Counts
+    rate: Floats
+    finite: Score
+    order: Score | None
+
+    def log_base(self, data: Data) -> Floats:
+        from scipy.special import gammaln
+
+        out = np.empty(data.n_rows)
+        for begin, end, part in chunks(data, 4096):
+            if isinstance(part, Dense):
+                out[begin:end] = -np.nansum(gammaln(part.floats() + 1), axis=1)
+            else:
+                x = part.matrix().astype(np.float64)
+                x.data = np.nan_to_num(gammaln(x.data + 1), nan=0.0)
+                out[begin:end] = -np.asarray(x.sum(axis=1)).ravel()
+        return out
+
+    def sample(self, classes: Positions, rng: np.random.Generator) -> Floats:
+        return rng.poisson(self.rate[classes]).astype(np.float64)
+
+    def parameters(self) -> dict[str, Array]:
+        observed = np.broadcast_to(self.statistics.observed(), self.rate.shape)
+        return {
+            **cell_positions(*self.rate.shape),
+            "count": observed.ravel(),
+            "total": self.statistics.dense().ravel(),
+            "rate": self.rate.ravel(),
+        }

@@ -1,0 +1,93 @@
+"""What a set of kernels can do. ``native`` does it fast; ``reference`` says in NumPy what is meant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from .data import Array, Data, Dense, Floats, Positions
+
+
+class Tally(NamedTuple):
+    """Weighted sums of cells: ``(classes, columns)``, dense or, where most cells are empty, a scipy ``csr_array``."""
+
+    total: Any
+    missing: Any | None  # weight of missing cells, None if there were none
+    negative: bool  # some cell was below 0
+    infinite: bool  # some cell was infinite (and was left out)
+
+
+class MomentTable(NamedTuple):
+    """Weight, mean and scatter of cells: ``(classes, columns)`` each."""
+
+    weight: Floats
+    mean: Floats
+    scatter: Floats
+
+
+class Extent(NamedTuple):
+    """What a column of numbers holds; rows are -1 where there is none."""
+
+    low: int
+    high: int
+    missing: int
+    first_fraction: int
+    first_infinite: int
+    first_huge: int
+
+
+@dataclass(frozen=True)
+class LinearTable:
+    """Scores that are linear in the cells: ``weights`` times the cell, or ``absent`` where it is missing."""
+
+    weights: Floats  # (classes, columns)
+    absent: Floats | None = None
+
+    @cached_property
+    def by_column(self) -> tuple[Floats, Floats | None]:
+        """Both tables as (columns, classes): sparse rows want the classes of a column side by side."""
+        absent = None if self.absent is None else np.ascontiguousarray(self.absent.T)
+        return np.ascontiguousarray(self.weights.T), absent
+
+
+class FactoredTable(NamedTuple):
+    """Linear weights of very many classes: ``shared[j] + slope[c]`` plus a sparse ``(columns, classes)`` remainder."""
+
+    shared: Floats
+    slope: Floats
+    stored: Any
+
+
+class Kernels(Protocol):
+    """The loops over rows. Missing cells are NaN (codes: below 0); classes are positions of type int32."""
+
+    def encode_labels(self, values: Array) -> tuple[Array, Positions] | None: ...
+
+    def scan(self, data: Dense) -> list[Extent]: ...
+
+    def tally(
+        self, data: Data, classes: Positions, weight: Floats | None, n_classes: int, threshold: float | None
+    ) -> Tally: ...
+
+    def moments(self, data: Data, classes: Positions, weight: Floats | None, n_classes: int) -> MomentTable: ...
+
+    def count_codes(
+        self, codes: Dense, classes: Positions, weight: Floats | None, n_classes: int, offsets: Array
+    ) -> Floats: ...
+
+    def linear_scores(self, data: Data, table: LinearTable, base: Floats, threshold: float | None) -> Floats: ...
+
+    def factored_scores(self, data: Data, table: FactoredTable, base: Floats, threshold: float | None) -> Floats: ...
+
+    def quadratic_scores(
+        self, data: Data, precision: Floats, mean: Floats, constant: Floats, base: Floats
+    ) -> Floats: ...
+
+    def code_scores(self, codes: Dense, offsets: Array, table: Floats, base: Floats) -> Floats: ...
+
+    def normalise(self, scores: Floats, *, logarithm: bool) -> int: ...
+
+    def best(self, scores: Floats) -> tuple[Array, int]: ...

@@ -1,0 +1,114 @@
+"""How rows reach the kernels: dense in any layout, or compressed sparse rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+Positions = NDArray[np.int32]
+
+# Rows scored at once when only the answer is kept: the scores of a chunk stay in the cache.
+CHUNK_ROWS = 1 << 15
+
+
+@dataclass(frozen=True, slots=True)
+class Dense:
+    """Numbers as they lie in memory: one two-dimensional array, or one array per column."""
+
+    values: Array | tuple[Array, ...]
+    n_rows: int
+    n_columns: int
+
+    @classmethod
+    def of(cls, values: Array | tuple[Array, ...]) -> Dense:
+        if isinstance(values, tuple):
+            return cls(values, len(values[0]) if values else 0, len(values))
+        return cls(values, values.shape[0], values.shape[1])
+
+    def rows(self, begin: int, end: int) -> Dense:
+        """Rows ``begin`` to ``end``, without a copy."""
+        values = self.values
+        if isinstance(values, tuple):
+            return Dense(tuple(column[begin:end] for column in values), end - begin, self.n_columns)
+        return Dense(values[begin:end], end - begin, self.n_columns)
+
+    def take(self, rows: Array) -> Dense:
+        """A copy of some rows."""
+        values = self.values
+        if isinstance(values, tuple):
+            return Dense(tuple(column[rows] for column in values), len(rows), self.n_columns)
+        return Dense(values[rows], len(rows), self.n_columns)
+
+    def floats(self) -> Floats:
+        """The cells as one array of doubles."""
+        values = self.values
+        if isinstance(values, tuple):
+            return np.column_stack([np.asarray(column, dtype=np.float64) for column in values])
+        return np.asarray(values, dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Sparse:
+    """Compressed sparse rows. ``indptr`` need not start at 0, so a stretch of rows is a view."""
+
+    indptr: Array
+    indices: Array
+    values: Array
+    n_columns: int
+
+    @classmethod
+    def of(cls, matrix: Any) -> Sparse:
+        """From any scipy sparse matrix; cells stored twice are added up, as scipy reads them."""
+        matrix = matrix.tocsr()
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        indptr, indices, values = matrix.indptr, matrix.indices, matrix.data
+        if indptr.dtype != indices.dtype:
+            indptr, indices = indptr.astype(np.int64), indices.astype(np.int64)
+        if not (indptr.flags.c_contiguous and indices.flags.c_contiguous):
+            indptr, indices = np.ascontiguousarray(indptr), np.ascontiguousarray(indices)
+        return cls(indptr, indices, values, matrix.shape[1])
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.indptr) - 1
+
+    def rows(self, begin: int, end: int) -> Sparse:
+        """Rows ``begin`` to ``end``, without a copy."""
+        return Sparse(self.indptr[begin : end + 1], self.indices, self.values, self.n_columns)
+
+    def take(self, rows: Array) -> Sparse:
+        """A copy of some rows."""
+        return Sparse.of(self.matrix()[rows])
+
+    def matrix(self) -> Any:
+        """The same rows as scipy's type."""
+        from scipy.sparse import csr_array
+
+        begin, end = int(self.indptr[0]), int(self.indptr[-1])
+        parts = (self.values[begin:end], self.indices[begin:end], self.indptr - begin)
+        return csr_array(parts, shape=(self.n_rows, self.n_columns))
+
+    def floats(self) -> Floats:
+        """The cells as one array of doubles."""
+        return np.asarray(self.matrix().toarray(), dtype=np.float64)
+
+
+Data = Dense | Sparse
+
+
+def chunks(data: Data, size: int = CHUNK_ROWS) -> Iterator[tuple[int, int, Data]]:
+    """Stretches of rows with their bounds."""
+    if data.n_rows <= size:
+        yield 0, data.n_rows, data
+        return
+    for begin in range(0, data.n_rows, size):
+        end = min(begin + size, data.n_rows)
+        yield begin, end, data.rows(begin, end)

@@ -1,0 +1,39 @@
+"""Rules about results that the native kernels and their reference share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..exceptions import InputError
+from .base import MomentTable
+from .data import Array, Data, Floats, Sparse
+
+# Up to this many cells (32 MB) a table of classes × columns is dense whatever it holds.
+DENSE_CELLS = 1 << 22
+
+
+def keep_sparse(n_classes: int, n_columns: int, stored: int) -> bool:
+    """Whether a table of sums with at most ``stored`` cells is better kept sparse."""
+    cells = n_classes * n_columns
+    return cells > DENSE_CELLS and 3 * stored < cells
+
+
+def with_implicit_zeros(rows: Array, count: Floats, missing: Floats, mean: Floats, scatter: Floats) -> MomentTable:
+    """Moments of all cells from those of the stored ones: the cells that are not stored are zeros."""
+    zeros = np.maximum(rows[:, None] - count - missing, 0.0)
+    weight = count + zeros
+    share = np.divide(zeros, weight, out=np.zeros_like(weight), where=weight > 0)
+    return MomentTable(weight, mean * (1.0 - share), scatter + mean * mean * (count * share))
+
+
+def infinite_cell(data: Data) -> InputError:
+    """The error for an infinite value, with its place."""
+    if isinstance(data, Sparse):
+        at = int(np.flatnonzero(np.isinf(data.values))[0])
+        row, column = int(np.searchsorted(data.indptr, at, side="right")) - 1, int(data.indices[at])
+    else:
+        row, column = (int(i[0]) for i in np.nonzero(np.isinf(data.floats())))
+    return InputError(
+        f"Input X contains infinity: column {column} is infinite at row {row}; values must be finite, or NaN where "
+        "they are missing; replace or drop it"
+    )

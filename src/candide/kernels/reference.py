@@ -1,0 +1,133 @@
+"""What each kernel means, in NumPy: the twin that the native ones are tested against."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .base import Extent, FactoredTable, LinearTable, MomentTable, Tally
+from .data import Array, Data, Dense, Floats, Positions
+from .layout import infinite_cell
+
+
+class Reference:
+    """Plain NumPy, one thread, no concern for memory. Counts agree with ``Native`` exactly, sums to rounding."""
+
+    def encode_labels(self, values: Array) -> tuple[Array, Positions] | None:
+        distinct, positions = np.unique(values, return_inverse=True)
+        return distinct.astype(np.int64), positions.astype(np.int32)
+
+    def scan(self, data: Dense) -> list[Extent]:
+        return [_extent(np.asarray(column)) for column in _columns(data)]
+
+    def tally(
+        self, data: Data, classes: Positions, weight: Floats | None, n_classes: int, threshold: float | None
+    ) -> Tally:
+        x = data.floats()
+        known = np.isfinite(x)
+        cells = np.where(known, x if threshold is None else x > threshold, 0.0)
+        member = _membership(classes, weight, n_classes)
+        gaps = member @ np.isnan(x)
+        return Tally(
+            member @ cells, gaps if np.isnan(x).any() else None, bool((x[known] < 0).any()), bool(np.isinf(x).any())
+        )
+
+    def moments(self, data: Data, classes: Positions, weight: Floats | None, n_classes: int) -> MomentTable:
+        x = data.floats()
+        known = ~np.isnan(x)
+        member = _membership(classes, weight, n_classes)
+        total = member @ known
+        # Deviations from the column's first value, so that a large offset does not swallow the digits.
+        shift = np.array([column[~np.isnan(column)][:1].sum() for column in x.T])
+        sums = member @ np.where(known, x - shift, 0.0)
+        mean = np.where(total > 0, shift + np.divide(sums, total, out=np.zeros_like(sums), where=total > 0), 0.0)
+        deviation = np.where(known, x - mean[classes], 0.0)
+        return MomentTable(total, mean, member @ (deviation * deviation))
+
+    def count_codes(
+        self, codes: Dense, classes: Positions, weight: Floats | None, n_classes: int, offsets: Array
+    ) -> Floats:
+        counts = np.zeros((n_classes, int(offsets[-1])))
+        row_weight = np.ones(codes.n_rows) if weight is None else weight
+        for j, column in enumerate(_columns(codes)):
+            code, known = _codes(column)
+            np.add.at(counts, (classes[known], offsets[j] + code[known]), row_weight[known])
+        return counts
+
+    def linear_scores(self, data: Data, table: LinearTable, base: Floats, threshold: float | None) -> Floats:
+        x = _finite(data)
+        known = ~np.isnan(x)
+        cells = np.where(known, x if threshold is None else x > threshold, 0.0)
+        absent = 0.0 if table.absent is None else ~known @ table.absent.T
+        return np.asarray(base + cells @ table.weights.T + absent)
+
+    def factored_scores(self, data: Data, table: FactoredTable, base: Floats, threshold: float | None) -> Floats:
+        weights = table.shared + table.slope[:, None] + table.stored.toarray().T
+        return self.linear_scores(data, LinearTable(weights), base, threshold)
+
+    def quadratic_scores(
+        self, data: Data, precision: Floats, mean: Floats, constant: Floats, base: Floats
+    ) -> Floats:
+        x = _finite(data)[:, None, :]
+        cells = np.where(np.isnan(x), constant, precision * (x - mean) ** 2)
+        return np.asarray(base - cells.sum(axis=2))
+
+    def code_scores(self, codes: Dense, offsets: Array, table: Floats, base: Floats) -> Floats:
+        scores = np.tile(base, (codes.n_rows, 1))
+        for j, column in enumerate(_columns(codes)):
+            code, known = _codes(column)
+            slot = np.minimum(code, offsets[j + 1] - offsets[j] - 1)
+            scores[known] += table[offsets[j] + slot[known]]
+        return scores
+
+    def normalise(self, scores: Floats, *, logarithm: bool) -> int:
+        top = scores.max(axis=1, keepdims=True)
+        decided = np.isfinite(top[:, 0])
+        shifted = scores[decided] - top[decided]
+        shifted -= np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+        scores[decided] = shifted if logarithm else np.exp(shifted)
+        return int((~decided).sum())
+
+    def best(self, scores: Floats) -> tuple[Array, int]:
+        return scores.argmax(axis=1), int((~np.isfinite(scores.max(axis=1))).sum())
+
+
+def _membership(classes: Positions, weight: Floats | None, n_classes: int) -> Floats:
+    return (np.arange(n_classes)[:, None] == classes) * (1.0 if weight is None else weight)
+
+
+def _columns(data: Dense) -> Any:
+    return data.values if isinstance(data.values, tuple) else data.values.T
+
+
+def _codes(column: Array) -> tuple[Array, Array]:
+    code = np.where(np.isnan(column), -1, column).astype(np.int64) if column.dtype.kind == "f" else column
+    return code.astype(np.int64), code >= 0
+
+
+def _finite(data: Data) -> Floats:
+    x = data.floats()
+    if np.isinf(x).any():
+        raise infinite_cell(data)
+    return x
+
+
+def _extent(column: Array) -> Extent:
+    if column.dtype.kind != "f":
+        huge = column.astype(object) > np.iinfo(np.int64).max
+        whole = column[~huge.astype(bool)].astype(np.int64)
+        fraction = infinite = missing = np.zeros(len(column), dtype=bool)
+    else:
+        missing, infinite = np.isnan(column), np.isinf(column)
+        finite = ~(missing | infinite)
+        fraction = finite & (np.trunc(column) != column)
+        huge = finite & ~fraction & (np.abs(column) > 2.0**53)
+        whole = column[finite & ~fraction & ~huge].astype(np.int64)
+
+    def first(mask: Array) -> int:
+        return int(np.argmax(mask)) if mask.any() else -1
+
+    limits = np.iinfo(np.int64)
+    low, high = (int(whole.min()), int(whole.max())) if len(whole) else (limits.max, limits.min)
+    return Extent(low, high, int(missing.sum()), first(fraction), first(infinite), first(huge))

@@ -1,0 +1,108 @@
+"""A trained model without scikit-learn: a plan, a state, and the scorer made from them when first needed."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..encoding.index import Index
+from ..exceptions import MergeError
+from ..kernels import Kernels
+from ..kernels.data import Array, Floats, Positions
+from .plan import Plan
+from .scorer import Scorer
+from .state import State
+from .table import Table, named
+
+
+class Classifier:
+    """Immutable: learning gives a new one. Predicting only reads, so threads may share it."""
+
+    def __init__(self, plan: Plan, state: State) -> None:
+        plan.prior.check(state.classes)
+        self.plan = plan
+        self.state = state
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"plan": self.plan, "state": self.state}
+
+    @property
+    def classes(self) -> Index:
+        return self.state.classes
+
+    @cached_property
+    def likelihood(self) -> Any:
+        return self.plan.family.likelihood(self.state.statistics)
+
+    @cached_property
+    def class_prior(self) -> Floats:
+        """p(class) as fitted or given."""
+        return self.plan.prior.probability(self.classes, self.state.rows)
+
+    @cached_property
+    def log_prior(self) -> Floats:
+        with np.errstate(divide="ignore"):
+            return np.log(self.class_prior)
+
+    @cached_property
+    def scorer(self) -> Scorer:
+        weight = self.plan.prior.log_weight(self.classes, self.state.rows)
+        if not self.plan.prior_in_score:
+            return Scorer(self.likelihood, weight if len(self.classes) > 1 else self.log_prior)
+        return Scorer(self.likelihood, self._weighted(weight))
+
+    def _weighted(self, weight: Floats) -> Floats:
+        if not weight.any():
+            return self.log_prior
+        offset = self.log_prior + weight
+        return np.asarray(offset - np.logaddexp.reduce(offset))
+
+    def with_state(self, state: State) -> Classifier:
+        """The same plan over another state."""
+        return Classifier(self.plan, state)
+
+    def merge(self, other: Classifier) -> Classifier:
+        """The model of both sets of rows."""
+        if type(self.plan.family) is not type(other.plan.family):
+            raise MergeError("only models of one kind can be merged")
+        return self.with_state(self.state.merge(other.state))
+
+    def predict(self, data: Any, kernels: Kernels) -> Array:
+        """The label of each row."""
+        return self.classes.labels[self.scorer.best(data, kernels)]
+
+    def log_density(self, data: Any, kernels: Kernels) -> Floats:
+        """log p(x), row by row."""
+        joint = self.scorer.joint(data, kernels)
+        top = joint.max(axis=1, keepdims=True)
+        safe = np.where(np.isfinite(top), top, 0.0)
+        with np.errstate(divide="ignore"):
+            density = safe[:, 0] + np.log(np.exp(joint - safe).sum(axis=1))
+        return np.asarray(density + self.likelihood.log_base(data))
+
+    def log_likelihood(self, data: Any, classes: Positions, weight: Floats | None, kernels: Kernels) -> float:
+        """Σ log p(x, class) over rows."""
+        joint = self.scorer.joint(data, kernels)[np.arange(data.n_rows), classes] + self.likelihood.log_base(data)
+        # A row of weight 0 is not there: 0 · (-inf) counts as 0.
+        return float(joint.sum() if weight is None else (joint[weight > 0] * weight[weight > 0]).sum())
+
+    def sample(self, n: int, rng: np.random.Generator, **options: Any) -> tuple[Any, Array]:
+        """Rows drawn from the model, and their labels."""
+        prior = np.exp(self.scorer.offset)
+        classes = rng.choice(len(self.classes), size=n, p=prior / prior.sum()).astype(np.int32)
+        return self.likelihood.sample(classes, rng, **options), self.classes.labels[classes]
+
+    def parameters(self, column_names: Array) -> Table:
+        """Every parameter of p(x | class) with the count behind it."""
+        columns = dict(self.likelihood.parameters())
+        columns["class"] = named(columns["class"], self.classes.labels)
+        columns["column"] = named(columns["column"], column_names)
+        return Table(columns)
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters: those of p(x | class) and of p(class)."""
+        prior = len(self.classes) - 1 if self.plan.prior_in_score else 0
+        return int(self.plan.family.n_parameters(self.state.statistics)) + prior

@@ -1,0 +1,87 @@
+"""What has been seen: classes and a statistic. States add."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..encoding.index import Index
+from ..exceptions import ForgetError, InputError, ParameterError
+from ..kernels.data import Array, Floats
+
+
+@dataclass(frozen=True)
+class State:
+    """Classes in sorted order, which of them were declared by the user, and the statistic of the rows.
+
+    A declared class stays though nobody has seen it, or though all its rows were forgotten; others vanish with their last row.
+    """
+
+    classes: Index
+    declared: Array  # (classes,) bool
+    statistics: Any
+
+    @property
+    def rows(self) -> Floats:
+        """Weight of the rows of each class."""
+        rows: Floats = self.statistics.rows
+        return rows
+
+    def merge(self, other: State) -> State:
+        """The state of both sets of rows; classes that differ are aligned."""
+        classes = join(self.classes, other.classes)
+        a, b = self.among(classes), other.among(classes)
+        return State(classes, a.declared | b.declared, a.statistics.merge(b.statistics))
+
+    def forget(self, other: State) -> State:
+        """The state without rows that were learned before."""
+        unknown = other.classes.positions_in(self.classes) < 0
+        if unknown.any():
+            raise ForgetError(
+                f"these rows were never learned: class {other.classes.labels[unknown][0]!r} is unknown to the model; "
+                "nothing was changed"
+            )
+        left = self.statistics.forget(other.among(self.classes).statistics)
+        return State(self.classes, self.declared, left).without_empty_classes()
+
+    def discount(self, factor: float) -> State:
+        """All weights multiplied by ``factor`` between 0 and 1."""
+        if not 0 <= factor <= 1:
+            raise ParameterError(f"factor is {factor!r}; a discount multiplies all weights by a number from 0 to 1")
+        return State(self.classes, self.declared, self.statistics.discount(factor))
+
+    def among(self, classes: Index) -> State:
+        """The same rows with other classes, which must contain these."""
+        if classes is self.classes or classes == self.classes:
+            return self
+        positions = self.classes.positions_in(classes)
+        declared = np.zeros(len(classes), dtype=bool)
+        declared[positions] = self.declared
+        return State(classes, declared, self.statistics.reindex(positions, len(classes)))
+
+    def without_empty_classes(self) -> State:
+        """Without the classes that have no weight and that nobody declared."""
+        keep = self.declared | (self.rows > 0)
+        if keep.all():
+            return self
+        if not keep.any():
+            raise ForgetError("forgetting these rows would leave a model without any class; nothing was changed; make a new one")
+        positions = np.where(keep, np.cumsum(keep) - 1, -1)
+        statistics = self.statistics.reindex(positions, int(keep.sum()))
+        return State(self.classes.take(keep), self.declared[keep], statistics)
+
+
+def join(a: Index, b: Index) -> Index:
+    """Both sets of classes; texts and numbers together would have no order a user could rely on."""
+    kinds = {_kind(a), _kind(b)}
+    if len(kinds) > 1:
+        raise InputError(
+            f"labels of different types: {a.labels[0]!r} and {b.labels[0]!r}; give all labels of a model the same type"
+        )
+    return a.union(b)
+
+
+def _kind(index: Index) -> str:
+    return "number" if isinstance(index.labels[:1].tolist()[0], (bool, int, float)) else "text"

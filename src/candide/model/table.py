@@ -1,0 +1,91 @@
+"""A small table for people and for data frames alike."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..kernels.data import Array
+
+_SHOWN = 20
+
+
+class Table(Mapping[str, Array]):
+    """Named columns of equal length. A mapping, so ``pandas.DataFrame(table)`` and ``polars.DataFrame(table)`` take it.
+
+    >>> Table({"class": np.array(["a", "b"]), "probability": np.array([0.25, 0.75])})
+    class  probability
+    a             0.25
+    b             0.75
+    """
+
+    def __init__(self, columns: Mapping[str, Array]) -> None:
+        self._columns = dict(columns)
+
+    def __getitem__(self, name: str) -> Array:
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows the table has."""
+        return len(next(iter(self._columns.values()), ()))
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """One tuple a row."""
+        return zip(*(column.tolist() for column in self._columns.values()), strict=True)
+
+    def to_pandas(self) -> Any:
+        """The table as a pandas data frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self._columns)
+
+    def to_polars(self) -> Any:
+        """The table as a polars data frame."""
+        import polars as pl
+
+        return pl.DataFrame({name: column.tolist() for name, column in self._columns.items()})
+
+    def _cells(self) -> tuple[list[list[str]], int]:
+        shown = {name: column[:_SHOWN] for name, column in self._columns.items()}
+        cells = [[name, *(_text(value) for value in column.tolist())] for name, column in shown.items()]
+        return cells, self.n_rows - min(self.n_rows, _SHOWN)
+
+    def __repr__(self) -> str:
+        cells, hidden = self._cells()
+        numeric = [column.dtype.kind in "iuf" for column in self._columns.values()]
+        widths = [max(map(len, column)) for column in cells]
+        lines = [
+            "  ".join(
+                cell.rjust(width) if right else cell.ljust(width)
+                for cell, width, right in zip(line, widths, numeric, strict=True)
+            ).rstrip()
+            for line in zip(*cells, strict=True)
+        ]
+        return "\n".join([*lines, *([f"… {hidden} more rows"] if hidden else [])])
+
+    def _repr_html_(self) -> str:
+        cells, hidden = self._cells()
+        head, *body = zip(*cells, strict=True)
+        rows = "".join(f"<tr>{''.join(f'<td>{html.escape(c)}</td>' for c in line)}</tr>" for line in body)
+        more = f"<p>… {hidden} more rows</p>" if hidden else ""
+        names = "".join(f"<th>{html.escape(name)}</th>" for name in head)
+        return f"<table><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>{more}"
+
+
+def _text(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def named(positions: Array, names: Array) -> Array:
+    """Positions replaced by names."""
+    return np.asarray(names, dtype=object)[positions] if len(names) else positions

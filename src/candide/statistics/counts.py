@@ -1,0 +1,78 @@
+"""Weighted sums per class and column: presences, words, events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..kernels.data import Array, Floats
+from .base import move_classes, subtract
+
+
+@dataclass(frozen=True)
+class Counts:
+    """``total[c, j]``: the weighted sum of column ``j`` over the rows of class ``c``.
+
+    ``missing`` is the weight of missing cells, None where there are none. Tables of very many classes are scipy's
+    ``csr_array``. Exact below 2^53 with whole weights.
+
+    >>> a = Counts(np.array([2.0]), np.array([[1.0, 2.0]]), None)
+    >>> a.merge(a).forget(a).total
+    array([[1., 2.]])
+    """
+
+    rows: Floats
+    total: Any
+    missing: Any | None
+
+    def merge(self, other: Counts) -> Counts:
+        return Counts(self.rows + other.rows, self.total + other.total, _add(self.missing, other.missing))
+
+    def forget(self, other: Counts) -> Counts:
+        rows = subtract(self.rows, other.rows, "the weight of a class")
+        missing = self.missing
+        if other.missing is not None:
+            before = self.missing if self.missing is not None else np.zeros(self.total.shape)
+            missing = subtract(before, other.missing, "the number of missing cells")
+        return Counts(rows, subtract(self.total, other.total, "a count"), _or_none(missing))
+
+    def discount(self, factor: float) -> Counts:
+        missing = None if self.missing is None else self.missing * factor
+        return Counts(self.rows * factor, self.total * factor, missing)
+
+    def reindex(self, positions: Array, size: int) -> Counts:
+        missing = None if self.missing is None else move_classes(self.missing, positions, size)
+        return Counts(move_classes(self.rows, positions, size), move_classes(self.total, positions, size), missing)
+
+    def observed(self) -> Floats:
+        """Weight of the cells that were seen, ``(classes, columns)`` or ``(classes, 1)`` where all columns agree."""
+        if self.missing is None:
+            return self.rows[:, None]
+        missing = self.missing if isinstance(self.missing, np.ndarray) else self.missing.toarray()
+        return np.maximum(self.rows[:, None] - missing, 0.0)
+
+    def dense(self) -> Floats:
+        """``total`` as an array."""
+        return self.total if isinstance(self.total, np.ndarray) else np.asarray(self.total.toarray())
+
+    def arrays(self) -> dict[str, Any]:
+        return {"rows": self.rows, "total": self.total, "missing": self.missing}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Any]) -> Counts:
+        return cls(**arrays)
+
+
+def _add(a: Any | None, b: Any | None) -> Any | None:
+    if a is None or b is None:
+        return b if a is None else a
+    return a + b
+
+
+def _or_none(missing: Any | None) -> Any | None:
+    if missing is None:
+        return None
+    stored = missing if isinstance(missing, np.ndarray) else missing.data
+    return missing if stored.any() else None
