@@ -52,7 +52,7 @@ def read_categories(X: Any) -> Categories:
         raise InputError("sparse input is not supported by CategoricalNB: a category is no count; pass X.toarray()")
     frame = as_frame(X)
     if frame is not None:
-        columns = tuple(_frame_column(frame[name]) for name in frame.columns)
+        columns = tuple(_frame_column(series) for series in frame.iter_columns())
         return _not_empty(Categories(columns, len(frame), len(columns)))
     values = two_dimensional(X)
     if values.dtype.kind not in "biuf":

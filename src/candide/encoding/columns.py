@@ -29,7 +29,7 @@ def read_numbers(X: Any) -> Data:
         return _not_empty(Sparse.of(_numeric_sparse(X)))
     frame = as_frame(X)
     if frame is not None:
-        columns = tuple(number_column(frame[name], name) for name in frame.columns)
+        columns = tuple(number_column(series, series.name) for series in frame.iter_columns())
         data = Dense(columns, len(frame), len(columns))
         return _not_empty(Dense.of(data.floats()) if len(columns) > _MANY_COLUMNS else data)
     return _not_empty(Dense.of(_numbers(two_dimensional(X))))

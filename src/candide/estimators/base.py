@@ -291,14 +291,16 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return data
 
     def _labels(self, y: Any, n_rows: int, kernels: Kernels) -> tuple[Index, Positions]:
-        if y is not None and np.ndim(y) == 2 and np.shape(y)[1] == 1:
+        if y is not None and type(y) is not np.ndarray:
+            y = np.asarray(y)
+        if y is not None and y.ndim == 2 and y.shape[1] == 1:
             warnings.warn(
                 "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
                 "(n_samples,), for example using ravel().",
                 DataConversionWarning,
                 stacklevel=4,
             )
-            y = np.asarray(y).ravel()
+            y = y.ravel()
         return read_labels(y, n_rows, kernels)
 
     def __sklearn_tags__(self) -> Any:

@@ -1,0 +1,42 @@
+"""scikit-learn's own tests of naive Bayes, run with candide's classes in place of its own."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+# Each exception with its reason.
+EXCEPTIONS = {
+    "test_gnb_check_update_with_no_data": "calls the private static method GaussianNB._update_mean_variance",
+    "test_NB_partial_fit_no_first_classes": "documented difference: classes are optional in partial_fit, and may grow",
+    "test_gnb_array_api_compliance": "asserts results in the input's float32; candide's statistics are always float64",
+}
+
+PLUGIN = """
+import sklearn.naive_bayes as theirs
+import candide
+for name in ("BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB"):
+    setattr(theirs, name, getattr(candide, name))
+"""
+
+
+def test_their_suite_passes_with_our_classes(tmp_path: Path) -> None:
+    spec = importlib.util.find_spec("sklearn.tests.test_naive_bayes")
+    if spec is None or spec.origin is None:
+        pytest.skip("this scikit-learn was installed without its tests")
+    (tmp_path / "with_candide.py").write_text(PLUGIN)
+    command = [
+        sys.executable, "-m", "pytest", "-q", "-p", "with_candide", "-p", "no:cacheprovider", "-W", "ignore",
+        "--pyargs", "sklearn.tests.test_naive_bayes", "-o", "addopts=",
+        *(f"--deselect={spec.origin}::{name}" for name in EXCEPTIONS),
+        "-k", " and ".join(f"not {name}" for name in EXCEPTIONS),
+    ]  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+    assert " passed" in done.stdout
