@@ -48,20 +48,34 @@ def as_frame(X: Any) -> Any | None:
     import narwhals.stable.v2 as nw
 
     if nw.dependencies.is_into_dataframe(X):
-        frame = nw.from_native(X, eager_only=True)
-        if len(set(frame.columns)) != len(frame.columns):
-            raise InputError("the data frame has two columns of one name; give each a name of its own")
-        return frame
+        try:
+            return nw.from_native(X, eager_only=True)
+        except nw.exceptions.DuplicateError as error:
+            raise InputError(f"two columns of X have one name ({error}); give each a name of its own") from None
     if hasattr(X, "collect") and hasattr(X, "collect_schema"):
         raise InputError("X is a lazy frame; call .collect() on it first")
     return None
+
+
+def as_array(values: Any, name: str) -> Array:
+    """``values`` as an array. A list that mixes texts with other things keeps them: NumPy would make "nan" of a NaN."""
+    if isinstance(values, np.ma.MaskedArray):
+        return np.where(np.ma.getmaskarray(values), None, values.data)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"{name} is no array ({error}); give all its rows the same length") from None
+    if array.dtype.kind not in "US" or not isinstance(values, (list, tuple)):
+        return array
+    objects = np.asarray(values, dtype=object)
+    return array if all(isinstance(value, (str, bytes)) for value in objects.flat) else objects
 
 
 def two_dimensional(X: Any) -> Array:
     """``X`` as a two-dimensional array of whatever type."""
     if X is None or isinstance(X, (str, bytes)):
         raise InputError(f"Expected 2D array, got {X!r} instead; pass rows × columns of numbers")
-    values = np.asarray(X)
+    values = as_array(X, "X")
     if values.dtype.kind == "c":
         raise InputError(f"Complex data not supported: X is of type {values.dtype}; pass real numbers")
     if values.ndim != 2:

@@ -55,14 +55,17 @@ class Index:
 
 def ordered(labels: list[Any]) -> Array:
     """Distinct labels of any types in a fixed order: by kind of type, then by value."""
-    distinct = sorted(set(labels), key=lambda label: (_rank(label), label))
+    distinct = sorted(set(labels), key=lambda label: (kind_of(label), label))
     out = np.empty(len(distinct), dtype=object)
     out[:] = distinct
     return out
 
 
-def _rank(label: Any) -> str:
-    return "" if isinstance(label, (bool, int, float, np.number, np.bool_)) else type(label).__name__
+def kind_of(label: Any) -> str:
+    """Labels of one kind have an order: numbers and booleans, texts, or any one other type."""
+    if isinstance(label, (bool, int, float, np.number, np.bool_)):
+        return ""
+    return "str" if isinstance(label, str) else type(label).__name__
 
 
 def encode(values: Array, kernels: Kernels) -> tuple[Index, Positions]:

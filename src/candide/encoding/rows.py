@@ -9,8 +9,8 @@ import numpy as np
 from ..exceptions import InputError
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats, Positions
-from .columns import is_missing
-from .index import Index, encode
+from .columns import as_array, is_missing
+from .index import Index, encode, kind_of
 
 
 def read_labels(y: Any, n_rows: int, kernels: Kernels) -> tuple[Index, Positions]:
@@ -27,7 +27,7 @@ def read_labels(y: Any, n_rows: int, kernels: Kernels) -> tuple[Index, Positions
 
 def label_array(y: Any) -> Array:
     """Labels as a one-dimensional array of whole numbers, booleans or objects."""
-    values = y if type(y) is np.ndarray else np.asarray(y)
+    values = y if type(y) is np.ndarray else as_array(y, "y")
     if values.ndim != 1:
         raise InputError(f"y should be a 1d array, got an array of shape {values.shape} instead; pass one label a row")
     kind = values.dtype.kind
@@ -39,7 +39,7 @@ def label_array(y: Any) -> Array:
         raise InputError("Complex data not supported: y holds complex numbers; pass labels")
     if kind not in "US":
         values = values.astype(object)
-        _no_missing(values)
+        _check_objects(values.tolist())
     return values
 
 
@@ -56,17 +56,26 @@ def _float_labels(values: Array) -> Array:
     return values
 
 
-def _no_missing(values: Array) -> None:
-    for row, value in enumerate(values):
-        if is_missing(value):
-            raise InputError(f"Input y contains NaN: row {row} has no label ({value!r}); drop the rows without one")
+def _check_objects(labels: list[Any]) -> None:
+    for row, label in enumerate(labels):
+        if is_missing(label):
+            raise InputError(f"Input y contains NaN: row {row} has no label ({label!r}); drop the rows without one")
+    examples = {kind_of(label): label for label in {type(label): label for label in labels}.values()}
+    if len(examples) > 1:
+        raise InputError(
+            f"y mixes labels of different types ({', '.join(map(repr, examples.values()))}), which have no order; give "
+            "all labels the same type, for example with y.astype(str)"
+        )
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> Floats | None:
     """Row weights, all finite and none negative; None stands for all ones."""
     if sample_weight is None:
         return None
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        weight = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"sample_weight holds no numbers ({error}); give one finite weight of 0 or more a row") from None
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.ndim != 1:

@@ -13,7 +13,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import kernels as kernel_room
-from ..encoding.columns import read_numbers
+from ..encoding.columns import as_array, read_numbers
 from ..encoding.index import Index, encode
 from ..encoding.rows import label_array, read_labels, read_weights
 from ..engines.memory import summarize
@@ -68,6 +68,11 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """``X`` as the family reads it."""
         return read_numbers(X)
 
+    def _become(self, model: Classifier) -> Self:
+        """Take over what was learned; a subclass may refuse it."""
+        self._model = model
+        return self
+
     # Learning.
 
     @all_or_nothing
@@ -83,9 +88,7 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight : array of shape (n_rows,), optional
             A row of weight k counts as k copies of it.
         """
-        plan, state = self._summarize(X, y, sample_weight, reset=True)
-        self._model = Classifier(plan, state)
-        return self
+        return self._become(Classifier(*self._summarize(X, y, sample_weight, reset=True)))
 
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -108,13 +111,12 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not first:
             _no_stranger(batch.classes, self._model.state)
             state = state.merge(batch)
-        self._model = Classifier(plan, state)
-        return self
+        return self._become(Classifier(plan, state))
 
     def _declared(self, classes: Any, first: bool) -> Index | None:
         if classes is None:
             return None
-        declared = encode(np.unique(label_array(classes)), self._kernels())[0]
+        declared = encode(label_array(classes), self._kernels())[0]
         if not first and (declared != self._model.classes or len(declared) != len(np.asarray(classes))):
             raise ParameterError(
                 f"classes={np.asarray(classes)!r} is not the same as on last call to partial_fit, which knew "
@@ -143,8 +145,7 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise MergeError(f"a {type(self).__name__} cannot absorb a {type(other).__name__}; merge models of one kind")
         check_is_fitted(other)
         self._check_mergeable(other)
-        self._model = self._model.merge(other._model)
-        return self
+        return self._become(self._model.merge(other._model))
 
     def _check_mergeable(self, other: Self) -> None:
         names = [getattr(model, "feature_names_in_", np.array([])).tolist() for model in (self, other)]
@@ -170,8 +171,7 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         _, batch = self._summarize(X, y, sample_weight, reset=False)
-        self._model = self._model.with_state(self._model.state.forget(batch))
-        return self
+        return self._become(self._model.with_state(self._model.state.forget(batch)))
 
     @all_or_nothing
     def discount(self, factor: float) -> Self:
@@ -292,7 +292,7 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _labels(self, y: Any, n_rows: int, kernels: Kernels) -> tuple[Index, Positions]:
         if y is not None and type(y) is not np.ndarray:
-            y = np.asarray(y)
+            y = as_array(y, "y")
         if y is not None and y.ndim == 2 and y.shape[1] == 1:
             warnings.warn(
                 "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
@@ -341,7 +341,7 @@ def class_prior_of(given: Any, fitted: bool, class_weight: Any) -> ClassPrior:
             values = np.asarray(given, dtype=np.float64)
         except (TypeError, ValueError):
             raise ParameterError(f"the class prior is {given!r}; give one probability per class, or None") from None
-    if class_weight is not None and class_weight != "balanced":
+    if not (class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced")):
         if not isinstance(class_weight, Mapping):
             raise ParameterError(f"class_weight is {class_weight!r}; it must be a dict, 'balanced' or None")
         for label, weight in class_weight.items():

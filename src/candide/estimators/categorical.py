@@ -79,7 +79,8 @@ class CategoricalNB(DiscreteNB):
             if getattr(self, name) not in allowed:
                 raise ParameterError(f"{name} is {getattr(self, name)!r}; it must be one of {', '.join(allowed)}")
         family = Categorical(self._check_alpha(), self.categories, self.unseen, self.min_categories)
-        family.least(n_features)
+        if family.least(n_features).min() < 1:
+            raise ParameterError(f"min_categories is {self.min_categories!r}; a column has at least 1 category")
         return family
 
     def _encode(self, X: Any) -> Any:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from ..exceptions import ParameterError
 from ..kernels.data import Floats
+from ..model.classifier import Classifier
 from ..model.plan import ClassPrior
 from .base import BaseNB, class_prior_of
 
@@ -27,9 +28,20 @@ class DiscreteNB(BaseNB):
     def _class_prior(self) -> ClassPrior:
         return class_prior_of(self.class_prior, self.fit_prior, self.class_weight)
 
+    def _become(self, model: Classifier) -> Self:
+        shape = np.shape(self.alpha)
+        if len(shape) == 2 and shape[0] != len(model.classes):
+            raise ParameterError(
+                f"alpha has {shape[0]} rows for {len(model.classes)} classes; give one row per class, in sorted order, or "
+                "one value per feature"
+            )
+        return super()._become(model)
+
     def _check_alpha(self) -> float | Floats:
         """``alpha`` as it will be used."""
         alpha = self._alpha_array()
+        if not isinstance(self.force_alpha, (bool, np.bool_)):
+            raise ParameterError(f"force_alpha is {self.force_alpha!r}; it must be True or False")
         if np.min(alpha) >= _ALPHA_MIN or self.force_alpha:
             return alpha
         warnings.warn(
