@@ -60,7 +60,9 @@ def as_frame(X: Any) -> Any | None:
 def as_array(values: Any, name: str) -> Array:
     """``values`` as an array. A list that mixes texts with other things keeps them: NumPy would make "nan" of a NaN."""
     if isinstance(values, np.ma.MaskedArray):
-        return np.where(np.ma.getmaskarray(values), None, values.data)
+        objects = np.array(values.data, dtype=object)
+        objects[np.ma.getmaskarray(values)] = None
+        return objects
     try:
         array = np.asarray(values)
     except ValueError as error:

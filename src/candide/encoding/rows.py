@@ -75,7 +75,7 @@ def read_weights(sample_weight: Any, n_rows: int) -> Floats | None:
     try:
         weight = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"sample_weight holds no numbers ({error}); give one finite weight of 0 or more a row") from None
+        raise InputError(f"sample_weight holds no numbers ({error}); give one finite weight of 0 or more") from None
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.ndim != 1:

@@ -32,8 +32,8 @@ class DiscreteNB(BaseNB):
         shape = np.shape(self.alpha)
         if len(shape) == 2 and shape[0] != len(model.classes):
             raise ParameterError(
-                f"alpha has {shape[0]} rows for {len(model.classes)} classes; give one row per class, in sorted order, or "
-                "one value per feature"
+                f"alpha has {shape[0]} rows for {len(model.classes)} classes; give one row per class, in sorted order, "
+                "or one value per feature"
             )
         return super()._become(model)
 
