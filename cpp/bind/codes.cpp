@@ -18,13 +18,13 @@ void bind_codes(nb::module_& module) {
 
     module.def(
         "code_scores",
-        [](nb::object source, Longs offsets, Doubles table, int n_threads, Output scores) {
+        [](nb::object source, Longs offsets, Doubles table, Doubles base, int n_threads, Output scores) {
             const Table codes = table_of(source);
             nb::gil_scoped_release unlocked;
-            code_scores(codes, Slots{offsets.data(), codes.n_columns}, table.data(), scores.shape(1), n_threads,
-                        scores.data());
+            code_scores(codes, Slots{offsets.data(), codes.n_columns}, table.data(), table.shape(1), base.data(),
+                        scores.shape(1), n_threads, scores.data());
         },
-        nb::arg("codes"), nb::arg("offsets"), nb::arg("table"), nb::arg("n_threads"), nb::arg("scores"));
+        nb::arg("codes"), nb::arg("offsets"), nb::arg("table"), nb::arg("base"), nb::arg("n_threads"), nb::arg("scores"));
 
     module.def(
         "scan",

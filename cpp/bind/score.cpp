@@ -35,8 +35,8 @@ void bind_score(nb::module_& module) {
            MaybeDoubles absent, std::optional<double> threshold, int n_threads, Output scores) {
             return with_rows(indptr, indices, values, weights.shape(0), [&](const auto& rows) {
                 nb::gil_scoped_release unlocked;
-                return linear_row_scores(rows, weights.data(), base.data(), data_or_null(absent), scores.shape(1),
-                                         threshold, n_threads, scores.data());
+                return linear_row_scores(rows, weights.data(), weights.shape(1), base.data(), data_or_null(absent),
+                                         scores.shape(1), threshold, n_threads, scores.data());
             });
         },
         nb::arg("indptr"), nb::arg("indices"), nb::arg("values"), nb::arg("weights"), nb::arg("base"),

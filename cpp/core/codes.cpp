@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "gather.hpp"
 #include "parallel.hpp"
 
 namespace candide {
@@ -11,20 +12,14 @@ namespace {
 
 constexpr std::size_t kTileRows = 256;
 
-// One code's row of the table added to the scores of one row.
-CANDIDE_CLONES void add_scores(const std::int64_t* codes, std::size_t n_rows, const Slots& slots, const double* table,
-                               std::size_t n_classes, double* scores) {
-    const std::size_t n = slots.n_columns;
-    for (std::size_t r = 0; r < n_rows; ++r) {
-        double* out = scores + r * n_classes;
-        for (std::size_t j = 0; j < n; ++j) {
-            const std::int64_t code = codes[r * n + j];
-            if (code < 0) continue;
-            const std::size_t last = slots.size(j) - 1;
-            const double* in = table + (slots.begin(j) + std::min(static_cast<std::size_t>(code), last)) * n_classes;
-            for (std::size_t c = 0; c < n_classes; ++c) out[c] += in[c];
-        }
+// The slots of one row's known codes; a code past the end takes the column's last slot.
+std::size_t find_slots(const std::int64_t* codes, const Slots& slots, std::int64_t* at) {
+    std::size_t n = 0;
+    for (std::size_t j = 0; j < slots.n_columns; ++j) {
+        if (codes[j] < 0) continue;
+        at[n++] = std::min(slots.offsets[j] + codes[j], slots.offsets[j + 1] - 1);
     }
+    return n;
 }
 
 void add_counts(const std::int64_t* codes, std::size_t n_rows, const Slots& slots, const std::int32_t* classes,
@@ -72,14 +67,20 @@ void count_codes(const Table& codes, const std::int32_t* classes, const double* 
     }
 }
 
-void code_scores(const Table& codes, const Slots& slots, const double* table, std::size_t n_classes, int n_threads,
-                 double* scores) {
+void code_scores(const Table& codes, const Slots& slots, const double* table, std::size_t stride, const double* base,
+                 std::size_t n_classes, int n_threads, double* scores) {
     const std::size_t n_tiles = (codes.n_rows + kTileRows - 1) / kTileRows;
     parallel_for(n_tiles, codes.n_rows * codes.n_columns * n_classes, n_threads, [&](std::size_t t) {
-        std::vector<std::int64_t> scratch;
+        std::vector<std::int64_t> scratch, at(slots.n_columns);
+        std::vector<double> sum(stride, 0.0);
         const std::size_t begin = t * kTileRows, end = std::min(begin + kTileRows, codes.n_rows);
-        add_scores(codes.code_rows(begin, end, scratch), end - begin, slots, table, n_classes,
-                   scores + begin * n_classes);
+        const std::int64_t* tile = codes.code_rows(begin, end, scratch);
+        for (std::size_t r = begin; r < end; ++r) {
+            std::copy(base, base + n_classes, sum.begin());
+            const std::size_t n = find_slots(tile + (r - begin) * slots.n_columns, slots, at.data());
+            add_picked(at.data(), nullptr, n, table, stride, sum.data());
+            std::copy(sum.begin(), sum.begin() + static_cast<std::ptrdiff_t>(n_classes), scores + r * n_classes);
+        }
     });
 }
 

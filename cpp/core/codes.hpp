@@ -23,9 +23,9 @@ struct Slots {
 void count_codes(const Table& codes, const std::int32_t* classes, const double* weight, std::size_t n_classes,
                  const Slots& slots, int n_threads, double* counts);
 
-// scores[r, c] += table[slot, c]; codes below 0 add nothing, codes past the end use the column's last slot (unseen).
-// table: (slots.total(), n_classes).
-void code_scores(const Table& codes, const Slots& slots, const double* table, std::size_t n_classes, int n_threads,
-                 double* scores);
+// scores[r, c] = base[c] + sum over columns of table[slot, c]; codes below 0 add nothing, codes past the end use the
+// column's last slot (unseen). table: (slots.total(), stride), padded with zeros to a multiple of four.
+void code_scores(const Table& codes, const Slots& slots, const double* table, std::size_t stride, const double* base,
+                 std::size_t n_classes, int n_threads, double* scores);
 
 }  // namespace candide

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
+#include <type_traits>
 #include <vector>
 
 #include "table.hpp"
@@ -23,14 +24,19 @@ struct Rows {
         return cells.rows(static_cast<std::size_t>(indptr[row]), static_cast<std::size_t>(indptr[row + 1]), scratch);
     }
 
-    // A malformed matrix must end in an error, not in foreign memory; called once a row, before its cells are used.
-    void check(std::size_t row) const {
+    // A malformed matrix must end in an error, not in foreign memory: both are called before a row's cells are used.
+    void check_bounds(std::size_t row) const {
         if (indptr[row] < 0 || indptr[row + 1] < indptr[row] ||
             static_cast<std::size_t>(indptr[row + 1]) > cells.n_rows)
             throw std::out_of_range("the row pointers of the sparse matrix are not in order");
-        bool outside = false;
-        for (Index k = indptr[row]; k < indptr[row + 1]; ++k)
-            outside |= static_cast<std::uint64_t>(indices[k]) >= n_columns;
+    }
+    void check_columns(std::size_t row) const {
+        // Masks of the index's own width: the compiler makes vectors of this loop.
+        using Unsigned = std::make_unsigned_t<Index>;
+        const auto limit = static_cast<Unsigned>(n_columns);
+        const Index* at = indices + indptr[row];
+        Unsigned outside = 0;
+        for (std::size_t k = 0, n = size(row); k < n; ++k) outside |= static_cast<Unsigned>(at[k]) >= limit ? 1 : 0;
         if (outside) throw std::out_of_range("a column index of the sparse matrix is outside its shape");
     }
 };

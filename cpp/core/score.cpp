@@ -5,6 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include "gather.hpp"
+#include "lanes.hpp"
 #include "parallel.hpp"
 
 namespace candide {
@@ -24,36 +26,40 @@ struct Block {
 
 CANDIDE_CLONES void add_linear(const Block& block, const double* weights, std::size_t n_classes, double* scores) {
     for (std::size_t c = 0; c < n_classes; ++c) {
-        double sum[kHeight];
-        for (std::size_t r = 0; r < kHeight; ++r) sum[r] = scores[c * kHeight + r];
+        const double* weight = weights + c * block.stride;
+        Lanes8 left, right, x;
+        load(left, scores + c * kHeight);
+        load(right, scores + c * kHeight + 8);
         for (std::size_t j = 0; j < block.n_columns; ++j) {
-            const double w = weights[c * block.stride + j];
-            for (std::size_t r = 0; r < kHeight; ++r) sum[r] += w * block.x[j * kHeight + r];
+            load(x, block.x + j * kHeight);
+            left += weight[j] * x;
+            load(x, block.x + j * kHeight + 8);
+            right += weight[j] * x;
         }
-        for (std::size_t r = 0; r < kHeight; ++r) scores[c * kHeight + r] = sum[r];
+        store(scores + c * kHeight, left);
+        store(scores + c * kHeight + 8, right);
     }
 }
 
 CANDIDE_CLONES void add_quadratic(const Block& block, const double* precision, const double* mean,
                                   std::size_t n_classes, double* scores) {
     for (std::size_t c = 0; c < n_classes; ++c) {
-        double sum[kHeight];
-        for (std::size_t r = 0; r < kHeight; ++r) sum[r] = scores[c * kHeight + r];
+        const double* p = precision + c * block.stride;
+        const double* m = mean + c * block.stride;
+        Lanes8 left, right, x;
+        load(left, scores + c * kHeight);
+        load(right, scores + c * kHeight + 8);
         for (std::size_t j = 0; j < block.n_columns; ++j) {
-            const double p = precision[c * block.stride + j], m = mean[c * block.stride + j];
-            for (std::size_t r = 0; r < kHeight; ++r) {
-                const double deviation = block.x[j * kHeight + r] - m;
-                sum[r] -= p * (deviation * deviation);
-            }
+            load(x, block.x + j * kHeight);
+            x = x - m[j];
+            left -= p[j] * (x * x);
+            load(x, block.x + j * kHeight + 8);
+            x = x - m[j];
+            right -= p[j] * (x * x);
         }
-        for (std::size_t r = 0; r < kHeight; ++r) scores[c * kHeight + r] = sum[r];
+        store(scores + c * kHeight, left);
+        store(scores + c * kHeight + 8, right);
     }
-}
-
-CANDIDE_CLONES bool all_finite(const double* x, std::size_t n) {
-    std::int64_t odd = 0;
-    for (std::size_t i = 0; i < n; ++i) odd |= (x[i] - x[i] == 0.0) ? 0 : -1;
-    return odd == 0;
 }
 
 CANDIDE_CLONES void binarize(double* x, std::size_t n, double threshold) {
@@ -100,25 +106,6 @@ bool score_tiles(const Table& table, const double* base, std::size_t n_classes, 
     return infinite;
 }
 
-// The cells of one sparse row, all finite, added to its scores. Two functions, since clones cannot be templates.
-template <class Index>
-inline void add_cells_of(const double* x, const Index* at, std::size_t n, const double* weights, std::size_t n_classes,
-                         double* out) {
-    for (std::size_t k = 0; k < n; ++k) {
-        const double value = x[k];
-        const double* in = weights + static_cast<std::size_t>(at[k]) * n_classes;
-        for (std::size_t c = 0; c < n_classes; ++c) out[c] += value * in[c];
-    }
-}
-CANDIDE_CLONES void add_cells(const double* x, const std::int32_t* at, std::size_t n, const double* weights,
-                              std::size_t n_classes, double* out) {
-    add_cells_of(x, at, n, weights, n_classes, out);
-}
-CANDIDE_CLONES void add_cells(const double* x, const std::int64_t* at, std::size_t n, const double* weights,
-                              std::size_t n_classes, double* out) {
-    add_cells_of(x, at, n, weights, n_classes, out);
-}
-
 // One sparse row's values, with the threshold applied; what it found along the way.
 struct Cells {
     const double* x;
@@ -126,11 +113,11 @@ struct Cells {
 };
 template <class Index>
 Cells cells(const Rows<Index>& rows, std::size_t row, std::optional<double> threshold, std::vector<double>& scratch) {
-    rows.check(row);
+    rows.check_bounds(row);
+    rows.check_columns(row);
     const std::size_t n = rows.size(row);
     const double* x = rows.values(row, scratch);
-    Cells out{x, true, false};
-    for (std::size_t k = 0; k < n; ++k) out.finite &= x[k] - x[k] == 0.0;
+    Cells out{x, all_finite(x, n), false};
     if (!out.finite)
         for (std::size_t k = 0; k < n; ++k) out.infinite |= std::isinf(x[k]);
     if (threshold) {
@@ -145,13 +132,17 @@ Cells cells(const Rows<Index>& rows, std::size_t row, std::optional<double> thre
 
 constexpr std::size_t kRowsPerTask = 512;
 
+struct Scratch {
+    std::vector<double> values, sums;
+};
+
 template <class Index, class ScoreRow>
 bool score_rows(const Rows<Index>& rows, std::size_t n_classes, int n_threads, ScoreRow&& score_row) {
     std::atomic<bool> infinite{false};
     const std::size_t stored = rows.n_rows ? static_cast<std::size_t>(rows.indptr[rows.n_rows] - rows.indptr[0]) : 0;
     parallel_for((rows.n_rows + kRowsPerTask - 1) / kRowsPerTask, (stored + rows.n_rows) * n_classes, n_threads,
                  [&](std::size_t task) {
-                     std::vector<double> scratch;
+                     Scratch scratch;
                      const std::size_t end = std::min(rows.n_rows, (task + 1) * kRowsPerTask);
                      for (std::size_t r = task * kRowsPerTask; r < end; ++r)
                          if (score_row(r, scratch)) infinite = true;
@@ -188,24 +179,26 @@ bool quadratic_scores(const Table& table, const double* precision, const double*
 }
 
 template <class Index>
-bool linear_row_scores(const Rows<Index>& rows, const double* weights, const double* base, const double* absent,
-                       std::size_t n_classes, std::optional<double> threshold, int n_threads, double* scores) {
-    return score_rows(rows, n_classes, n_threads, [&](std::size_t r, std::vector<double>& scratch) {
-        const Cells row = cells(rows, r, threshold, scratch);
+bool linear_row_scores(const Rows<Index>& rows, const double* weights, std::size_t stride, const double* base,
+                       const double* absent, std::size_t n_classes, std::optional<double> threshold, int n_threads,
+                       double* scores) {
+    return score_rows(rows, n_classes, n_threads, [&](std::size_t r, Scratch& scratch) {
+        const Cells row = cells(rows, r, threshold, scratch.values);
         const Index* at = rows.indices + rows.indptr[r];
-        double* out = scores + r * n_classes;
-        std::copy(base, base + n_classes, out);
+        auto& sum = scratch.sums;
+        sum.assign(stride, 0.0);
+        std::copy(base, base + n_classes, sum.begin());
         if (row.finite) {
-            add_cells(row.x, at, rows.size(r), weights, n_classes, out);
-            return false;
-        }
-        for (std::size_t k = 0; k < rows.size(r); ++k) {
-            const bool known = row.x[k] == row.x[k];
-            if (const double* table = known ? weights : absent) {
-                const double* in = table + static_cast<std::size_t>(at[k]) * n_classes;
-                for (std::size_t c = 0; c < n_classes; ++c) out[c] += (known ? row.x[k] : 1.0) * in[c];
+            add_picked(at, row.x, rows.size(r), weights, stride, sum.data());
+        } else {
+            for (std::size_t k = 0; k < rows.size(r); ++k) {
+                if (row.x[k] == row.x[k])
+                    add_picked(at + k, row.x + k, 1, weights, stride, sum.data());
+                else if (absent)
+                    add_picked(at + k, nullptr, 1, absent, stride, sum.data());
             }
         }
+        std::copy(sum.begin(), sum.begin() + static_cast<std::ptrdiff_t>(n_classes), scores + r * n_classes);
         return row.infinite;
     });
 }
@@ -213,8 +206,8 @@ bool linear_row_scores(const Rows<Index>& rows, const double* weights, const dou
 template <class Index>
 bool factored_row_scores(const Rows<Index>& rows, const FactoredWeights& weights, const double* base,
                          std::size_t n_classes, std::optional<double> threshold, int n_threads, double* scores) {
-    return score_rows(rows, n_classes, n_threads, [&](std::size_t r, std::vector<double>& scratch) {
-        const Cells row = cells(rows, r, threshold, scratch);
+    return score_rows(rows, n_classes, n_threads, [&](std::size_t r, Scratch& scratch) {
+        const Cells row = cells(rows, r, threshold, scratch.values);
         const Index* at = rows.indices + rows.indptr[r];
         double* out = scores + r * n_classes;
         double shared = 0.0, length = 0.0;
@@ -234,8 +227,8 @@ bool factored_row_scores(const Rows<Index>& rows, const FactoredWeights& weights
 }
 
 #define CANDIDE_INSTANTIATE(Index)                                                                                    \
-    template bool linear_row_scores(const Rows<Index>&, const double*, const double*, const double*, std::size_t,     \
-                                    std::optional<double>, int, double*);                                             \
+    template bool linear_row_scores(const Rows<Index>&, const double*, std::size_t, const double*, const double*,     \
+                                    std::size_t, std::optional<double>, int, double*);                                \
     template bool factored_row_scores(const Rows<Index>&, const FactoredWeights&, const double*, std::size_t,         \
                                       std::optional<double>, int, double*);
 CANDIDE_INSTANTIATE(std::int32_t)

@@ -21,10 +21,12 @@ bool linear_scores(const Table& table, const double* weights, const double* base
 bool quadratic_scores(const Table& table, const double* precision, const double* mean, const double* constant,
                       const double* base, std::size_t n_classes, int n_threads, double* scores);
 
-// The linear score of sparse rows. weights and absent: (n_columns, n_classes), one column's classes side by side.
+// The linear score of sparse rows. weights and absent: one column's classes side by side, `stride` doubles a column,
+// padded with zeros to a multiple of four.
 template <class Index>
-bool linear_row_scores(const Rows<Index>& rows, const double* weights, const double* base, const double* absent,
-                       std::size_t n_classes, std::optional<double> threshold, int n_threads, double* scores);
+bool linear_row_scores(const Rows<Index>& rows, const double* weights, std::size_t stride, const double* base,
+                       const double* absent, std::size_t n_classes, std::optional<double> threshold, int n_threads,
+                       double* scores);
 
 // Weights of very many classes as shared[j] + slope[c] + what is stored: column j keeps a cell only for the classes
 // that saw it (compressed by column: indptr, classes, values).

@@ -39,26 +39,22 @@ void add_odd_row(const double* x, std::size_t n, double w, double threshold, dou
 template <bool Above>
 inline void add_tile(const Tile& tile, double threshold, double* total, double* missing, Findings& found) {
     const std::size_t n = tile.n_columns;
-    std::int64_t negative = 0;
     for (std::size_t r = 0; r < tile.n_rows; ++r) {
         const double* x = tile.x + r * n;
         const double w = tile.weight ? tile.weight[r] : 1.0;
         const std::size_t at = static_cast<std::size_t>(tile.classes[r]) * n;
         double* sum = total + at;
-        std::int64_t odd = 0;
-        for (std::size_t j = 0; j < n; ++j) odd |= (x[j] - x[j] == 0.0) ? 0 : -1;
-        if (odd) [[unlikely]] {
+        if (!all_finite(x, n)) [[unlikely]] {
             add_odd_row<Above>(x, n, w, threshold, sum, missing + at, found);
             continue;
         }
         if constexpr (Above) {
             for (std::size_t j = 0; j < n; ++j) sum[j] += x[j] > threshold ? w : 0.0;
         } else {
-            for (std::size_t j = 0; j < n; ++j) negative |= x[j] < 0.0 ? -1 : 0;
+            found.negative |= any_negative(x, n);
             for (std::size_t j = 0; j < n; ++j) sum[j] += w * x[j];
         }
     }
-    found.negative |= negative != 0;
 }
 
 CANDIDE_CLONES void add_values(const Tile& tile, double* total, double* missing, Findings& found) {
@@ -91,19 +87,13 @@ struct ByClass {
     }
 };
 
-// One cell's contribution, with what it revealed.
+// What a known cell contributes.
 template <Cell What>
-inline double measure(double x, double threshold, double center, Findings& found) {
-    if constexpr (What == Cell::observed) return x == x ? 1.0 : 0.0;
-    if constexpr (What == Cell::missing) return x == x ? 0.0 : 1.0;
-    if (!(x - x == 0.0)) [[unlikely]] {
-        found.missing |= x != x;
-        found.infinite |= x == x;
-        return 0.0;
-    }
-    found.negative |= x < 0.0;
+inline double measure(double x, double threshold, double center) {
     if constexpr (What == Cell::above) return x > threshold ? 1.0 : 0.0;
     if constexpr (What == Cell::deviation) return (x - center) * (x - center);
+    if constexpr (What == Cell::observed) return 1.0;
+    if constexpr (What == Cell::missing) return 0.0;
     return x;
 }
 
@@ -113,9 +103,17 @@ void add_row(const Rows<Index>& rows, std::size_t row, double w, const Request& 
     const Index* at = rows.indices + rows.indptr[row];
     const double* x = rows.values(row, scratch);
     const std::size_t n = rows.size(row);
+    const bool finite = all_finite(x, n);
+    found.negative |= any_negative(x, n);
     for (std::size_t k = 0; k < n; ++k) {
         const auto j = static_cast<std::size_t>(at[k]);
-        sum[j] += w * measure<What>(x[k], request.threshold, What == Cell::deviation ? center[j] : 0.0, found);
+        if (!finite && !(x[k] - x[k] == 0.0)) [[unlikely]] {
+            found.missing |= x[k] != x[k];
+            found.infinite |= x[k] == x[k];
+            if constexpr (What == Cell::missing) sum[j] += x[k] != x[k] ? w : 0.0;
+            continue;
+        }
+        sum[j] += w * measure<What>(x[k], request.threshold, What == Cell::deviation ? center[j] : 0.0);
     }
 }
 
@@ -136,31 +134,45 @@ std::size_t stored(const Rows<Index>& rows) {
     return rows.n_rows ? static_cast<std::size_t>(rows.indptr[rows.n_rows] - rows.indptr[0]) : 0;
 }
 
-// A stretch of one class's rows that one task adds up.
-struct Unit {
-    std::size_t cls, begin, end;
-    bool first;
-};
+// Every class cut into parts of bounded size, each with a row of sums of its own. Threads share the parts, and each walks
+// the rows in the order in which they lie: picking the rows of one class after the other would cost a page miss a row,
+// three times the work itself. A part's sums do not depend on who adds them.
+struct Parts {
+    std::vector<std::int32_t> of_row;
+    std::vector<std::size_t> cls, size;
+    std::vector<bool> first;
 
-template <class Index>
-std::vector<Unit> units(const Rows<Index>& rows, const ByClass& by_class, std::size_t n_classes) {
-    // A further unit of a class needs a table row of its own; with eight cells a column that is a twelfth of the data.
-    const std::size_t limit = std::max<std::size_t>(1 << 20, 8 * rows.n_columns);
-    std::vector<Unit> out;
-    for (std::size_t c = 0; c < n_classes; ++c) {
-        std::size_t start = by_class.begin[c], cells = 0;
-        bool first = true;
-        for (std::size_t i = start; i < by_class.begin[c + 1]; ++i) {
-            cells += rows.size(by_class.order[i]);
-            if (cells < limit && i + 1 < by_class.begin[c + 1]) continue;
-            out.push_back({c, start, i + 1, first});
-            start = i + 1;
-            cells = 0;
-            first = false;
+    template <class Index>
+    Parts(const Rows<Index>& rows, const std::int32_t* classes, std::size_t n_classes) : of_row(rows.n_rows) {
+        // A further part needs a row of sums; with eight cells a column that is a twelfth of the data.
+        const std::size_t limit = std::max<std::size_t>(1 << 20, 8 * rows.n_columns);
+        std::vector<std::int32_t> current(n_classes, -1);
+        for (std::size_t r = 0; r < rows.n_rows; ++r) {
+            std::int32_t& part = current[static_cast<std::size_t>(classes[r])];
+            if (part < 0 || size[static_cast<std::size_t>(part)] >= limit) {
+                first.push_back(part < 0);
+                part = static_cast<std::int32_t>(size.size());
+                size.push_back(0);
+                cls.push_back(static_cast<std::size_t>(classes[r]));
+            }
+            size[static_cast<std::size_t>(part)] += rows.size(r) + 1;
+            of_row[r] = part;
         }
     }
-    return out;
-}
+
+    // Which thread adds which part: the largest first, each to the one with the least to do.
+    std::vector<std::size_t> share(std::size_t n_threads) const {
+        std::vector<std::size_t> order(size.size()), owner(size.size()), load(n_threads, 0);
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return size[a] > size[b]; });
+        for (const std::size_t part : order) {
+            const auto least = static_cast<std::size_t>(std::min_element(load.begin(), load.end()) - load.begin());
+            owner[part] = least;
+            load[least] += size[part];
+        }
+        return owner;
+    }
+};
 
 }  // namespace
 
@@ -200,36 +212,36 @@ Findings tally(const Table& table, const std::int32_t* classes, const double* we
 template <class Index>
 Findings tally_rows(const Rows<Index>& rows, const std::int32_t* classes, const double* weight, std::size_t n_classes,
                     const Request& request, int n_threads, double* total) {
-    const ByClass by_class(classes, rows.n_rows, n_classes);
-    for (std::size_t r = 0; r < rows.n_rows; ++r)
-        if (rows.indptr[r + 1] < rows.indptr[r]) rows.check(r);
-    const auto work = units(rows, by_class, n_classes);
-    std::vector<std::vector<double>> extra(work.size());
-    std::vector<Findings> found(work.size());
-    parallel_for(work.size(), stored(rows), n_threads, [&](std::size_t u) {
-        const Unit& unit = work[u];
-        double* sum = total + unit.cls * rows.n_columns;
-        if (!unit.first) {
-            extra[u].assign(rows.n_columns, 0.0);
-            sum = extra[u].data();
-        }
-        const double* center = request.center ? request.center + unit.cls * rows.n_columns : nullptr;
+    for (std::size_t r = 0; r < rows.n_rows; ++r) rows.check_bounds(r);
+    const std::size_t n = rows.n_columns;
+    const Parts parts(rows, classes, n_classes);
+    const std::size_t n_owners = stored(rows) < kSmallWork ? 1 : static_cast<std::size_t>(std::max(1, n_threads));
+    const auto owner = parts.share(n_owners);
+    std::vector<std::vector<double>> extra(parts.size.size());
+    std::vector<double*> sums(parts.size.size());
+    for (std::size_t p = 0; p < sums.size(); ++p) {
+        if (!parts.first[p]) extra[p].assign(n, 0.0);
+        sums[p] = parts.first[p] ? total + parts.cls[p] * n : extra[p].data();
+    }
+    std::vector<Findings> found(n_owners);
+    parallel_for(n_owners, stored(rows), n_threads, [&](std::size_t me) {
         std::vector<double> scratch;
+        Findings mine;
         with_cell(request.cell, [&](auto cell) {
-            for (std::size_t i = unit.begin; i < unit.end; ++i) {
-                const std::size_t r = by_class.order[i];
-                rows.check(r);
-                add_row<cell.value>(rows, r, weight ? weight[r] : 1.0, request, center, sum, scratch, found[u]);
+            for (std::size_t r = 0; r < rows.n_rows; ++r) {
+                const auto part = static_cast<std::size_t>(parts.of_row[r]);
+                if (owner[part] != me) continue;
+                rows.check_columns(r);
+                const double* center = request.center ? request.center + parts.cls[part] * n : nullptr;
+                add_row<cell.value>(rows, r, weight ? weight[r] : 1.0, request, center, sums[part], scratch, mine);
             }
         });
+        found[me] = mine;
     });
-    Findings all;
-    for (std::size_t u = 0; u < work.size(); ++u) {
-        double* sum = total + work[u].cls * rows.n_columns;
-        for (std::size_t j = 0; j < extra[u].size(); ++j) sum[j] += extra[u][j];
-        all.add(found[u]);
-    }
-    return all;
+    for (std::size_t p = 0; p < extra.size(); ++p)
+        for (std::size_t j = 0; j < extra[p].size(); ++j) total[parts.cls[p] * n + j] += extra[p][j];
+    for (std::size_t i = 1; i < found.size(); ++i) found[0].add(found[i]);
+    return found[0];
 }
 
 template <class Index>
@@ -247,7 +259,8 @@ SparseTotals tally_rows_sparse(const Rows<Index>& rows, const std::int32_t* clas
         for (std::size_t c = t * n_classes / n_tasks; c < (t + 1) * n_classes / n_tasks; ++c) {
             for (std::size_t i = by_class.begin[c]; i < by_class.begin[c + 1]; ++i) {
                 const std::size_t r = by_class.order[i];
-                rows.check(r);
+                rows.check_bounds(r);
+                rows.check_columns(r);
                 for (Index k = rows.indptr[r]; k < rows.indptr[r + 1]; ++k) {
                     const auto j = static_cast<std::size_t>(rows.indices[k]);
                     if (!seen[j]) touched.push_back(static_cast<std::int64_t>(j));

@@ -12,6 +12,7 @@ import numpy as np
 from ..encoding.categories import DIRECT_CODES, Categories, Lookup, encode_categories, look_up
 from ..exceptions import InputError, ParameterError
 from ..kernels import Kernels
+from ..kernels.base import PickTable
 from ..kernels.data import Array, Dense, Floats, Positions
 from ..priors import LogProbability, log_share
 from ..statistics import CategoryCounts
@@ -128,14 +129,14 @@ class CategoricalLikelihood:
         return np.concatenate([[0], np.cumsum([look.size + 1 for look, _ in self.columns])]).astype(np.int64)
 
     @cached_property
-    def _table(self) -> Floats:
-        return np.ascontiguousarray(np.concatenate([theta.finite for _, theta in self.columns], axis=1).T)
+    def _table(self) -> PickTable:
+        return PickTable(np.concatenate([theta.finite for _, theta in self.columns], axis=1).T)
 
     @cached_property
-    def _order(self) -> Floats | None:
+    def _order(self) -> PickTable | None:
         parts = [np.zeros(t.finite.shape) if t.order is None else -t.order for _, t in self.columns]
-        joined = np.ascontiguousarray(np.concatenate(parts, axis=1).T)
-        return joined if joined.any() else None
+        joined = np.concatenate(parts, axis=1).T
+        return PickTable(joined) if joined.any() else None
 
     @property
     def is_limit(self) -> bool:

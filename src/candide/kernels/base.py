@@ -40,6 +40,20 @@ class Extent(NamedTuple):
 
 
 @dataclass(frozen=True)
+class PickTable:
+    """Rows of scores, ``(positions, classes)``, of which some are picked and added up."""
+
+    rows: Floats
+
+    @cached_property
+    def padded(self) -> Floats:
+        """The rows with zeros up to a multiple of four: whole vectors for the native kernels."""
+        out = np.zeros((len(self.rows), -(-self.rows.shape[1] // 4) * 4))
+        out[:, : self.rows.shape[1]] = self.rows
+        return out
+
+
+@dataclass(frozen=True)
 class LinearTable:
     """Scores that are linear in the cells: ``weights`` times the cell, or ``absent`` where it is missing."""
 
@@ -47,10 +61,9 @@ class LinearTable:
     absent: Floats | None = None
 
     @cached_property
-    def by_column(self) -> tuple[Floats, Floats | None]:
+    def by_column(self) -> tuple[PickTable, PickTable | None]:
         """Both tables as (columns, classes): sparse rows want the classes of a column side by side."""
-        absent = None if self.absent is None else np.ascontiguousarray(self.absent.T)
-        return np.ascontiguousarray(self.weights.T), absent
+        return PickTable(self.weights.T), None if self.absent is None else PickTable(self.absent.T)
 
 
 class FactoredTable(NamedTuple):
@@ -86,7 +99,7 @@ class Kernels(Protocol):
         self, data: Data, precision: Floats, mean: Floats, constant: Floats, base: Floats
     ) -> Floats: ...
 
-    def code_scores(self, codes: Dense, offsets: Array, table: Floats, base: Floats) -> Floats: ...
+    def code_scores(self, codes: Dense, offsets: Array, table: PickTable, base: Floats) -> Floats: ...
 
     def normalise(self, scores: Floats, *, logarithm: bool) -> int: ...
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from .base import Extent, FactoredTable, LinearTable, MomentTable, Tally
+from .base import Extent, FactoredTable, LinearTable, MomentTable, PickTable, Tally
 from .data import Array, Data, Dense, Floats, Positions, Sparse
 from .layout import infinite_cell, keep_sparse, with_implicit_zeros
 
@@ -92,11 +92,11 @@ class Native:
     def linear_scores(self, data: Data, table: LinearTable, base: Floats, threshold: float | None) -> Floats:
         scores = np.empty((data.n_rows, len(base)))
         if isinstance(data, Sparse):
-            by_column, absent = table.by_column
-            stored = (data.indptr, data.indices, data.values)
+            weights, absent = table.by_column
             infinite = _core.linear_row_scores(
-                *stored, by_column, base, absent, threshold, self.n_threads, scores
-            )
+                data.indptr, data.indices, data.values, weights.padded, base, absent and absent.padded, threshold,
+                self.n_threads, scores,
+            )  # fmt: skip
         else:
             infinite = _core.linear_scores(
                 data.values, table.weights, base, table.absent, threshold, self.n_threads, scores
@@ -126,10 +126,9 @@ class Native:
             raise infinite_cell(data)
         return scores
 
-    def code_scores(self, codes: Dense, offsets: Array, table: Floats, base: Floats) -> Floats:
+    def code_scores(self, codes: Dense, offsets: Array, table: PickTable, base: Floats) -> Floats:
         scores = np.empty((codes.n_rows, len(base)))
-        scores[:] = base
-        _core.code_scores(codes.values, offsets, table, self.n_threads, scores)
+        _core.code_scores(codes.values, offsets, table.padded, base, self.n_threads, scores)
         return scores
 
     def normalise(self, scores: Floats, *, logarithm: bool) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import Extent, FactoredTable, LinearTable, MomentTable, Tally
+from .base import Extent, FactoredTable, LinearTable, MomentTable, PickTable, Tally
 from .data import Array, Data, Dense, Floats, Positions
 from .layout import infinite_cell
 
@@ -73,12 +73,12 @@ class Reference:
         cells = np.where(np.isnan(x), constant, precision * (x - mean) ** 2)
         return np.asarray(base - cells.sum(axis=2))
 
-    def code_scores(self, codes: Dense, offsets: Array, table: Floats, base: Floats) -> Floats:
+    def code_scores(self, codes: Dense, offsets: Array, table: PickTable, base: Floats) -> Floats:
         scores = np.tile(base, (codes.n_rows, 1))
         for j, column in enumerate(_columns(codes)):
             code, known = _codes(column)
             slot = np.minimum(code, offsets[j + 1] - offsets[j] - 1)
-            scores[known] += table[offsets[j] + slot[known]]
+            scores[known] += table.rows[offsets[j] + slot[known]]
         return scores
 
     def normalise(self, scores: Floats, *, logarithm: bool) -> int:

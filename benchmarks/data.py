@@ -1,0 +1,49 @@
+"""Data for the benchmarks: made here, the same every time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+DENSE_SHAPE, DENSE_CLASSES = (1_000_000, 40), 10
+SPARSE_SHAPE, SPARSE_CLASSES, SPARSE_CELLS = (400_000, 50_000), 20, 80
+
+
+def labels(n_rows: int, n_classes: int) -> Any:
+    """Labels 0 to n_classes - 1 in random order."""
+    return np.random.default_rng(1).integers(0, n_classes, n_rows)
+
+
+def measurements(scale: float = 1.0) -> tuple[Any, Any]:
+    """Normal columns whose means depend on the class."""
+    n_rows, n_columns = int(DENSE_SHAPE[0] * scale), DENSE_SHAPE[1]
+    rng = np.random.default_rng(2)
+    y = labels(n_rows, DENSE_CLASSES)
+    X = rng.normal(size=(n_rows, n_columns))
+    X += rng.normal(size=(DENSE_CLASSES, n_columns))[y] * 0.3
+    return X, y
+
+
+def codes(scale: float = 1.0) -> tuple[Any, Any]:
+    """Eight categories a column, shares depending on the class."""
+    n_rows, n_columns = int(DENSE_SHAPE[0] * scale), DENSE_SHAPE[1]
+    rng = np.random.default_rng(3)
+    y = labels(n_rows, DENSE_CLASSES)
+    X = rng.integers(0, 8, size=(n_rows, n_columns))
+    X[rng.random(X.shape) < 0.2] = 0
+    return (X + y[:, None] % 3) % 8, y
+
+
+def words(scale: float = 1.0) -> tuple[Any, Any]:
+    """Word counts: frequencies fall as one over the rank, about 73 different words a row."""
+    n_rows, n_columns = int(SPARSE_SHAPE[0] * scale), SPARSE_SHAPE[1]
+    rng = np.random.default_rng(4)
+    y = labels(n_rows, SPARSE_CLASSES)
+    rank = np.floor(np.exp(rng.random(n_rows * SPARSE_CELLS) * np.log(n_columns * 20)) - 1).astype(np.int64)
+    column = (rank * 7919 + np.repeat(y, SPARSE_CELLS) * (rank > 500)) % n_columns
+    pointer = np.arange(n_rows + 1) * SPARSE_CELLS
+    X = csr_matrix((np.ones(len(column)), column.astype(np.int32), pointer), shape=(n_rows, n_columns))
+    X.sum_duplicates()
+    return X, y

@@ -1,0 +1,44 @@
+// Short vectors of doubles that stay in registers. Compilers left alone with small arrays keep them in memory, or turn
+// the loop over columns inside out; both cost a factor of four (measured on GCC 12).
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+
+#include "parallel.hpp"
+
+namespace candide {
+
+#if defined(__GNUC__)
+typedef double Lanes8 __attribute__((vector_size(64)));
+typedef double Lanes4 __attribute__((vector_size(32)));
+#define CANDIDE_INLINE inline __attribute__((always_inline))
+#else
+template <int N>
+struct LaneArray {
+    double v[N];
+    LaneArray& operator+=(const LaneArray& o) { for (int i = 0; i < N; ++i) v[i] += o.v[i]; return *this; }
+    LaneArray& operator-=(const LaneArray& o) { for (int i = 0; i < N; ++i) v[i] -= o.v[i]; return *this; }
+    friend LaneArray operator*(LaneArray a, const LaneArray& b) { for (int i = 0; i < N; ++i) a.v[i] *= b.v[i]; return a; }
+    friend LaneArray operator*(double a, LaneArray b) { for (int i = 0; i < N; ++i) b.v[i] *= a; return b; }
+    friend LaneArray operator-(LaneArray a, double b) { for (int i = 0; i < N; ++i) a.v[i] -= b; return a; }
+};
+using Lanes8 = LaneArray<8>;
+using Lanes4 = LaneArray<4>;
+#define CANDIDE_INLINE inline
+#endif
+
+template <class Lanes>
+CANDIDE_INLINE void load(Lanes& to, const double* from) { std::memcpy(&to, from, sizeof to); }
+template <class Lanes>
+CANDIDE_INLINE void store(double* to, const Lanes& from) { std::memcpy(to, &from, sizeof from); }
+
+CANDIDE_INLINE void prefetch(const void* at) {
+#if defined(__GNUC__)
+    __builtin_prefetch(at);
+#else
+    (void)at;
+#endif
+}
+
+}  // namespace candide
