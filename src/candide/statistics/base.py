@@ -53,18 +53,31 @@ def move_classes(values: Any, positions: Array, size: int) -> Any:
 
 def subtract(before: Any, removed: Any, what: str) -> Any:
     """``before - removed``, with rounding set to zero; a negative result is refused."""
-    after = before - removed
-    if isinstance(after, np.ndarray):
-        scale = ROUNDING * np.abs(before)
-        if (after < -scale).any():
-            raise ForgetError(_never_learned(what))
-        after[np.abs(after) <= scale] = 0.0
-        return after
-    after.data[np.abs(after.data) <= ROUNDING * np.abs(before).max()] = 0.0
-    after.eliminate_zeros()
-    if (after.data < 0).any():
+    if isinstance(before, np.ndarray) or isinstance(removed, np.ndarray):
+        before, removed = as_dense(before), as_dense(removed)
+        # Whole numbers leave no rounding behind: their difference is exact.
+        rounding = np.where(_whole(before) & _whole(removed), 0.0, ROUNDING * before)
+        after = stored = before - removed
+    else:
+        whole = _whole(before.data).all() and _whole(removed.data).all()
+        rounding = 0.0 if whole else ROUNDING * before.max()
+        after = before - removed
+        stored = after.data
+    if (stored < -rounding).any():
         raise ForgetError(_never_learned(what))
+    stored[np.abs(stored) <= rounding] = 0.0
+    if after is not stored:
+        after.eliminate_zeros()
     return after
+
+
+def as_dense(values: Any) -> Floats:
+    """A dense or sparse table as an array."""
+    return values if isinstance(values, np.ndarray) else np.asarray(values.toarray())
+
+
+def _whole(values: Floats) -> Array:
+    return np.asarray(values == np.trunc(values))
 
 
 def _never_learned(what: str) -> str:

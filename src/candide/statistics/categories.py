@@ -33,7 +33,7 @@ class CategoryCounts:
         if seen.all():
             return cls(rows, labels, count)
         bounds = np.cumsum([len(column) for column in labels])[:-1]
-        kept = tuple(column[mask] for column, mask in zip(labels, np.split(seen, bounds), strict=True))
+        kept = tuple(_settled(column[mask]) for column, mask in zip(labels, np.split(seen, bounds), strict=True))
         return cls(rows, kept, count[:, seen])
 
     @cached_property
@@ -91,3 +91,15 @@ class CategoryCounts:
     @classmethod
     def from_arrays(cls, arrays: dict[str, Any]) -> CategoryCounts:
         return cls(**arrays)
+
+
+def _settled(labels: Array) -> Array:
+    """Labels in the type they have when nothing else was ever seen: whole numbers are int64, also after texts left."""
+    if not len(labels):
+        return np.empty(0, dtype=np.int64)
+    if labels.dtype.kind == "O":
+        if not all(isinstance(label, (int, float, np.number)) for label in labels.tolist()):
+            return labels
+        labels = labels.astype(np.float64)
+    whole = labels.dtype.kind == "f" and bool(((labels == np.trunc(labels)) & (np.abs(labels) <= 2.0**53)).all())
+    return labels.astype(np.int64) if whole else labels

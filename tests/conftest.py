@@ -1,0 +1,13 @@
+"""Settings of the property tests: the same examples in every run; HYPOTHESIS_PROFILE=explore tries new ones."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+_QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large]
+
+settings.register_profile("ci", derandomize=True, deadline=None, max_examples=40, suppress_health_check=_QUIET)
+settings.register_profile("explore", deadline=None, max_examples=1000, suppress_health_check=_QUIET)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

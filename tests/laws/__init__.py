@@ -1,0 +1,1 @@
+"""Properties that hold for every statistic, family and kernel, each written once."""
