@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 from scipy.sparse import csr_array
 
 from candide.encoding.categories import read_categories
@@ -38,46 +37,71 @@ class Rows:
         return bool(self.weight.any())
 
 
-def cells(kind: Kind, *, missing: bool = True) -> st.SearchStrategy[float]:
-    """One cell: a quarter between -8 and 8, or a whole number from 0 to 4; sometimes missing."""
-    known = st.integers(-32, 32).map(lambda n: n / 4) if kind.measures else st.integers(0, 4).map(float)
-    return st.one_of(known, known, known, st.just(np.nan)) if missing else known
+_HOLE = [np.nan]
+_COUNTS = [0.0, 1.0, 2.0, 3.0, 4.0]
+_QUARTERS = [sign * n / 4 for n in range(33) for sign in (1, -1)]
+
+
+def numbers(draw: Any, shape: tuple[int, ...], values: list[float]) -> Floats:
+    """An array of the given values; one draw of bytes is much faster than one draw per cell."""
+    size = int(np.prod(shape))
+    drawn = np.frombuffer(draw(st.binary(min_size=size, max_size=size)), dtype=np.uint8)
+    return np.array(values)[drawn % len(values)].reshape(shape)
+
+
+def cell_values(kind: Kind, *, missing: bool = True) -> list[float]:
+    """The cells of a kind: quarters between -8 and 8, or whole numbers from 0 to 4; some missing."""
+    known = _QUARTERS if kind.measures else _COUNTS
+    return known + _HOLE * (len(known) // 4) if missing else known
 
 
 @st.composite
 def rows(draw: Any, kind: Kind, *, missing: bool = True, least: int = 1, n_columns: int | None = None) -> Rows:
     """A table for one kind of model."""
     n = draw(st.integers(least, 10))
-    width = n_columns or draw(st.integers(1, 4))
-    X = draw(hnp.arrays(np.float64, (n, width), elements=cells(kind, missing=missing), fill=st.nothing()))
-    y = LABELS[draw(hnp.arrays(np.int64, n, elements=st.integers(0, 2), fill=st.nothing()))]
-    weight = draw(hnp.arrays(np.float64, n, elements=st.integers(0, 3).map(float), fill=st.nothing()))
+    X = numbers(draw, (n, n_columns or draw(st.integers(1, 4))), cell_values(kind, missing=missing))
+    y = LABELS[numbers(draw, (n,), [0, 1, 2])]
+    weight = numbers(draw, (n,), [1.0, 0.0, 2.0, 3.0])
     weight[draw(st.integers(0, n - 1))] = 1.0
     return Rows(X, y, weight)
 
 
 @st.composite
-def parts(draw: Any, table: Rows, most: int = 4) -> list[Rows]:
-    """The rows dealt out in any order; every part has weight, and classes or values may be in one part only."""
-    n = len(table.y)
-    deal = draw(hnp.arrays(np.int64, n, elements=st.integers(0, most - 1), fill=st.nothing()))
-    order = np.array(draw(st.permutations(range(n))), dtype=np.int64)
-    dealt = [table.take(order[deal[order] == part]) for part in range(most)]
-    heavy = [part for part in dealt if part.has_weight]
-    return heavy
+def orders(draw: Any, n: int) -> Array:
+    """A permutation of ``n`` things."""
+    return np.random.default_rng(draw(st.integers(0, 1000))).permutation(n)
 
 
 @st.composite
-def batches(draw: Any, elements: st.SearchStrategy[float]) -> tuple[Floats, Array, Floats]:
+def parts(draw: Any, table: Rows, most: int = 4) -> list[Rows]:
+    """The rows dealt out in any order; every part has weight, and classes or values may be in one part only."""
+    deal = numbers(draw, (len(table.y),), list(range(most)))
+    order = draw(orders(len(table.y)))
+    dealt = [table.take(order[deal[order] == part]) for part in range(most)]
+    return [part for part in dealt if part.has_weight]
+
+
+@st.composite
+def altered(draw: Any, table: Rows, kind: Kind) -> Rows:
+    """Some of the rows, each once, with a few cells that may differ."""
+    some = table.take(np.flatnonzero((numbers(draw, (len(table.y),), [0, 1]) > 0) & (table.weight > 0)))
+    if not len(some.y):
+        some = table.take(np.array([int(table.weight.argmax())]))
+    change = numbers(draw, some.X.shape, [0, 0, 0, 1]) > 0
+    X = np.where(change, numbers(draw, some.X.shape, cell_values(kind)), some.X)
+    return Rows(X, some.y, np.ones(len(some.y)))
+
+
+@st.composite
+def batches(draw: Any, values: list[float]) -> tuple[Floats, Array, Floats]:
     """Cells, positions among three classes, and whole weights; perhaps no rows at all."""
     n = draw(st.integers(0, 7))
-    X = draw(hnp.arrays(np.float64, (n, N_COLUMNS), elements=elements, fill=st.nothing()))
-    classes = draw(hnp.arrays(np.int32, n, elements=st.integers(0, 2), fill=st.nothing()))
-    return X, classes, draw(hnp.arrays(np.float64, n, elements=st.integers(0, 3).map(float), fill=st.nothing()))
+    classes = numbers(draw, (n,), [0, 1, 2]).astype(np.int32)
+    return numbers(draw, (n, N_COLUMNS), values), classes, numbers(draw, (n,), [1.0, 0.0, 2.0, 3.0])
 
 
-_COUNT = st.sampled_from([0.0, 0.0, 1.0, 2.0, 5.0, np.nan])
-_MEASURE = st.one_of(st.integers(-40, 40).map(lambda n: n / 8), st.just(np.nan))
+_COUNT = [0.0, 0.0, 1.0, 2.0, 5.0, np.nan]
+_MEASURE = [*_QUARTERS, *_HOLE * 16]
 
 
 def _counted(batch: tuple[Floats, Array, Floats]) -> Counts:

@@ -25,7 +25,7 @@ class Bernoulli:
     threshold: float | None = 0.0
 
     def observe(self, batch: Batch, kernels: Kernels) -> Counts:
-        counts = observe_counts(batch, kernels, "BernoulliNB", self.threshold)
+        counts = observe_counts(batch, kernels, "BernoulliNB", self.threshold, presence=True)
         if self.threshold is None and (counts.dense() > counts.observed() * (1 + 1e-9)).any():
             raise InputError(
                 "X holds values above 1, and BernoulliNB(binarize=None) takes X as 0 or 1; pass binarize=0.0, or the "

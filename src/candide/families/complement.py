@@ -33,11 +33,8 @@ class Complement:
         finite, order = self.prior.log_mean(others, others.sum(axis=1, keepdims=True), count.shape[1])
         if not self.norm:
             return -finite, order
-        if order is None:
-            return finite / finite.sum(axis=1, keepdims=True), None
         # In the limit the impossible words share the whole weight of their class.
-        zeros = order.sum(axis=1, keepdims=True)
-        return np.where(zeros > 0, order / np.maximum(zeros, 1.0), finite / finite.sum(axis=1, keepdims=True)), None
+        return _shares(finite if order is None else np.where(order.any(axis=1, keepdims=True), order, finite)), None
 
     def likelihood(self, statistics: Counts) -> ComplementLikelihood:
         if isinstance(statistics.total, np.ndarray) or np.ndim(self.prior.concentration) == 2 or self.norm:
@@ -70,6 +67,12 @@ class Complement:
     def n_parameters(self, statistics: Counts) -> int:
         n_classes, n_columns = statistics.total.shape
         return int(n_classes * (n_columns - 1))
+
+
+def _shares(weights: Floats) -> Floats:
+    """Weights of each class divided by their sum; a single column, whose weight is 0, has the whole."""
+    total = weights.sum(axis=1, keepdims=True)
+    return np.divide(weights, total, out=np.full(weights.shape, 1.0 / weights.shape[1]), where=total != 0)
 
 
 @dataclass(frozen=True)

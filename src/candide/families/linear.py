@@ -67,14 +67,16 @@ class LinearLikelihood:
         return np.zeros(data.n_rows)
 
 
-def observe_counts(batch: Batch, kernels: Kernels, model: str, threshold: float | None = None) -> Counts:
+def observe_counts(
+    batch: Batch, kernels: Kernels, model: str, threshold: float | None = None, *, presence: bool = False
+) -> Counts:
     """The tally of a batch; counts must be finite and, without a threshold, not negative."""
     tally = kernels.tally(batch.data, batch.classes, batch.weight, batch.n_classes, threshold)
     if tally.infinite:
         raise infinite_cell(batch.data)
     if threshold is None:
         check_counts(tally, batch.data, model)
-    return Counts(batch.class_weight(), tally.total, tally.missing)
+    return Counts(batch.class_weight(), tally.total, tally.missing, presence)
 
 
 def check_counts(tally: Tally, data: Data, model: str) -> None:

@@ -71,6 +71,17 @@ def subtract(before: Any, removed: Any, what: str) -> Any:
     return after
 
 
+def refuse_above(part: Any, after: Floats, before: Floats, what: str) -> None:
+    """Cells that outweigh the rows of their class leave a negative rest for the other cells: refused."""
+    limit = after + ROUNDING * before
+    if isinstance(part, np.ndarray):
+        above = part > limit[:, None]
+    else:
+        above = part.data > np.repeat(limit, np.diff(part.indptr))
+    if above.any():
+        raise ForgetError(_never_learned(what))
+
+
 def as_dense(values: Any) -> Floats:
     """A dense or sparse table as an array."""
     return values if isinstance(values, np.ndarray) else np.asarray(values.toarray())

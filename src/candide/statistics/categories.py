@@ -12,7 +12,7 @@ from ..encoding.categories import join_labels
 from ..encoding.index import Index
 from ..exceptions import ForgetError
 from ..kernels.data import Array, Floats
-from .base import move_classes, subtract
+from .base import move_classes, refuse_above, subtract
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,9 @@ class CategoryCounts:
                     "changed; forget only rows that were learned"
                 )
         count = subtract(self.count, other._spread(self.labels), "the count of a category")
-        return CategoryCounts.of(rows, self.labels, count)
+        after = CategoryCounts.of(rows, self.labels, count)
+        refuse_above(after.observed(), rows, self.rows, "the number of missing cells")
+        return after
 
     def discount(self, factor: float) -> CategoryCounts:
         return CategoryCounts.of(self.rows * factor, self.labels, self.count * factor)

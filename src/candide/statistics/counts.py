@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from ..kernels.data import Array, Floats
-from .base import move_classes, subtract
+from .base import as_dense, move_classes, refuse_above, subtract
 
 
 @dataclass(frozen=True)
 class Counts:
     """``total[c, j]``: the weighted sum of column ``j`` over the rows of class ``c``.
 
-    ``missing`` is the weight of missing cells, None where there are none. Tables of very many classes are scipy's
+    ``missing`` is the weight of missing cells, None where there are none. ``presence`` says that a cell adds at most the
+    weight of its row, so that the rest is a count too: of rows where it is off. Tables of very many classes are scipy's
     ``csr_array``. Exact below 2^53 with whole weights.
 
     >>> a = Counts(np.array([2.0]), np.array([[1.0, 2.0]]), None)
@@ -26,9 +27,11 @@ class Counts:
     rows: Floats
     total: Any
     missing: Any | None
+    presence: bool = False
 
     def merge(self, other: Counts) -> Counts:
-        return Counts(self.rows + other.rows, self.total + other.total, _add(self.missing, other.missing))
+        missing = _add(self.missing, other.missing)
+        return Counts(self.rows + other.rows, self.total + other.total, missing, self.presence)
 
     def forget(self, other: Counts) -> Counts:
         rows = subtract(self.rows, other.rows, "the weight of a class")
@@ -36,29 +39,34 @@ class Counts:
         if other.missing is not None:
             before = self.missing if self.missing is not None else np.zeros(self.total.shape)
             missing = subtract(before, other.missing, "the number of missing cells")
-        return Counts(rows, subtract(self.total, other.total, "a count"), _or_none(missing))
+        after = Counts(rows, subtract(self.total, other.total, "a count"), _or_none(missing), self.presence)
+        if after.missing is not None:
+            refuse_above(after.missing, rows, self.rows, "the number of observed cells")
+        if self.presence:
+            refuse_above(_add(after.total, after.missing), rows, self.rows, "the number of cells that are off")
+        return after
 
     def discount(self, factor: float) -> Counts:
         missing = None if self.missing is None else self.missing * factor
-        return Counts(self.rows * factor, self.total * factor, missing)
+        return Counts(self.rows * factor, self.total * factor, missing, self.presence)
 
     def reindex(self, positions: Array, size: int) -> Counts:
         missing = None if self.missing is None else move_classes(self.missing, positions, size)
-        return Counts(move_classes(self.rows, positions, size), move_classes(self.total, positions, size), missing)
+        rows, total = move_classes(self.rows, positions, size), move_classes(self.total, positions, size)
+        return Counts(rows, total, missing, self.presence)
 
     def observed(self) -> Floats:
         """Weight of the cells that were seen, ``(classes, columns)`` or ``(classes, 1)`` where all columns agree."""
         if self.missing is None:
             return self.rows[:, None]
-        missing = self.missing if isinstance(self.missing, np.ndarray) else self.missing.toarray()
-        return np.maximum(self.rows[:, None] - missing, 0.0)
+        return np.maximum(self.rows[:, None] - as_dense(self.missing), 0.0)
 
     def dense(self) -> Floats:
         """``total`` as an array."""
-        return self.total if isinstance(self.total, np.ndarray) else np.asarray(self.total.toarray())
+        return as_dense(self.total)
 
     def arrays(self) -> dict[str, Any]:
-        return {"rows": self.rows, "total": self.total, "missing": self.missing}
+        return {"rows": self.rows, "total": self.total, "missing": self.missing, "presence": self.presence}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, Any]) -> Counts:

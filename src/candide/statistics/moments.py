@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels.data import Array, Floats
-from .base import move_classes, subtract
+from .base import move_classes, refuse_above, subtract
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class Moments:
     def forget(self, other: Moments) -> Moments:
         rows = subtract(self.rows, other.rows, "the weight of a class")
         weight = subtract(self.weight, other.weight, "the weight of a column")
+        refuse_above(weight, rows, self.rows, "the number of missing cells")
         left = weight > 0
         ratio = np.divide(other.weight, weight, out=np.zeros_like(weight), where=left)
         mean = np.where(left, self.mean + (self.mean - other.mean) * ratio, 0.0)

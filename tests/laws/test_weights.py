@@ -1,0 +1,57 @@
+"""A row of weight k is k copies of it; of weight 0, no row at all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from .models import GAUSSIAN, KINDS, Kind, assert_same_model, by_name
+from .strategies import rows
+
+kinds = pytest.mark.parametrize("kind", KINDS, ids=by_name)
+
+
+@kinds
+@given(data=st.data())
+def test_weight_is_repetition(kind: Kind, data: Any) -> None:
+    """Whole weights equal copies; 0 leaves neither class nor category behind."""
+    table = data.draw(rows(kind))
+    copies = np.repeat(np.arange(len(table.y)), table.weight.astype(int))
+    weighted = kind.fit(table.X, table.y, table.weight)
+    repeated = kind.fit(table.X[copies], table.y[copies])
+    assert_same_model(weighted, repeated, scale=10)
+    np.testing.assert_allclose(weighted.class_prior_, repeated.class_prior_, rtol=1e-15)
+    np.testing.assert_allclose(kind.proba(weighted, table.X), kind.proba(repeated, table.X), atol=1e-9)
+
+
+@kinds
+@given(data=st.data())
+def test_unit_weights_are_no_weights(kind: Kind, data: Any) -> None:
+    """Ones for weights say nothing."""
+    table = data.draw(rows(kind))
+    assert_same_model(kind.fit(table.X, table.y, np.ones(len(table.y))), kind.fit(table.X, table.y), scale=10)
+
+
+@given(data=st.data())
+def test_the_variance_floor_counts_weights_as_copies(data: Any) -> None:
+    """epsilon_ of weighted rows is that of the copies, and rows of weight 0 have no part in it."""
+    table = data.draw(rows(GAUSSIAN))
+    table.X[table.weight == 0] = 1e6
+    copies = np.repeat(np.arange(len(table.y)), table.weight.astype(int))
+    weighted = GAUSSIAN.fit(table.X, table.y, table.weight)
+    repeated = GAUSSIAN.fit(table.X[copies], table.y[copies])
+    np.testing.assert_allclose(weighted.epsilon_, repeated.epsilon_, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(weighted.var_, repeated.var_, rtol=1e-9, atol=1e-12)
+
+
+@kinds
+@given(data=st.data(), factor=st.sampled_from([0.125, 0.5, 1.0]))
+def test_discount_is_a_common_factor_of_the_weights(kind: Kind, data: Any, factor: float) -> None:
+    """Discounting what was learned is learning with smaller weights."""
+    table = data.draw(rows(kind))
+    discounted = kind.fit(table.X, table.y, table.weight).discount(factor)
+    assert_same_model(discounted, kind.fit(table.X, table.y, table.weight * factor), scale=10)
