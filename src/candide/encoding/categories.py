@@ -15,7 +15,7 @@ from ..exceptions import InputError
 from ..kernels import Kernels
 from ..kernels.base import Extent
 from ..kernels.data import Array, Dense
-from .columns import as_frame, is_missing, is_sparse, two_dimensional
+from .columns import aligned, as_frame, is_missing, is_sparse, two_dimensional
 from .index import Index, encode, ordered
 
 # Whole-number codes below this are counted and looked up by their own value; larger ones are ranked first.
@@ -59,6 +59,8 @@ def read_categories(X: Any) -> Categories:
         values = tuple(_tidy(values[:, j]) for j in range(values.shape[1])) if values.shape[1] else values
     elif values.dtype == np.float16 or values.dtype.itemsize > 8 or not values.dtype.isnative:
         values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
+    else:
+        values = aligned(values)
     shape = values.shape if isinstance(values, np.ndarray) else (len(values[0]), len(values))
     return _not_empty(Categories(values, *shape))
 
@@ -75,7 +77,7 @@ def _frame_column(series: Any) -> Array:
     if series.dtype.is_numeric() or str(series.dtype) == "Boolean":
         values = np.asarray(series.to_numpy())
         if values.dtype.kind in "biuf":
-            return values
+            return aligned(values)
     return _tidy(np.asarray(series.to_list() if series.dtype.is_nested() else series.to_numpy(), dtype=object))
 
 

@@ -23,7 +23,7 @@ def read_numbers(X: Any) -> Data:
     array([[ 1.,  2.],
            [ 3., nan]])
     """
-    if type(X) is np.ndarray and X.ndim == 2 and X.dtype in _DIRECT:
+    if type(X) is np.ndarray and X.ndim == 2 and X.dtype in _DIRECT and X.flags.aligned:
         return _not_empty(Dense(X, *X.shape))
     if is_sparse(X):
         return _not_empty(Sparse.of(_numeric_sparse(X)))
@@ -73,6 +73,11 @@ def as_array(values: Any, name: str) -> Array:
     return array if all(isinstance(value, (str, bytes)) for value in objects.flat) else objects
 
 
+def aligned(values: Array) -> Array:
+    """``values``, copied if they lie at odd addresses (a field of a packed record does), which no kernel reads."""
+    return values if values.flags.aligned else values.copy()
+
+
 def two_dimensional(X: Any) -> Array:
     """``X`` as a two-dimensional array of whatever type."""
     if X is None or isinstance(X, (str, bytes)):
@@ -96,7 +101,7 @@ def number_column(series: Any, name: str) -> Array:
         raise InputError(f"column {name!r} holds dates or times ({dtype}); pass numbers, such as days since a fixed day")
     values = np.asarray(series.to_numpy())
     if values.ndim == 1 and values.dtype in _DIRECT:
-        return values
+        return aligned(values)
     return _from_objects(np.asarray(values, dtype=object), name)
 
 
@@ -107,7 +112,7 @@ def is_missing(value: Any) -> bool:
 
 def _numbers(values: Array) -> Array:
     if values.dtype in _DIRECT:
-        return values
+        return aligned(values)
     if values.dtype.kind in "mM":
         raise InputError(f"X holds dates or times ({values.dtype}); pass numbers, such as days since a fixed day")
     if values.dtype.kind in "OUS":

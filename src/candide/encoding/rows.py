@@ -9,7 +9,7 @@ import numpy as np
 from ..exceptions import InputError
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats, Positions
-from .columns import as_array, is_missing
+from .columns import aligned, as_array, is_missing
 from .index import Index, encode, kind_of
 
 
@@ -32,7 +32,7 @@ def label_array(y: Any) -> Array:
         raise InputError(f"y should be a 1d array, got an array of shape {values.shape} instead; pass one label a row")
     kind = values.dtype.kind
     if kind in "iub":
-        return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
+        return aligned(values) if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
     if kind == "f":
         return _float_labels(values)
     if kind == "c":
@@ -90,4 +90,4 @@ def read_weights(sample_weight: Any, n_rows: int) -> Floats | None:
         )
     if not weight.any():
         raise InputError("all sample weights are zero: nothing would be learned")
-    return np.ascontiguousarray(weight)
+    return np.require(weight, requirements=("C", "A"))
