@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..exceptions import NotADensity
 from ..kernels import Kernels
 from ..kernels.base import LinearTable
 from ..kernels.data import Array, Data, Floats, Positions
-from ..exceptions import NotADensity
 from ..priors import Dirichlet
 from ..statistics import Counts
 from .base import Batch, cell_positions

@@ -15,9 +15,9 @@ from .base import as_dense, move_classes, refuse_above, subtract
 class Counts:
     """``total[c, j]``: the weighted sum of column ``j`` over the rows of class ``c``.
 
-    ``missing`` is the weight of missing cells, None where there are none. ``presence`` says that a cell adds at most the
-    weight of its row, so that the rest is a count too: of rows where it is off. Tables of very many classes are scipy's
-    ``csr_array``. Exact below 2^53 with whole weights.
+    ``missing`` is the weight of missing cells, None where there are none. With ``presence`` a cell adds at most its
+    row's weight, so that the rest is a count too: that of the rows where it is off. Tables of very many classes are
+    scipy's ``csr_array``. Exact below 2^53 with whole weights.
 
     >>> a = Counts(np.array([2.0]), np.array([[1.0, 2.0]]), None)
     >>> a.merge(a).forget(a).total
