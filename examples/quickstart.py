@@ -38,9 +38,9 @@ counts = np.array([[3, 2, 0, 0], [2, 4, 1, 0], [0, 0, 3, 2], [0, 1, 2, 4]])
 mail = MultinomialNB(alpha=0).fit(counts, ["spam", "spam", "ham", "ham"])
 for label, shares in zip(mail.classes_, np.exp(mail.feature_log_prob_), strict=True):
     print(f"{label:5}", ", ".join(f"{word} {share:.3f}" for word, share in zip(words, shares, strict=True)))
-print("'win report' is impossible in both; the limit alpha → 0 decides:", mail.predict_proba([[1, 0, 0, 1]])[0].round(3))
+print("'win report' is impossible in both; the limit of small alpha:", mail.predict_proba([[1, 0, 0, 1]])[0].round(3))
 presence = BernoulliNB().fit(counts, ["spam", "spam", "ham", "ham"])
-print("a Bernoulli model of 4 words and 2 classes has 2 · 4 + 1 parameters:", presence.n_parameters_)
+print("a Bernoulli model of 4 words and 2 classes has 2 * 4 + 1 parameters:", presence.n_parameters_)
 
 title("Streaming, merging, forgetting: digits in two places")
 pixels, digit = load_digits(return_X_y=True)

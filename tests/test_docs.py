@@ -1,0 +1,112 @@
+"""Everything the documentation shows runs: pages from top to bottom, docstrings, and the quickstart.
+
+In README.md and docs/ a block fenced as ``python`` is run; all blocks of a page share one namespace. Where it has
+prompts (``>>>``) its outputs are compared by doctest. Where a block fenced as ``text`` follows, that is what the code printed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import importlib
+import io
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import candide
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+FENCE = re.compile(r"^(?P<indent> *)```(?P<kind>\w*)[^\n]*\n(?P<body>.*?)^(?P=indent)```", re.MULTILINE | re.DOTALL)
+
+
+class Block(NamedTuple):
+    line: int
+    code: str
+    printed: str | None
+
+
+def blocks_of(page: Path) -> list[Block]:
+    text = page.read_text(encoding="utf-8")
+    fences = list(FENCE.finditer(text))
+    found = []
+    for fence, following in zip(fences, [*fences[1:], None], strict=True):
+        if fence["kind"] != "python":
+            continue
+        shown = (
+            following is not None and following["kind"] == "text" and not text[fence.end() : following.start()].strip()
+        )
+        printed = _body(following) if shown and following is not None else None
+        found.append(Block(text.count("\n", 0, fence.start()) + 1, _body(fence), printed))
+    return found
+
+
+def _body(fence: re.Match[str]) -> str:
+    return "\n".join(line.removeprefix(fence["indent"]) for line in fence["body"].splitlines()) + "\n"
+
+
+def run_block(block: Block, page: str, names: dict[str, Any]) -> None:
+    if block.code.lstrip().startswith(">>>"):
+        run_session(block, page, names)
+        return
+    out = io.StringIO()
+    # Padding makes a traceback point at the line of the page.
+    with contextlib.redirect_stdout(out):
+        exec(compile("\n" * block.line + block.code, page, "exec"), names)
+    if block.printed is not None and not doctest.OutputChecker().check_output(block.printed, out.getvalue(), FLAGS):
+        pytest.fail(f"{page}:{block.line} printed\n{out.getvalue()}\nbut the page shows\n{block.printed}")
+
+
+def run_session(block: Block, page: str, names: dict[str, Any]) -> None:
+    session = doctest.DocTestParser().get_doctest(block.code, names, page, page, block.line)
+    session.globs = names  # the page's own namespace, not a copy: later blocks see what earlier ones made
+    report = io.StringIO()
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    if runner.run(session, out=report.write, clear_globs=False).failed:
+        pytest.fail(report.getvalue(), pytrace=False)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_page_runs_from_top_to_bottom(page: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for block in blocks_of(page):
+        run_block(block, str(page.relative_to(ROOT)), names)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\((?!\w+:|#)([^)#\s]+)", page.read_text(encoding="utf-8"))
+    # Results of benchmarks are measured, not written: a checkout may not have them yet.
+    missing = [t for t in targets if not (page.parent / t).exists() and not t.startswith("benchmarks/")]
+    assert not missing
+
+
+MODULES = [module.name for module in pkgutil.walk_packages(candide.__path__, "candide.") if "._" not in module.name]
+
+
+@pytest.mark.parametrize("name", ["candide", *MODULES])
+def test_docstrings_of_a_module(name: str) -> None:
+    module = importlib.import_module(name)
+    failed, _ = doctest.testmod(module, optionflags=FLAGS)
+    assert not failed
+
+
+def test_quickstart_runs() -> None:
+    command = [sys.executable, "-W", "error", str(ROOT / "examples" / "quickstart.py")]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "== one fit: True" in done.stdout
+    assert "== only here:     True" in done.stdout
+
+
+def test_code_is_on_the_first_screen() -> None:
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert "```python" in lines[:15]
