@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include "parallel.hpp"
@@ -13,6 +14,7 @@ namespace candide {
 typedef double Lanes8 __attribute__((vector_size(64)));
 typedef double Lanes4 __attribute__((vector_size(32)));
 #define CANDIDE_INLINE inline __attribute__((always_inline))
+#define CANDIDE_INLINE_LAMBDA __attribute__((always_inline))
 #else
 template <int N>
 struct LaneArray {
@@ -21,11 +23,13 @@ struct LaneArray {
     LaneArray& operator-=(const LaneArray& o) { for (int i = 0; i < N; ++i) v[i] -= o.v[i]; return *this; }
     friend LaneArray operator*(LaneArray a, const LaneArray& b) { for (int i = 0; i < N; ++i) a.v[i] *= b.v[i]; return a; }
     friend LaneArray operator*(double a, LaneArray b) { for (int i = 0; i < N; ++i) b.v[i] *= a; return b; }
+    friend LaneArray operator-(LaneArray a, const LaneArray& b) { return a -= b; }
     friend LaneArray operator-(LaneArray a, double b) { for (int i = 0; i < N; ++i) a.v[i] -= b; return a; }
 };
 using Lanes8 = LaneArray<8>;
 using Lanes4 = LaneArray<4>;
 #define CANDIDE_INLINE inline
+#define CANDIDE_INLINE_LAMBDA
 #endif
 
 template <class Lanes>
@@ -39,6 +43,38 @@ CANDIDE_INLINE void prefetch(const void* at) {
 #else
     (void)at;
 #endif
+}
+
+// x - x is 0 for a finite x and NaN otherwise, and NaN stays in a sum.
+CANDIDE_INLINE bool all_finite(const double* x, std::size_t n) {
+    double rest = 0.0;
+    std::size_t i = 0;
+    if (n >= 8) {
+        Lanes8 sum{}, part;
+        for (; i + 8 <= n; i += 8) {
+            load(part, x + i);
+            sum += part - part;
+        }
+        double lanes[8];
+        store(lanes, sum);
+        for (const double lane : lanes) rest += lane;
+    }
+    for (; i < n; ++i) rest += x[i] - x[i];
+    return rest == 0.0;
+}
+
+// The sign bits tell; only -0.0 needs a second look.
+CANDIDE_INLINE bool any_negative(const double* x, std::size_t n) {
+    std::uint64_t signs = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        std::uint64_t bits;
+        std::memcpy(&bits, x + i, sizeof bits);
+        signs |= bits;
+    }
+    if (signs >> 63 == 0) return false;
+    for (std::size_t i = 0; i < n; ++i)
+        if (x[i] < 0.0) return true;
+    return false;
 }
 
 }  // namespace candide

@@ -24,43 +24,40 @@ struct Block {
     std::size_t stride;  // from one class to the next in the tables
 };
 
-CANDIDE_CLONES void add_linear(const Block& block, const double* weights, std::size_t n_classes, double* scores) {
-    for (std::size_t c = 0; c < n_classes; ++c) {
-        const double* weight = weights + c * block.stride;
-        Lanes8 left, right, x;
-        load(left, scores + c * kHeight);
-        load(right, scores + c * kHeight + 8);
-        for (std::size_t j = 0; j < block.n_columns; ++j) {
-            load(x, block.x + j * kHeight);
-            left += weight[j] * x;
-            load(x, block.x + j * kHeight + 8);
-            right += weight[j] * x;
-        }
-        store(scores + c * kHeight, left);
-        store(scores + c * kHeight + 8, right);
+// Sums of `Wide` classes for the sixteen rows of a tile. Two classes at a time keep the adders busy: each sum waits for
+// the one before it.
+template <int Wide, class Cell>
+CANDIDE_INLINE void add_classes(const Block& block, double* scores, Cell&& cell) {
+    Lanes8 sum[2 * Wide], x[2];
+    for (int i = 0; i < 2 * Wide; ++i) load(sum[i], scores + 8 * i);
+    for (std::size_t j = 0; j < block.n_columns; ++j) {
+        load(x[0], block.x + j * kHeight);
+        load(x[1], block.x + j * kHeight + 8);
+        for (int i = 0; i < 2 * Wide; ++i) sum[i] += cell(static_cast<std::size_t>(i / 2) * block.stride + j, x[i % 2]);
     }
+    for (int i = 0; i < 2 * Wide; ++i) store(scores + 8 * i, sum[i]);
+}
+
+CANDIDE_CLONES void add_linear(const Block& block, const double* weights, std::size_t n_classes, double* scores) {
+    auto cell = [&](std::size_t at, const Lanes8& x) CANDIDE_INLINE_LAMBDA { return weights[at] * x; };
+    std::size_t c = 0;
+    for (; c + 2 <= n_classes; c += 2, weights += 2 * block.stride) add_classes<2>(block, scores + c * kHeight, cell);
+    if (c < n_classes) add_classes<1>(block, scores + c * kHeight, cell);
 }
 
 CANDIDE_CLONES void add_quadratic(const Block& block, const double* precision, const double* mean,
                                   std::size_t n_classes, double* scores) {
-    for (std::size_t c = 0; c < n_classes; ++c) {
-        const double* p = precision + c * block.stride;
-        const double* m = mean + c * block.stride;
-        Lanes8 left, right, x;
-        load(left, scores + c * kHeight);
-        load(right, scores + c * kHeight + 8);
-        for (std::size_t j = 0; j < block.n_columns; ++j) {
-            load(x, block.x + j * kHeight);
-            x = x - m[j];
-            left -= p[j] * (x * x);
-            load(x, block.x + j * kHeight + 8);
-            x = x - m[j];
-            right -= p[j] * (x * x);
-        }
-        store(scores + c * kHeight, left);
-        store(scores + c * kHeight + 8, right);
-    }
+    auto cell = [&](std::size_t at, const Lanes8& x) CANDIDE_INLINE_LAMBDA {
+        const Lanes8 deviation = x - mean[at];
+        return -precision[at] * (deviation * deviation);
+    };
+    std::size_t c = 0;
+    for (; c + 2 <= n_classes; c += 2, precision += 2 * block.stride, mean += 2 * block.stride)
+        add_classes<2>(block, scores + c * kHeight, cell);
+    if (c < n_classes) add_classes<1>(block, scores + c * kHeight, cell);
 }
+
+CANDIDE_CLONES bool finite_block(const double* x, std::size_t n) { return all_finite(x, n); }
 
 CANDIDE_CLONES void binarize(double* x, std::size_t n, double threshold) {
     for (std::size_t i = 0; i < n; ++i) x[i] = x[i] > threshold ? 1.0 : (x[i] == x[i] ? 0.0 : x[i]);
@@ -88,11 +85,11 @@ bool score_tiles(const Table& table, const double* base, std::size_t n_classes, 
         const std::size_t last_tile = std::min(n_tiles, (task + 1) * kTilesPerTask);
         for (std::size_t t = task * kTilesPerTask; t < last_tile; ++t) {
             const std::size_t begin = t * kHeight, end = std::min(begin + kHeight, table.n_rows);
-            for (std::size_t i = 0; i < sum.size(); ++i) sum[i] = base[i / kHeight];
+            for (std::size_t c = 0; c < n_classes; ++c) std::fill_n(sum.begin() + static_cast<std::ptrdiff_t>(c * kHeight), kHeight, base[c]);
             for (std::size_t first = 0; first < table.n_columns; first += block_columns) {
                 const std::size_t last = std::min(first + block_columns, table.n_columns);
                 table.tile(begin, end, first, last, kHeight, x.data());
-                const bool clean = all_finite(x.data(), (last - first) * kHeight);
+                const bool clean = finite_block(x.data(), (last - first) * kHeight);
                 if (!clean)
                     for (std::size_t i = 0; i < (last - first) * kHeight; ++i)
                         if (std::isinf(x[i])) infinite = true;
@@ -117,7 +114,7 @@ Cells cells(const Rows<Index>& rows, std::size_t row, std::optional<double> thre
     rows.check_columns(row);
     const std::size_t n = rows.size(row);
     const double* x = rows.values(row, scratch);
-    Cells out{x, all_finite(x, n), false};
+    Cells out{x, finite_block(x, n), false};
     if (!out.finite)
         for (std::size_t k = 0; k < n; ++k) out.infinite |= std::isinf(x[k]);
     if (threshold) {

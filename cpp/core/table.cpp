@@ -5,6 +5,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "lanes.hpp"
 #include "parallel.hpp"
 
 namespace candide {
@@ -28,7 +29,7 @@ auto with_type(Type type, Visit&& visit) {
 
 // memcpy because a strided view need not be aligned; compilers turn it into one load.
 template <class From>
-From load(const std::byte* at) {
+From read(const std::byte* at) {
     From value;
     std::memcpy(&value, at, sizeof value);
     return value;
@@ -55,7 +56,7 @@ void gather(const Table& table, std::size_t begin, std::size_t end, std::size_t 
                 const std::byte* at = head.data + static_cast<std::ptrdiff_t>(r) * head.stride;
                 To* to = out + (r - begin) * row_step;
                 for (std::size_t j = 0; j < last - first; ++j)
-                    to[j * column_step] = convert<To>(load<From>(at + static_cast<std::ptrdiff_t>(j) * step));
+                    to[j * column_step] = convert<To>(read<From>(at + static_cast<std::ptrdiff_t>(j) * step));
             }
         });
         return;
@@ -67,7 +68,7 @@ void gather(const Table& table, std::size_t begin, std::size_t end, std::size_t 
             const std::byte* at = column.data + static_cast<std::ptrdiff_t>(begin) * column.stride;
             To* to = out + (j - first) * column_step;
             for (std::size_t r = 0; r < end - begin; ++r)
-                to[r * row_step] = convert<To>(load<From>(at + static_cast<std::ptrdiff_t>(r) * column.stride));
+                to[r * row_step] = convert<To>(read<From>(at + static_cast<std::ptrdiff_t>(r) * column.stride));
         });
     }
 }
@@ -75,7 +76,7 @@ void gather(const Table& table, std::size_t begin, std::size_t end, std::size_t 
 template <class From>
 void scan_column(const Column& column, std::size_t n_rows, Extent& out) {
     for (std::size_t r = 0; r < n_rows; ++r) {
-        const From value = load<From>(column.data + static_cast<std::ptrdiff_t>(r) * column.stride);
+        const From value = read<From>(column.data + static_cast<std::ptrdiff_t>(r) * column.stride);
         const auto row = static_cast<std::int64_t>(r);
         if constexpr (std::is_floating_point_v<From>) {
             if (value != value) {
@@ -112,7 +113,7 @@ void scan_rows(const Table& table, std::size_t begin, std::size_t end, Extent* o
     for (std::size_t r = begin; r < end; ++r) {
         const std::byte* at = table.columns[0].data + static_cast<std::ptrdiff_t>(r) * table.columns[0].stride;
         for (std::size_t j = 0; j < table.n_columns; ++j) {
-            const auto value = static_cast<std::int64_t>(load<From>(at + j * sizeof(From)));
+            const auto value = static_cast<std::int64_t>(read<From>(at + j * sizeof(From)));
             out[j].low = std::min(out[j].low, value);
             out[j].high = std::max(out[j].high, value);
         }
@@ -151,8 +152,53 @@ const std::int64_t* Table::code_rows(std::size_t begin, std::size_t end, std::ve
     return scratch.data();
 }
 
+namespace {
+
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define CANDIDE_SHUFFLES
+#endif
+#endif
+
+#ifdef CANDIDE_SHUFFLES
+CANDIDE_INLINE void transpose_four(const double* rows, std::size_t stride, double* out) {
+    Lanes4 a, b, c, d;
+    load(a, rows);
+    load(b, rows + stride);
+    load(c, rows + 2 * stride);
+    load(d, rows + 3 * stride);
+    const Lanes4 ab_even = __builtin_shufflevector(a, b, 0, 4, 2, 6), ab_odd = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+    const Lanes4 cd_even = __builtin_shufflevector(c, d, 0, 4, 2, 6), cd_odd = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+    store(out, __builtin_shufflevector(ab_even, cd_even, 0, 1, 4, 5));
+    store(out + 16, __builtin_shufflevector(ab_odd, cd_odd, 0, 1, 4, 5));
+    store(out + 32, __builtin_shufflevector(ab_even, cd_even, 2, 3, 6, 7));
+    store(out + 48, __builtin_shufflevector(ab_odd, cd_odd, 2, 3, 6, 7));
+}
+#endif
+
+// Sixteen rows of doubles side by side.
+CANDIDE_CLONES void transpose(const double* rows, std::size_t stride, std::size_t n_columns, double* out) {
+    std::size_t j = 0;
+#ifdef CANDIDE_SHUFFLES
+    for (; j + 4 <= n_columns; j += 4)
+        for (std::size_t r = 0; r < 16; r += 4) transpose_four(rows + r * stride + j, stride, out + j * 16 + r);
+#endif
+    for (; j < n_columns; ++j)
+        for (std::size_t r = 0; r < 16; ++r) out[j * 16 + r] = rows[r * stride + j];
+}
+
+}  // namespace
+
 void Table::tile(std::size_t begin, std::size_t end, std::size_t first, std::size_t last, std::size_t height,
                  double* out) const {
+    if (height == 16 && end - begin == 16 && plain(Type::f64)) {
+        const double* at = reinterpret_cast<const double*>(columns[0].data) + begin * n_columns + first;
+        // Reading across defeats the machine's own guess at what comes next.
+        if (begin + 3 * height <= n_rows)
+            for (std::size_t r = 2 * height; r < 3 * height; ++r)
+                for (std::size_t j = 0; j < last - first; j += 8) prefetch(at + r * n_columns + j);
+        return transpose(at, n_columns, last - first, out);
+    }
     gather(*this, begin, end, first, last, 1, height, out);
     for (std::size_t r = end - begin; r < height; ++r)
         for (std::size_t j = 0; j < last - first; ++j) out[j * height + r] = 0.0;

@@ -39,19 +39,6 @@ struct Table {
     bool plain(Type type) const;
 };
 
-// Whether all numbers are finite; a plain loop over masks, which compilers vectorise.
-inline bool all_finite(const double* x, std::size_t n) {
-    std::int64_t odd = 0;
-    for (std::size_t i = 0; i < n; ++i) odd |= (x[i] - x[i] == 0.0) ? 0 : -1;
-    return odd == 0;
-}
-
-inline bool any_negative(const double* x, std::size_t n) {
-    std::int64_t negative = 0;
-    for (std::size_t i = 0; i < n; ++i) negative |= x[i] < 0.0 ? -1 : 0;
-    return negative != 0;
-}
-
 // What a column holds, for deciding how to read it as categories.
 struct Extent {
     std::int64_t low = INT64_MAX, high = INT64_MIN;  // over whole numbers

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "lanes.hpp"
 #include "parallel.hpp"
 
 namespace candide {
