@@ -15,7 +15,7 @@ from ..exceptions import InputError
 from ..kernels import Kernels
 from ..kernels.base import Extent
 from ..kernels.data import Array, Dense
-from .columns import aligned, as_frame, is_missing, is_sparse, two_dimensional
+from .columns import aligned, as_frame, is_missing, is_sparse, series_array, two_dimensional
 from .index import Index, encode, ordered
 
 # Whole-number codes below this are counted and looked up by their own value; larger ones are ranked first.
@@ -75,10 +75,10 @@ def _not_empty(data: Categories) -> Categories:
 
 def _frame_column(series: Any) -> Array:
     if series.dtype.is_numeric() or str(series.dtype) == "Boolean":
-        values = np.asarray(series.to_numpy())
+        values = series_array(series)
         if values.dtype.kind in "biuf":
             return aligned(values)
-    return _tidy(np.asarray(series.to_list() if series.dtype.is_nested() else series.to_numpy(), dtype=object))
+    return _tidy(np.asarray(series.to_list() if series.dtype.is_nested() else series_array(series), dtype=object))
 
 
 def _tidy(values: Array) -> Array:

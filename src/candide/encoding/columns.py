@@ -64,7 +64,7 @@ def as_array(values: Any, name: str) -> Array:
         objects[np.ma.getmaskarray(values)] = None
         return objects
     try:
-        array = np.asarray(values)
+        array = np.asarray(_one_chunk(values))
     except ValueError as error:
         raise InputError(f"{name} is no array ({error}); give all its rows the same length") from None
     if array.dtype.kind not in "US" or not isinstance(values, (list, tuple)):
@@ -94,12 +94,24 @@ def two_dimensional(X: Any) -> Array:
     return values
 
 
+def series_array(series: Any) -> Array:
+    """A column of a frame as an array of whatever type."""
+    if series.implementation.is_pyarrow():
+        return np.asarray(_one_chunk(series.to_native()))
+    return np.asarray(series.to_numpy())
+
+
+def _one_chunk(values: Any) -> Any:
+    # pyarrow's chunked arrays lose nulls among dictionary-encoded values: they turn into the last value.
+    return values.combine_chunks() if hasattr(values, "combine_chunks") else values
+
+
 def number_column(series: Any, name: str) -> Array:
     """One column of a frame as numbers; nulls become NaN."""
     dtype = series.dtype
     if dtype.is_temporal():
         raise InputError(f"column {name!r} holds dates or times ({dtype}); pass numbers, such as days since a fixed day")
-    values = np.asarray(series.to_numpy())
+    values = series_array(series)
     if values.ndim == 1 and values.dtype in _DIRECT:
         return aligned(values)
     return _from_objects(np.asarray(values, dtype=object), name)
