@@ -1,7 +1,7 @@
 """Everything the documentation shows runs: pages from top to bottom, docstrings, and the quickstart.
 
 In README.md and docs/ a block fenced as ``python`` is run; all blocks of a page share one namespace. Where it has
-prompts (``>>>``) its outputs are compared by doctest. Where a block fenced as ``text`` follows, that is what the code printed.
+prompts (``>>>``) its outputs are compared by doctest. A block fenced as ``text`` right after it is what the code prints.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import pytest
 import candide
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 FENCE = re.compile(r"^(?P<indent> *)```(?P<kind>\w*)[^\n]*\n(?P<body>.*?)^(?P=indent)```", re.MULTILINE | re.DOTALL)
 
