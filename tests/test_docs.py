@@ -1,7 +1,7 @@
 """Everything the documentation shows runs: pages from top to bottom, docstrings, and the quickstart.
 
 In README.md and docs/ a block fenced as ``python`` is run; all blocks of a page share one namespace. Where it has
-prompts (``>>>``) its outputs are compared by doctest. A block fenced as ``text`` right after it is what the code prints.
+prompts (``>>>``) its outputs are compared by doctest. A block fenced as ``text`` right after is what the code prints.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def blocks_of(page: Path) -> list[Block]:
     text = page.read_text(encoding="utf-8")
     fences = list(FENCE.finditer(text))
     found = []
-    for fence, following in zip(fences, [*fences[1:], None], strict=True):
+    for fence, following in zip(fences, [*fences[1:], None], strict=False):
         if fence["kind"] != "python":
             continue
         shown = (
