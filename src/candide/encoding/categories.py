@@ -69,7 +69,7 @@ def _not_empty(data: Categories) -> Categories:
     shape = (data.n_rows, data.n_columns)
     for size, what in zip(shape, ("sample(s)", "feature(s)"), strict=True):
         if not size:
-            raise InputError(f"Found array with 0 {what} (shape={shape}) while a minimum of 1 is required.")
+            raise InputError(f"Found array with 0 {what} (shape={shape}) while a minimum of 1 is required; pass rows")
     return data
 
 
@@ -131,7 +131,7 @@ def _extents(data: Categories, kernels: Kernels) -> list[Extent | None]:
         if extent.first_infinite >= 0:
             raise InputError(
                 f"Input X contains infinity: column {j} is infinite at row {extent.first_infinite}; codes must be "
-                "finite, or NaN where they are missing"
+                "finite, or NaN where they are missing; replace or drop it"
             )
         if extent.low < 0 or (extent.first_fraction >= 0 and _lowest(data.column(j)) < 0):
             raise InputError(

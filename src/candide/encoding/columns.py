@@ -167,7 +167,7 @@ def _numeric_sparse(X: Any) -> Any:
 def _not_empty(data: Data) -> Data:
     shape = (data.n_rows, data.n_columns)
     if not data.n_rows:
-        raise InputError(f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required.")
+        raise InputError(f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required; pass at least one row")
     if not data.n_columns:
-        raise InputError(f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
+        raise InputError(f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required; pass a column")
     return data

@@ -16,11 +16,12 @@ from .index import Index, encode, kind_of
 def read_labels(y: Any, n_rows: int, kernels: Kernels) -> tuple[Index, Positions]:
     """The classes that occur, in order, and the position of each row's class."""
     if y is None:
-        raise InputError("this model requires y to be passed, but the target y is None")
+        raise InputError("this model requires y to be passed, but the target y is None; give each row a label")
     values = label_array(y)
     if len(values) != n_rows:
         raise InputError(
-            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, y has {len(values)}"
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, y has {len(values)}; "
+            "give each row one label"
         )
     return encode(values, kernels)
 
@@ -50,7 +51,7 @@ def _float_labels(values: Array) -> Array:
     fraction = np.flatnonzero(values != np.trunc(values))
     if len(fraction):
         raise InputError(
-            f"Unknown label type: continuous. y holds {values[fraction[0]]!r} at row {fraction[0]}; a classifier needs "
+            f"Unknown label type: continuous. y holds {values[fraction[0]]} at row {fraction[0]}; a classifier needs "
             "labels; pass whole numbers or texts"
         )
     return values
@@ -79,7 +80,7 @@ def read_weights(sample_weight: Any, n_rows: int) -> Floats | None:
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.ndim != 1:
-        raise InputError(f"Sample weights must be 1D array or scalar, got {weight.ndim}D array")
+        raise InputError(f"Sample weights must be 1D array or scalar, got {weight.ndim}D array; give one weight a row")
     if len(weight) != n_rows:
         raise InputError(f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}: one weight a row")
     odd = np.flatnonzero(~(weight >= 0) | np.isinf(weight))
@@ -89,5 +90,5 @@ def read_weights(sample_weight: Any, n_rows: int) -> Floats | None:
             "nothing here; use 0 to leave a row out, and forget() to remove learned rows"
         )
     if not weight.any():
-        raise InputError("all sample weights are zero: nothing would be learned")
+        raise InputError("all sample weights are zero: nothing would be learned; give a row a weight above 0")
     return np.require(weight, requirements=("C", "A"))

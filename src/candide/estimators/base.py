@@ -177,7 +177,7 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def discount(self, factor: float) -> Self:
         """Multiply the weight of everything learned so far by ``factor`` (0 to 1), so that newer rows count more."""
         check_is_fitted(self)
-        self._model = self._model.with_state(self._model.state.discount(factor))
+        self._model = self._model.with_state(self._model.state.discount(number(factor, "factor")))
         return self
 
     # Predicting.
@@ -208,7 +208,10 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes, positions = self._labels(y, data.n_rows, kernels)
         places = classes.positions_in(model.classes)
         if (places < 0).any():
-            raise InputError(f"class {classes.labels[places < 0][0]!r} in y is unknown to the model")
+            raise InputError(
+                f"class {classes.labels[places < 0].tolist()[0]!r} in y is unknown to the model, which knows "
+                f"{model.classes.labels.tolist()}; drop its rows, or learn it with partial_fit"
+            )
         weight = read_weights(sample_weight, data.n_rows)
         return model.log_likelihood(data, places[positions].astype(np.int32), weight, kernels)
 
@@ -286,7 +289,7 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         elif data.n_columns != self.n_features_in_:
             raise InputError(
                 f"X has {data.n_columns} features, but {type(self).__name__} is expecting {self.n_features_in_} "
-                "features as input"
+                "features as input; pass the columns that it was trained on"
             )
         return data
 
@@ -345,8 +348,7 @@ def class_prior_of(given: Any, fitted: bool, class_weight: Any) -> ClassPrior:
         if not isinstance(class_weight, Mapping):
             raise ParameterError(f"class_weight is {class_weight!r}; it must be a dict, 'balanced' or None")
         for label, weight in class_weight.items():
-            if not (np.isreal(weight) and 0 <= weight < np.inf):
-                raise ParameterError(f"class_weight of {label!r} is {weight!r}; weights are finite and 0 or more")
+            number(weight, f"class_weight of {label!r}")
     return ClassPrior(values, bool(fitted), class_weight)
 
 

@@ -65,7 +65,10 @@ class DiscreteNB(BaseNB):
                 f"shape {alpha.shape} for {self.n_features_in_} features."
             )
         if not ((alpha >= 0) & (alpha < np.inf)).all():
-            raise ParameterError(f"All values in alpha must be greater than 0. Got {self.alpha!r}.")
+            raise ParameterError(
+                f"All values in alpha must be greater than 0. Got {self.alpha!r}; a pseudo-count is finite and at least "
+                "0, where 0 is no smoothing and 1 is Laplace's"
+            )
         return alpha if alpha.ndim else float(alpha)
 
     def __sklearn_tags__(self) -> Any:

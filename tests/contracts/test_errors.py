@@ -1,0 +1,209 @@
+"""Every error says what was found, what is allowed and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy.sparse import csr_array
+
+import candide
+from candide.exceptions import CandideError, InputError, ParameterError
+
+NAMES = ["GaussianNB", "BernoulliNB", "MultinomialNB", "ComplementNB", "CategoricalNB", "PoissonNB"]
+NUMERIC = [name for name in NAMES if name != "CategoricalNB"]
+COUNTS = ["MultinomialNB", "ComplementNB", "PoissonNB"]
+X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [1.0, 1.0]])
+y = np.array([0, 1, 0, 1])
+NAN, INF = float("nan"), float("inf")
+
+
+def with_cell(value: float) -> np.ndarray:
+    rows = X.copy()
+    rows[2, 1] = value
+    return rows
+
+
+def refused(call: Callable[[], object], *said: str, error: type[Exception] = InputError) -> None:
+    """The call stops with an error whose message says all this."""
+    with pytest.raises(error) as caught:
+        call()
+    assert isinstance(caught.value, CandideError)
+    assert isinstance(caught.value, ValueError)
+    missing = [part for part in said if part not in str(caught.value)]
+    assert not missing, f"{missing} not in {caught.value}"
+
+
+SHAPES = {
+    "one dimension": (X[:, 0], ["got 1D array", "2D array", "X.reshape(-1, 1)"]),
+    "three dimensions": (X[None], ["got 3D array", "2D array", "Reshape your data"]),
+    "a number": (3.0, ["got scalar array", "2D array", "Reshape your data"]),
+    "nothing": (None, ["got None", "2D array", "pass rows"]),
+    "a text": ("abc", ["got 'abc'", "2D array", "pass rows"]),
+    "no rows": (X[:0], ["0 sample(s)", "minimum of 1", "pass"]),
+    "no columns": (X[:, :0], ["0 feature(s)", "minimum of 1", "pass"]),
+    "an empty frame": (pd.DataFrame(X[:, :0]), ["0 feature(s)", "minimum of 1", "pass"]),
+    "ragged rows": ([[1.0, 2.0], [3.0]], ["X is no array", "inhomogeneous", "same length"]),
+    "complex numbers": (X * 1j, ["complex128", "not supported", "pass real numbers"]),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("case", SHAPES)
+def test_shapes(name: str, case: str) -> None:
+    rows, said = SHAPES[case]
+    model = getattr(candide, name)()
+    refused(lambda: model.fit(rows, y), *said)
+    refused(lambda: model.fit(X, y).predict(rows), *said)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_other_number_of_columns(name: str) -> None:
+    model = getattr(candide, name)().fit(X, y)
+    for verb in (model.predict, lambda rows: model.partial_fit(rows, y), lambda rows: model.forget(rows, y)):
+        refused(lambda verb=verb: verb(X[:, :1]), "has 1 features", "expecting 2", "pass the columns")
+
+
+AGES = [1, 2, "n/a", 4]
+TEXT = [
+    pd.DataFrame({"age": AGES}),
+    pl.DataFrame({"age": list(map(str, AGES))}),
+    pa.table({"age": list(map(str, AGES))}),
+    [[age] for age in AGES],
+    np.array(AGES, dtype=object)[:, None],
+    np.array(AGES, dtype=str)[:, None],
+]
+
+
+@pytest.mark.parametrize("name", NUMERIC)
+@pytest.mark.parametrize("rows", TEXT, ids=lambda rows: type(rows).__module__)
+def test_text_among_numbers(name: str, rows: Any) -> None:
+    column = "column '0'" if isinstance(rows, (list, np.ndarray)) else "column 'age'"
+    refused(lambda: getattr(candide, name)().fit(rows, y), column, "'n/a' at row 2", "needs numbers", "CategoricalNB")
+
+
+@pytest.mark.parametrize("name", NUMERIC)
+@pytest.mark.parametrize("make", [np.asarray, lambda dates: pd.DataFrame({"d": dates[:, 0]})], ids=["array", "frame"])
+def test_dates(name: str, make: Callable[[np.ndarray], Any]) -> None:
+    dates = make(np.array([["2020-01-01"]] * 4, dtype="datetime64[s]"))
+    refused(lambda: getattr(candide, name)().fit(dates, y), "dates or times", "pass numbers", "days since")
+
+
+@pytest.mark.parametrize("name", COUNTS)
+@pytest.mark.parametrize("make", [np.asarray, csr_array, pd.DataFrame, pl.DataFrame], ids=lambda make: make.__name__)
+def test_negative_counts(name: str, make: Callable[[np.ndarray], Any]) -> None:
+    said = "Negative values", name, "column 1 is -3 at row 2", "counts are 0 or more", "alternate_sign=False"
+    refused(lambda: getattr(candide, name)().fit(make(with_cell(-3.0)), y), *said)
+
+
+def test_negative_codes() -> None:
+    said = "Negative values", "column 1 holds -3", "codes start at 0", "use NaN"
+    refused(lambda: candide.CategoricalNB().fit(with_cell(-3), y), *said)
+
+
+FRAMES = [np.asarray, np.asfortranarray, pd.DataFrame, pl.DataFrame, lambda rows: rows.astype("f4"), csr_array]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("make", FRAMES, ids=["C", "F", "pandas", "polars", "float32", "sparse"])
+@pytest.mark.parametrize("value", [INF, -INF])
+def test_infinity(name: str, make: Callable[[np.ndarray], Any], value: float, request: Any) -> None:
+    if name == "CategoricalNB" and make is csr_array:
+        pytest.skip("CategoricalNB takes no sparse matrices")
+    if name == "GaussianNB" and make is csr_array:
+        reason = "the kernel of sparse moments leaves infinite cells out and does not say so"
+        request.applymarker(pytest.mark.xfail(strict=False, reason=reason))
+    said = "column 1 is infinite at row 2", "finite, or NaN where", "replace or drop it"
+    rows, model = make(with_cell(value)), getattr(candide, name)().fit(X, y)
+    refused(lambda: getattr(candide, name)().fit(rows, y), *said)
+    if make is not pl.DataFrame:  # whose names of columns the model does not know, and says so
+        refused(lambda: model.predict(rows), *said)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_class_works(name: str) -> None:
+    model = getattr(candide, name)().fit(X, np.zeros(4))
+    np.testing.assert_array_equal(model.predict_proba(X), 1)
+    np.testing.assert_array_equal(model.predict_log_proba(X), 0)
+
+
+LABELS = {
+    "nothing": (None, ["y is None", "requires y", "give each row a label"]),
+    "NaN": ([0, 1, NAN, 1], ["y contains NaN", "every row needs a label", "drop the rows"]),
+    "NaN among texts": (["a", "b", NAN, "b"], ["y contains NaN", "row 2 has no label", "drop the rows"]),
+    "None": (["a", "b", None, "b"], ["y contains NaN", "row 2 has no label", "drop the rows"]),
+    "infinity": ([0, 1, INF, 1], ["y contains infinity", "every row needs a label", "drop the rows"]),
+    "continuous": ([0.5, 1, 2, 1], ["0.5 at row 0", "continuous", "pass whole numbers or texts"]),
+    "two dimensions": (np.ones((4, 2)), ["shape (4, 2)", "1d array", "pass one label a row"]),
+    "a number": (3, ["shape ()", "1d array", "pass one label a row"]),
+    "too few": ([0, 1, 0], ["X has 4 rows, y has 3", "inconsistent", "give each row one label"]),
+    "too many": ([0, 1, 0, 1, 1], ["X has 4 rows, y has 5", "inconsistent", "give each row one label"]),
+    "mixed": ([0, "a", 0, "a"], ["0, 'a'", "different types", "same type"]),
+    "mixed objects": (np.array([0, "a", 0, "a"], dtype=object), ["0, 'a'", "different types", "same type"]),
+    "ragged": ([[0], [1, 2], [0], [1]], ["y is no array", "inhomogeneous", "same length"]),
+    "unhashable": (np.array([[0], [1, 2], [0], [1]], dtype=object), ["a list", "numbers, texts or booleans", "use"]),
+    "complex": (np.array([0, 1j, 0, 1]), ["complex", "not supported", "pass labels"]),
+}
+
+
+@pytest.mark.parametrize("name", ["GaussianNB", "MultinomialNB", "CategoricalNB"])
+@pytest.mark.parametrize("case", LABELS)
+def test_labels(name: str, case: str) -> None:
+    labels, said = LABELS[case]
+    refused(lambda: getattr(candide, name)().fit(X, labels), *said)
+    refused(lambda: getattr(candide, name)().partial_fit(X, labels), *said)
+
+
+def test_column_of_labels_warns() -> None:
+    """As in scikit-learn."""
+    with pytest.warns(UserWarning, match="column-vector y was passed"):
+        assert candide.GaussianNB().fit(X, y[:, None]).classes_.tolist() == [0, 1]
+
+
+WEIGHTS = {
+    "negative": ([1, 1, -2, 1], ["-2.0 at row 2", "negative, NaN or infinite", "use 0"]),
+    "NaN": ([1, 1, NAN, 1], ["nan at row 2", "negative, NaN or infinite", "use 0"]),
+    "infinite": ([1, 1, 1, INF], ["inf at row 3", "negative, NaN or infinite", "use 0"]),
+    "zeros": ([0, 0, 0, 0], ["all sample weights are zero", "nothing would be learned", "give a row a weight above 0"]),
+    "texts": (list("abcd"), ["no numbers", "finite", "give one"]),
+    "two dimensions": (np.ones((4, 2)), ["2D array", "1D array or scalar", "give one weight a row"]),
+    "too few": ([1, 1], ["(2,)", "expected (4,)", "one weight a row"]),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("case", WEIGHTS)
+def test_weights(name: str, case: str) -> None:
+    weight, said = WEIGHTS[case]
+    model = getattr(candide, name)().fit(X, y)
+    for verb in (model.fit, model.partial_fit, model.forget):
+        refused(lambda verb=verb: verb(X, y, sample_weight=weight), *said)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_scalar_weight(name: str) -> None:
+    """One number is the weight of every row, as in scikit-learn."""
+    assert getattr(candide, name)().fit(X, y, 2.0).class_count_.tolist() == [4, 4]
+
+
+PRIORS = {
+    "sum": ([0.5, 0.4], ["[0.5, 0.4]", "sum of the priors should be 1", "divide them by their sum"]),
+    "negative": ([-0.5, 1.5], ["[-0.5, 1.5]", "non-negative"]),
+    "NaN": ([NAN, 1.0], ["nan", "non-negative"]),
+    "length": ([0.2, 0.3, 0.5], ["got 3 priors for 2 classes", "must match", "one per class"]),
+    "number": (0.5, ["got 1 priors for 2 classes", "must match", "one per class"]),
+    "text": ("even", ["'even'", "one probability per class"]),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("case", PRIORS)
+def test_priors(name: str, case: str) -> None:
+    prior, said = PRIORS[case]
+    option = {"priors" if name == "GaussianNB" else "class_prior": prior}
+    refused(lambda: getattr(candide, name)(**option).fit(X, y), *said, error=ParameterError)
