@@ -84,6 +84,12 @@ auto with_rows(nb::handle indptr, nb::handle indices, nb::handle values, std::si
     return nb::cast<AnyArray>(indptr).itemsize() == 4 ? make(std::int32_t{}) : make(std::int64_t{});
 }
 
+// The last line of defence: Python has checked already, and says more about what is wrong.
+inline void same_length(std::size_t n_rows, const Positions& classes, const MaybeDoubles& weight) {
+    if (classes.shape(0) != n_rows || (weight && weight->size() != n_rows))
+        throw nb::value_error("rows, classes and weights must be of equal length");
+}
+
 inline const double* data_or_null(const MaybeDoubles& array) { return array ? array->data() : nullptr; }
 
 // A vector becomes a NumPy array without a copy.

@@ -9,12 +9,13 @@ void bind_codes(nb::module_& module) {
         "count_codes",
         [](nb::object source, Positions classes, MaybeDoubles weight, Longs offsets, int n_threads, Output counts) {
             const Table codes = table_of(source);
+            same_length(codes.n_rows, classes, weight);
             nb::gil_scoped_release unlocked;
             count_codes(codes, classes.data(), data_or_null(weight), counts.shape(0),
                         Slots{offsets.data(), codes.n_columns}, n_threads, counts.data());
         },
         nb::arg("codes"), nb::arg("classes"), nb::arg("weight").none(), nb::arg("offsets"), nb::arg("n_threads"),
-        nb::arg("counts"));
+        nb::arg("counts").noconvert());
 
     module.def(
         "code_scores",
@@ -24,7 +25,7 @@ void bind_codes(nb::module_& module) {
             code_scores(codes, Slots{offsets.data(), codes.n_columns}, table.data(), table.shape(1), base.data(),
                         scores.shape(1), n_threads, scores.data());
         },
-        nb::arg("codes"), nb::arg("offsets"), nb::arg("table"), nb::arg("base"), nb::arg("n_threads"), nb::arg("scores"));
+        nb::arg("codes"), nb::arg("offsets"), nb::arg("table"), nb::arg("base"), nb::arg("n_threads"), nb::arg("scores").noconvert());
 
     module.def(
         "scan",

@@ -11,7 +11,7 @@ void bind_finish(nb::module_& module) {
             nb::gil_scoped_release unlocked;
             return normalise(scores.data(), scores.shape(0), scores.shape(1), logarithm, n_threads);
         },
-        nb::arg("scores"), nb::arg("logarithm"), nb::arg("n_threads"));
+        nb::arg("scores").noconvert(), nb::arg("logarithm"), nb::arg("n_threads"));
 
     module.def(
         "best",
@@ -19,7 +19,7 @@ void bind_finish(nb::module_& module) {
             nb::gil_scoped_release unlocked;
             return best(scores.data(), scores.shape(0), scores.shape(1), n_threads, out.data());
         },
-        nb::arg("scores"), nb::arg("n_threads"), nb::arg("out"));
+        nb::arg("scores"), nb::arg("n_threads"), nb::arg("out").noconvert());
 }
 
 }  // namespace candide

@@ -15,7 +15,7 @@ void bind_score(nb::module_& module) {
                                  n_threads, scores.data());
         },
         nb::arg("table"), nb::arg("weights"), nb::arg("base"), nb::arg("absent").none(), nb::arg("threshold").none(),
-        nb::arg("n_threads"), nb::arg("scores"));
+        nb::arg("n_threads"), nb::arg("scores").noconvert());
 
     module.def(
         "quadratic_scores",
@@ -27,7 +27,7 @@ void bind_score(nb::module_& module) {
                                     scores.shape(1), n_threads, scores.data());
         },
         nb::arg("table"), nb::arg("precision"), nb::arg("mean"), nb::arg("constant"), nb::arg("base"),
-        nb::arg("n_threads"), nb::arg("scores"));
+        nb::arg("n_threads"), nb::arg("scores").noconvert());
 
     module.def(
         "linear_row_scores",
@@ -40,7 +40,7 @@ void bind_score(nb::module_& module) {
             });
         },
         nb::arg("indptr"), nb::arg("indices"), nb::arg("values"), nb::arg("weights"), nb::arg("base"),
-        nb::arg("absent").none(), nb::arg("threshold").none(), nb::arg("n_threads"), nb::arg("scores"));
+        nb::arg("absent").none(), nb::arg("threshold").none(), nb::arg("n_threads"), nb::arg("scores").noconvert());
 
     module.def(
         "factored_row_scores",
@@ -57,7 +57,7 @@ void bind_score(nb::module_& module) {
         },
         nb::arg("indptr"), nb::arg("indices"), nb::arg("values"), nb::arg("shared"), nb::arg("slope"),
         nb::arg("by_column"), nb::arg("classes"), nb::arg("stored"), nb::arg("base"), nb::arg("threshold").none(),
-        nb::arg("n_threads"), nb::arg("scores"));
+        nb::arg("n_threads"), nb::arg("scores").noconvert());
 }
 
 }  // namespace candide

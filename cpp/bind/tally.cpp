@@ -19,6 +19,7 @@ void bind_tally(nb::module_& module) {
         [](nb::object source, Positions classes, MaybeDoubles weight, std::optional<double> threshold, int n_threads,
            Output total, Output missing) {
             const Table table = table_of(source);
+            same_length(table.n_rows, classes, weight);
             Findings found;
             {
                 nb::gil_scoped_release unlocked;
@@ -28,13 +29,14 @@ void bind_tally(nb::module_& module) {
             return as_tuple(found);
         },
         nb::arg("table"), nb::arg("classes"), nb::arg("weight").none(), nb::arg("threshold").none(),
-        nb::arg("n_threads"), nb::arg("total"), nb::arg("missing"));
+        nb::arg("n_threads"), nb::arg("total").noconvert(), nb::arg("missing").noconvert());
 
     module.def(
         "tally_rows",
         [](nb::object indptr, nb::object indices, nb::object values, Positions classes, MaybeDoubles weight, int cell,
            double threshold, MaybeDoubles center, int n_threads, Output total) {
             return with_rows(indptr, indices, values, total.shape(1), [&](const auto& rows) {
+                same_length(rows.n_rows, classes, weight);
                 Findings found;
                 {
                     nb::gil_scoped_release unlocked;
@@ -45,13 +47,14 @@ void bind_tally(nb::module_& module) {
             });
         },
         nb::arg("indptr"), nb::arg("indices"), nb::arg("values"), nb::arg("classes"), nb::arg("weight").none(),
-        nb::arg("cell"), nb::arg("threshold"), nb::arg("center").none(), nb::arg("n_threads"), nb::arg("total"));
+        nb::arg("cell"), nb::arg("threshold"), nb::arg("center").none(), nb::arg("n_threads"), nb::arg("total").noconvert());
 
     module.def(
         "tally_rows_sparse",
         [](nb::object indptr, nb::object indices, nb::object values, Positions classes, MaybeDoubles weight, int cell,
            double threshold, std::size_t n_classes, std::size_t n_columns, int n_threads) {
             return with_rows(indptr, indices, values, n_columns, [&](const auto& rows) {
+                same_length(rows.n_rows, classes, weight);
                 SparseTotals totals;
                 {
                     nb::gil_scoped_release unlocked;

@@ -1,0 +1,95 @@
+# The native module, as cpp/bind declares it. tests/kernels/test_stubs.py compares the two.
+
+from typing import Any
+
+from .data import Array, Floats, Positions
+
+Table = Array | tuple[Array, ...]
+
+def tally(
+    table: Table,
+    classes: Positions,
+    weight: Floats | None,
+    threshold: float | None,
+    n_threads: int,
+    total: Floats,
+    missing: Floats,
+) -> tuple[bool, bool, bool]: ...
+def tally_rows(
+    indptr: Array,
+    indices: Array,
+    values: Array,
+    classes: Positions,
+    weight: Floats | None,
+    cell: int,
+    threshold: float,
+    center: Floats | None,
+    n_threads: int,
+    total: Floats,
+) -> tuple[bool, bool, bool]: ...
+def tally_rows_sparse(
+    indptr: Array,
+    indices: Array,
+    values: Array,
+    classes: Positions,
+    weight: Floats | None,
+    cell: int,
+    threshold: float,
+    n_classes: int,
+    n_columns: int,
+    n_threads: int,
+) -> tuple[Array, Array, Floats, tuple[bool, bool, bool]]: ...
+def moments(
+    table: Table,
+    classes: Positions,
+    row_weight: Floats | None,
+    n_threads: int,
+    weight: Floats,
+    mean: Floats,
+    scatter: Floats,
+) -> None: ...
+def count_codes(
+    codes: Table, classes: Positions, weight: Floats | None, offsets: Array, n_threads: int, counts: Floats
+) -> None: ...
+def code_scores(codes: Table, offsets: Array, table: Floats, base: Floats, n_threads: int, scores: Floats) -> None: ...
+def scan(table: Table, n_threads: int) -> list[tuple[int, int, int, int, int, int]]: ...
+def linear_scores(
+    table: Table,
+    weights: Floats,
+    base: Floats,
+    absent: Floats | None,
+    threshold: float | None,
+    n_threads: int,
+    scores: Floats,
+) -> bool: ...
+def quadratic_scores(
+    table: Table, precision: Floats, mean: Floats, constant: Floats, base: Floats, n_threads: int, scores: Floats
+) -> bool: ...
+def linear_row_scores(
+    indptr: Array,
+    indices: Array,
+    values: Array,
+    weights: Floats,
+    base: Floats,
+    absent: Floats | None,
+    threshold: float | None,
+    n_threads: int,
+    scores: Floats,
+) -> bool: ...
+def factored_row_scores(
+    indptr: Array,
+    indices: Array,
+    values: Array,
+    shared: Floats,
+    slope: Floats,
+    by_column: Array,
+    classes: Array,
+    stored: Floats,
+    base: Floats,
+    threshold: float | None,
+    n_threads: int,
+    scores: Floats,
+) -> bool: ...
+def normalise(scores: Floats, logarithm: bool, n_threads: int) -> int: ...
+def best(scores: Floats, n_threads: int, out: Array) -> int: ...
+def encode_labels(labels: Array, n_threads: int) -> Any: ...

@@ -1,0 +1,90 @@
+"""The order of the rooms, enforced: a module imports only from rooms to its left."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import candide
+
+SOURCE = Path(candide.__file__).parent
+ROOMS = ["exceptions", "kernels", "encoding", "statistics", "priors", "families", "model", "engines", "estimators"]
+# Guests that only some rooms receive. Everything else is the standard library or NumPy.
+GUESTS = {
+    "sklearn": {"estimators"},
+    "scipy": {"kernels", "encoding", "statistics", "families"},
+    "narwhals": {"encoding"},
+    "pandas": {"model"},
+    "polars": {"model"},
+}
+MODULES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imports(path: Path) -> set[str]:
+    """Absolute names of what a module imports, relative imports resolved; imports for type checkers alone left out."""
+    package = ["candide", *path.relative_to(SOURCE).parts[:-1]]
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
+            module = ".".join(part for part in (base, node.module) if part)
+            # `from .. import x` names rooms, `from ..room import x` names things inside one.
+            found |= {f"{module}.{alias.name}" for alias in node.names} if module == "candide" else {module}
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_go_left(path: Path) -> None:
+    here = ROOMS.index(room_of(path))
+    rooms = {name.split(".")[1] for name in imports(path) if name.startswith("candide.")}
+    assert rooms <= set(ROOMS[: here + 1]), f"{path} reaches to its right: {rooms - set(ROOMS[: here + 1])}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_guests_stay_where_they_are_received(path: Path) -> None:
+    others = {name.split(".")[0] for name in imports(path)} - {"candide", "numpy"} - set(sys.stdlib_module_names)
+    for guest in others:
+        assert room_of(path) in GUESTS.get(guest, set()), f"{path} imports {guest}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_files_are_small(path: Path) -> None:
+    assert len(path.read_text().splitlines()) <= 400
+
+
+def test_every_room_is_in_the_order() -> None:
+    assert {room_of(path) for path in MODULES} == set(ROOMS)
+
+
+def test_import_is_light() -> None:
+    """`import candide` loads neither scikit-learn nor any other large guest, nor even NumPy."""
+    code = "import candide, sys; print([m for m in ('sklearn', 'scipy', 'narwhals', 'pandas', 'numpy') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_public_names() -> None:
+    assert candide.__all__ == [
+        "BernoulliNB",
+        "CategoricalNB",
+        "ComplementNB",
+        "GaussianNB",
+        "MultinomialNB",
+        "PoissonNB",
+        "__version__",
+        "merge",
+    ]
+    assert all(hasattr(candide, name) for name in candide.__all__)
+    assert set(candide.__all__) <= set(dir(candide))
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        candide.Nothing  # noqa: B018
