@@ -107,6 +107,13 @@ def test_quickstart_runs() -> None:
     assert "== only here:     True" in done.stdout
 
 
+def test_site_builds(tmp_path: Path) -> None:
+    pytest.importorskip("material", reason="the documentation tools are in the extra 'docs'")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_code_is_on_the_first_screen() -> None:
     lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
     assert "```python" in lines[:15]
