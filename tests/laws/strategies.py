@@ -114,7 +114,8 @@ def _present(batch: tuple[Floats, Array, Floats]) -> Counts:
     return Bernoulli().observe(Batch(Dense.of(X), classes, weight, 3), Reference())
 
 
-def _thin(counts: Counts) -> Counts:
+def thin(counts: Counts) -> Counts:
+    """The same counts, kept sparse."""
     missing = None if counts.missing is None else csr_array(counts.missing)
     arrays = {**counts.arrays(), "total": csr_array(counts.total), "missing": missing}
     return Counts.from_arrays(arrays)
@@ -137,8 +138,8 @@ def _measured(batch: tuple[Floats, Array, Floats]) -> Any:
 STATISTICS = {
     "counts": batches(_COUNT).map(_counted),
     "presences": batches(_COUNT).map(_present),
-    "counts-sparse": batches(_COUNT).map(_counted).map(_thin),
-    "counts-mixed": st.one_of(batches(_COUNT).map(_counted), batches(_COUNT).map(_counted).map(_thin)),
+    "counts-sparse": batches(_COUNT).map(_counted).map(thin),
+    "counts-mixed": st.one_of(batches(_COUNT).map(_counted), batches(_COUNT).map(_counted).map(thin)),
     "categories": batches(_COUNT).map(lambda batch: _categories(batch, as_text=False)),
     "categories-texts": batches(_COUNT).map(lambda batch: _categories(batch, as_text=True)),
     "categories-mixed": st.tuples(batches(_COUNT), st.booleans()).map(lambda pair: _categories(*pair)),

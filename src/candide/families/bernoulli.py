@@ -77,7 +77,9 @@ def _sparse_score(by_column: Any, on: Floats, off: Floats, never_on: Floats, nev
     classes, (n_classes, n_columns) = by_column.indices, by_column.shape
     slope = never_on - never_off
     base = n_columns * never_off + np.bincount(classes, off - never_off[classes], minlength=n_classes)
-    return Score(factored(np.zeros(n_columns), slope, by_column, on - off - slope[classes]), base)
+    none = np.zeros(n_columns)
+    absent = factored(none, -never_off, by_column, never_off[classes] - off)
+    return Score(factored(none, slope, by_column, on - off - slope[classes]), base, absent)
 
 
 @dataclass(frozen=True)

@@ -55,13 +55,15 @@ class Complement:
         unknown, impossible = whole <= 0, others <= 0
         log_whole = np.log(np.where(unknown, 1.0, whole))
         log_others = np.log(np.where(impossible, 1.0, others))
-        slope = np.log(np.where(total <= 0, 1.0, total))
+        # Where all other classes are empty, all words have an even share, and none is impossible.
+        empty = total <= 0
+        slope = np.log(np.where(empty, float(len(alpha)), total))
         none = np.zeros(len(total))
         finite = Score(factored(-log_whole, slope, by_column, np.repeat(log_whole, width) - log_others), none)
         limit = None
         if unknown.any() or impossible.any():
             stored = np.where(impossible, 1.0, 0.0) - np.repeat(np.where(unknown, 1.0, 0.0), width)
-            limit = Score(factored(np.where(unknown, 1.0, 0.0), none, by_column, stored), none)
+            limit = Score(factored(np.where(unknown, 1.0, 0.0), np.where(empty, -1.0, 0.0), by_column, stored), none)
         return ComplementLikelihood(statistics, self, finite, limit)
 
     def n_parameters(self, statistics: Counts) -> int:

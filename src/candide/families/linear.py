@@ -11,7 +11,7 @@ import numpy as np
 from ..exceptions import InputError
 from ..kernels import Kernels
 from ..kernels.base import FactoredTable, LinearTable, Tally
-from ..kernels.data import Data, Floats
+from ..kernels.data import Data, Floats, Sparse
 from ..kernels.layout import infinite_cell
 from ..statistics import Counts
 from .base import Batch
@@ -26,21 +26,40 @@ class Score:
 
     table: LinearTable | FactoredTable
     base: Floats
+    absent: FactoredTable | None = None  # what a missing cell adds; a linear table knows that itself
 
     def of(self, data: Data, offset: Floats | float, threshold: float | None, kernels: Kernels) -> Floats:
         base = self.base + offset
-        if isinstance(self.table, FactoredTable):
-            return kernels.factored_scores(data, self.table, base, threshold)
-        return kernels.linear_scores(data, self.table, base, threshold)
+        if not isinstance(self.table, FactoredTable):
+            return kernels.linear_scores(data, self.table, base, threshold)
+        scores = kernels.factored_scores(data, self.table, base, threshold)
+        holes = None if self.absent is None else _holes(data)
+        if holes is not None and self.absent is not None:
+            scores += kernels.factored_scores(holes, self.absent, np.zeros(len(base)), None)
+        return scores
 
     @cached_property
     def shrunk(self) -> Score:
         table = self.table
         if isinstance(table, FactoredTable):
-            small = FactoredTable(table.shared * _SHRINK, table.slope * _SHRINK, table.stored * _SHRINK)
-            return Score(small, self.base * _SHRINK)
+            return Score(_shrink(table), self.base * _SHRINK, None if self.absent is None else _shrink(self.absent))
         absent = None if table.absent is None else table.absent * _SHRINK
         return Score(LinearTable(table.weights * _SHRINK, absent), self.base * _SHRINK)
+
+
+def _shrink(table: FactoredTable) -> FactoredTable:
+    return FactoredTable(table.shared * _SHRINK, table.slope * _SHRINK, table.stored * _SHRINK)
+
+
+def _holes(data: Data) -> Sparse | None:
+    """1 where a cell is missing; None if no cell is."""
+    if isinstance(data, Sparse):
+        missing = np.isnan(data.values)
+        return Sparse(data.indptr, data.indices, missing.astype(np.float64), data.n_columns) if missing.any() else None
+    from scipy.sparse import csr_array
+
+    missing = np.isnan(data.floats())
+    return Sparse.of(csr_array(missing.astype(np.float64))) if missing.any() else None
 
 
 class LinearLikelihood:
@@ -101,6 +120,7 @@ def negative_cell(data: Data, model: str) -> InputError:
 def sparse_parts(total: Any, alpha: float | Floats) -> tuple[Any, Floats, Floats]:
     """A sparse table by columns, the pseudo-count of each stored cell, and that of each column."""
     by_column = total.tocsc()
+    by_column.eliminate_zeros()
     pseudo = np.broadcast_to(np.asarray(alpha, dtype=np.float64), total.shape[1:]).copy()
     return by_column, np.repeat(pseudo, np.diff(by_column.indptr)), pseudo
 

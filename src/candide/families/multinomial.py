@@ -49,7 +49,9 @@ class Multinomial:
         finite = Score(factored(shared, slope, by_column, stored), none)
         limit = None
         if impossible.any():
-            order = factored(np.where(impossible, -1.0, 0.0), none, by_column, np.where(pseudo <= 0, 1.0, 0.0))
+            # A class without any word gives all words an even share: none is impossible.
+            shared, slope = np.where(impossible, -1.0, 0.0), np.where(empty, 1.0, 0.0)
+            order = factored(shared, slope, by_column, np.where(pseudo <= 0, 1.0, 0.0))
             limit = Score(order, none)
         return MultinomialLikelihood(statistics, self, finite, limit)
 

@@ -31,7 +31,9 @@ class Poisson:
     def likelihood(self, statistics: Counts) -> PoissonLikelihood:
         rate = self.rates(statistics)
         zero = rate <= 0
-        finite = Score(LinearTable(np.log(np.where(zero, 1.0, rate)), rate), -rate.sum(axis=1))
+        # A rate of 0 is that of a vanishing prior: ε events in as many rows as were seen.
+        shrinking = Gamma(1.0, self.prior.rate).mean(np.zeros_like(rate), statistics.observed())
+        finite = Score(LinearTable(np.log(np.where(zero, shrinking, rate)), rate), -rate.sum(axis=1))
         limit = Score(LinearTable(np.where(zero, -1.0, 0.0)), np.zeros(len(rate))) if zero.any() else None
         return PoissonLikelihood(statistics, rate, finite, limit)
 

@@ -80,11 +80,12 @@ class Classifier:
         safe = np.where(np.isfinite(top), top, 0.0)
         with np.errstate(divide="ignore"):
             density = safe[:, 0] + np.log(np.exp(joint - safe).sum(axis=1))
-        return np.asarray(density + self.likelihood.log_base(data))
+        return _plus(density, self.likelihood.log_base(data))
 
     def log_likelihood(self, data: Any, classes: Positions, weight: Floats | None, kernels: Kernels) -> float:
         """Σ log p(x, class) over rows."""
-        joint = self.scorer.joint(data, kernels)[np.arange(data.n_rows), classes] + self.likelihood.log_base(data)
+        joint = self.scorer.joint(data, kernels)[np.arange(data.n_rows), classes]
+        joint = _plus(joint, self.likelihood.log_base(data))
         # A row of weight 0 is not there: 0 · (-inf) counts as 0.
         return float(joint.sum() if weight is None else (joint[weight > 0] * weight[weight > 0]).sum())
 
@@ -106,3 +107,9 @@ class Classifier:
         """Free parameters: those of p(x | class) and of p(class)."""
         prior = len(self.classes) - 1 if self.plan.prior_in_score else 0
         return int(self.plan.family.n_parameters(self.state.statistics)) + prior
+
+
+def _plus(score: Floats, base: Floats) -> Floats:
+    """``score + base``; a base of -inf (the factorial of a huge count) outgrows any score."""
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isneginf(base), -np.inf, score + base)

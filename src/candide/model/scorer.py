@@ -35,7 +35,7 @@ class Scorer:
         """p(class | x), or its logarithm. Rows that no class allows get the limit ε → 0."""
         scores = self._decisive(data, kernels)
         if kernels.normalise(scores, logarithm=logarithm):
-            rows = np.flatnonzero(~np.isfinite(scores).any(axis=1) | np.isinf(scores.max(axis=1)))
+            rows = np.flatnonzero(~np.isfinite(scores.max(axis=1)))
             scores[rows] = self._overflowed(data.take(rows), kernels, logarithm=logarithm)
         return scores
 
