@@ -10,4 +10,5 @@ _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=40, suppress_health_check=_QUIET)
 settings.register_profile("explore", deadline=None, max_examples=1000, suppress_health_check=_QUIET)
+settings.register_profile("sanitize", settings.get_profile("ci"), max_examples=10)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

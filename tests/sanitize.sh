@@ -10,7 +10,7 @@ CANDIDE_SANITIZE=ON python -m pip install --quiet --no-deps --target "$target" -
 
 # The sanitizer's runtime must come first in a Python that was built without it; Python itself leaks by design.
 export LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libstdc++.so)"
-export ASAN_OPTIONS=detect_leaks=0 PYTHONPATH="$target" TARGET="$target" HYPOTHESIS_PROFILE=few
+export ASAN_OPTIONS=detect_leaks=0 PYTHONPATH="$target" TARGET="$target" HYPOTHESIS_PROFILE=sanitize
 python - "$@" <<'PY'
 import os, sys
 # An editable install would hide the sanitized build behind its own finder.
@@ -18,6 +18,6 @@ sys.meta_path = [finder for finder in sys.meta_path if "ScikitBuild" not in type
 import pytest
 from candide.kernels import _core
 assert _core.__file__.startswith(os.environ["TARGET"]), _core.__file__
-tests = sys.argv[1:] or ["tests/kernels", "tests/laws/test_kernels.py"]
+tests = sys.argv[1:] or ["tests/kernels", "tests/laws/test_kernels.py", "tests/laws/test_kernel_scores.py", "tests/laws/test_threads.py"]
 sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", *tests]))
 PY

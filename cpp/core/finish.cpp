@@ -97,10 +97,11 @@ std::size_t normalise_block(double* scores, std::size_t n_rows, std::size_t n, b
         if (!std::isfinite(top[r])) continue;
         double sum = 0.0;
         for (std::size_t c = 0; c < n; ++c) sum += shifted[r * n + c];
-        const double normaliser = top[r] + (logarithm ? std::log(sum) : 0.0);
+        const double log_sum = logarithm ? std::log(sum) : 0.0;
         for (std::size_t c = 0; c < n; ++c) {
             double& out = scores[r * n + c];
-            out = logarithm ? out - normaliser : shifted[r * n + c] / sum;
+            // In this order, so that a large score does not swallow the logarithm.
+            out = logarithm ? (out - top[r]) - log_sum : shifted[r * n + c] / sum;
         }
     }
     return undecided;
