@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -14,10 +15,12 @@ from scipy.sparse import coo_array, csc_matrix, csr_array, csr_matrix
 from candide.families import Bernoulli, Complement, Multinomial
 from candide.kernels import default
 from candide.kernels.data import Dense, Sparse
+from candide.kernels.native import Native
+from candide.kernels.reference import Reference
 from candide.model.scorer import Scorer
 from candide.priors import Dirichlet
 
-from .models import KINDS, Kind, assert_same_model, by_name, unsmoothed
+from .models import BERNOULLI, COMPLEMENT, KINDS, MULTINOMIAL, NORMED, Kind, assert_same_model, by_name, unsmoothed
 from .strategies import STATISTICS, numbers, rows, thin
 
 
@@ -92,3 +95,46 @@ def test_sparse_counts_make_the_same_likelihood(name: str, data: Any, alpha: flo
             option = {"logarithm": False} if answer == "posterior" else {}
             dense, sparse = (getattr(scorer, answer)(data_form, default(1), **option) for scorer in scorers)
             np.testing.assert_allclose(sparse, dense, rtol=1e-9, atol=1e-9)
+
+
+@st.composite
+def thin_rows(draw: Any) -> tuple[Any, Any]:
+    """Few words among many, and many classes, so that most cells of the table stay empty."""
+    n = draw(st.integers(2, 8))
+    X = np.zeros((n, 15))
+    for _ in range(2):
+        X[np.arange(n), numbers(draw, (n,), list(range(15)))] = numbers(draw, (n,), [1.0, 2.0, np.nan])
+    return X, numbers(draw, (n,), list(range(6)))
+
+
+@pytest.mark.parametrize("kind", [BERNOULLI, MULTINOMIAL, COMPLEMENT, NORMED], ids=by_name)
+@given(table=thin_rows(), alpha=st.sampled_from([0.0, 1.0]), cut=st.integers(1, 7))
+def test_very_many_classes_are_kept_sparse_and_change_nothing(kind: Kind, table: Any, alpha: float, cut: int) -> None:
+    """Learned, merged, discounted and forgotten in sparse tables, a model is what it is in dense ones."""
+    X, y = table
+    cut = min(cut, len(y) - 1)
+    dense = kind.make(alpha=alpha).fit(X, y)
+    with patch("candide.kernels.layout.DENSE_CELLS", 0):
+        sparse = kind.make(alpha=alpha).partial_fit(csr_array(X[:cut]), y[:cut])
+        sparse.partial_fit(csr_array(X[cut:]), y[cut:])
+        sparse.partial_fit(csr_array(X[:1]), y[:1]).forget(csr_array(X[:1]), y[:1])
+    assert_same_model(sparse, dense)
+    assert_same_model(sparse.discount(0.5), dense.discount(0.5))
+    queries = np.roll(X, 1, axis=1)
+    for asked in (X, csr_array(X), queries, csr_array(queries)):
+        np.testing.assert_allclose(sparse.predict_proba(asked), dense.predict_proba(asked), rtol=1e-9, atol=1e-12)
+
+
+@given(table=thin_rows(), threshold=st.sampled_from([None, 1.5]), n_threads=st.sampled_from([1, 3]))
+def test_sparse_tallies_are_dense_tallies(table: Any, threshold: float | None, n_threads: int) -> None:
+    """The kernel that makes sparse tables does what the reference says."""
+    X, y = table
+    data, classes, weight = Sparse.of(csr_array(X)), y.astype(np.int32), np.arange(len(y), dtype=np.float64)
+    with patch("candide.kernels.layout.DENSE_CELLS", 0):
+        got = Native(n_threads).tally(data, classes, weight, 12, threshold)
+    meant = Reference().tally(data, classes, weight, 12, threshold)
+    assert not isinstance(got.total, np.ndarray)
+    np.testing.assert_array_equal(got.total.toarray(), meant.total)
+    assert (got.missing is None) == (meant.missing is None)
+    if got.missing is not None:
+        np.testing.assert_array_equal(got.missing.toarray(), meant.missing)

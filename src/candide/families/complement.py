@@ -74,7 +74,8 @@ class Complement:
 def _shares(weights: Floats) -> Floats:
     """Weights of each class divided by their sum; a single column, whose weight is 0, has the whole."""
     total = weights.sum(axis=1, keepdims=True)
-    return np.divide(weights, total, out=np.full(weights.shape, 1.0 / weights.shape[1]), where=total != 0)
+    even = np.full(weights.shape, 1.0 / weights.shape[1])
+    return np.asarray(np.divide(weights, total, out=even, where=total != 0))
 
 
 @dataclass(frozen=True)

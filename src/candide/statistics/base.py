@@ -56,7 +56,7 @@ def subtract(before: Any, removed: Any, what: str) -> Any:
     if isinstance(before, np.ndarray) or isinstance(removed, np.ndarray):
         before, removed = as_dense(before), as_dense(removed)
         # Whole numbers leave no rounding behind: their difference is exact.
-        rounding = np.where(_whole(before) & _whole(removed), 0.0, ROUNDING * before)
+        rounding: Any = np.where(_whole(before) & _whole(removed), 0.0, ROUNDING * before)
         after = stored = before - removed
     else:
         whole = _whole(before.data).all() and _whole(removed.data).all()
