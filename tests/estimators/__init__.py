@@ -1,0 +1,1 @@
+"""The six classifiers as their users see them."""
