@@ -189,6 +189,41 @@ def test_large_code_met_only_when_predicting() -> None:
     np.testing.assert_allclose(found, 0.5)
 
 
+BIG = 2**53
+NEIGHBOURS = [BIG, BIG + 1, None, BIG + 1]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        np.array([NEIGHBOURS], dtype=object).T,
+        pd.DataFrame({"a": pd.array(NEIGHBOURS, dtype="Int64")}),
+        pl.DataFrame({"a": NEIGHBOURS}),
+        pa.table({"a": NEIGHBOURS}),
+    ],
+    ids=["objects", "pandas", "polars", "pyarrow"],
+)
+def test_neighbours_beyond_doubles_stay_apart(rows: Any) -> None:
+    """Identifiers of 64 bits beside a hole must not be rounded into one category."""
+    model = CategoricalNB().fit(rows, [0, 1, 0, 1])
+    assert model.categories_[0].tolist() == [BIG, BIG + 1]
+    assert model.predict(rows).tolist() == [0, 1, 0, 1]
+
+
+def test_unsigned_codes_beyond_int64() -> None:
+    codes = np.array([[2**63 + 1], [2**63 + 3], [5]], dtype=np.uint64)
+    model = CategoricalNB().fit(codes, [0, 1, 1])
+    assert model.categories_[0].tolist() == [5, 2**63 + 1, 2**63 + 3]
+    assert model.predict(codes).tolist() == [0, 1, 1]
+
+
+def test_column_nobody_observed() -> None:
+    model = CategoricalNB().fit([[None, 0], [None, 1]], [0, 1])
+    np.testing.assert_allclose(model.predict_proba([["a", None], [3, None]]), 0.5)
+    model.partial_fit([["a", 0], ["b", 1]], [0, 1])
+    assert model.categories_[0].tolist() == ["a", "b"]
+
+
 def test_sparse_is_refused() -> None:
     with pytest.raises(InputError, match="toarray"):
         CategoricalNB().fit(csr_array(np.eye(2)), [0, 1])

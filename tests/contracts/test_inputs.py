@@ -219,3 +219,18 @@ def test_fields_of_packed_records(name: str) -> None:
     packed["label"], packed["weight"] = y, np.arange(50)
     model = getattr(candide, name)().fit(X, packed["label"], packed["weight"])
     np.testing.assert_array_equal(numbers(model, X), numbers(getattr(candide, name)().fit(X, y, np.arange(50)), X))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("option", ["smoothed", "limit"])
+def test_more_rows_than_one_stretch(name: str, option: str) -> None:
+    """Long batches are scored piece by piece; the pieces fit together."""
+    options = {"var_smoothing" if name == "GaussianNB" else "alpha": 0} if option == "limit" else {}
+    model = getattr(candide, name)(**options).fit(X, y)
+    rows = RANDOM.integers(0, 5, (70_000, 4)).astype(np.float32)
+    parts = [rows[begin : begin + 10_000] for begin in range(0, 70_000, 10_000)]
+    forms = [rows] if name == "CategoricalNB" else [rows, sparse.csr_array(rows)]
+    for form in forms:
+        np.testing.assert_array_equal(model.predict(form), np.concatenate([model.predict(part) for part in parts]))
+        expected = np.concatenate([model.predict_proba(part) for part in parts])
+        np.testing.assert_allclose(model.predict_proba(form), expected, atol=1e-14)

@@ -20,6 +20,8 @@ from .index import Index, encode, ordered
 
 # Whole-number codes below this are counted and looked up by their own value; larger ones are ranked first.
 DIRECT_CODES = 1 << 12
+# Whole numbers from here on are not all doubles: two of them may become one.
+_EXACT = 1 << 53
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +78,11 @@ def _not_empty(data: Categories) -> Categories:
 def _frame_column(series: Any) -> Array:
     if series.dtype.is_numeric() or str(series.dtype) == "Boolean":
         values = series_array(series)
-        if values.dtype.kind in "biuf":
+        rounded = values.dtype.kind == "f" and series.dtype.is_integer() and bool((np.abs(values) >= _EXACT).any())
+        if values.dtype.kind in "biuf" and not rounded:
             return aligned(values)
-    return _tidy(np.asarray(series.to_list() if series.dtype.is_nested() else series_array(series), dtype=object))
+    listed = series.dtype.is_nested() or series.dtype.is_integer()
+    return _tidy(np.asarray(series.to_list() if listed else series_array(series), dtype=object))
 
 
 def _tidy(values: Array) -> Array:
@@ -87,12 +91,14 @@ def _tidy(values: Array) -> Array:
         return values.astype(object)
     if values.dtype.kind != "O":
         return values
-    kinds = {type(value) for value in values.tolist() if not is_missing(value)}
-    if kinds <= {bool, np.bool_}:
-        return np.array([np.nan if is_missing(v) else v for v in values.tolist()], dtype=np.float64)
-    if all(issubclass(kind, (int, float, np.number)) and kind is not bool for kind in kinds):
-        return np.array([np.nan if is_missing(v) else v for v in values.tolist()], dtype=np.float64)
-    return values
+    items = values.tolist()
+    kinds = {type(item) for item in items if not is_missing(item)}
+    numbers = all(issubclass(kind, (int, float, np.number)) and kind is not bool for kind in kinds)
+    if not numbers and not kinds <= {bool, np.bool_}:
+        return values
+    if any(isinstance(item, (int, np.integer)) and not -_EXACT < item < _EXACT for item in items):
+        return values
+    return np.array([np.nan if is_missing(item) else item for item in items], dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +176,8 @@ def _encode_column(
 
 def _distinct(column: Array, kernels: Kernels) -> tuple[Array, Index, Array]:
     """Which rows are known, the distinct values of those, and the position of each."""
+    if column.dtype == np.uint64 and (column > np.iinfo(np.int64).max).any():
+        column = column.astype(object)
     if column.dtype.kind in "biu":
         known = np.ones(len(column), dtype=bool)
         index, positions = encode(column.astype(np.int64), kernels)
@@ -177,7 +185,7 @@ def _distinct(column: Array, kernels: Kernels) -> tuple[Array, Index, Array]:
     if column.dtype.kind == "f":
         known = ~np.isnan(column)
         values = column[known]
-        whole = bool((values == np.trunc(values)).all()) and bool((np.abs(values) <= 2.0**53).all())
+        whole = bool((values == np.trunc(values)).all()) and bool((np.abs(values) < _EXACT).all())
         index, positions = encode(values.astype(np.int64) if whole else values.astype(np.float64), kernels)
         return known, index, positions
     known = np.array([not is_missing(value) for value in column.tolist()], dtype=bool)
