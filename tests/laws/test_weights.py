@@ -45,6 +45,9 @@ def test_the_variance_floor_counts_weights_as_copies(data: Any) -> None:
     weighted = GAUSSIAN.fit(table.X, table.y, table.weight)
     repeated = GAUSSIAN.fit(table.X[copies], table.y[copies])
     np.testing.assert_allclose(weighted.epsilon_, repeated.epsilon_, rtol=1e-12, atol=1e-15)
+    seen = [column[~np.isnan(column)] for column in table.X[copies].T]
+    largest = max([float(np.var(column)) for column in seen if len(column)], default=0.0)
+    np.testing.assert_allclose(weighted.epsilon_, 0.01 * largest, rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(weighted.var_, repeated.var_, rtol=1e-9, atol=1e-12)
 
 
