@@ -72,6 +72,14 @@ def test_parameters_are_kept_as_given() -> None:
     assert model.alpha is alpha
 
 
+def test_parameters_changed_in_place_do_not_reach_a_fitted_model() -> None:
+    prior, alpha = np.array([0.2, 0.3, 0.5]), np.ones(4)
+    model = candide.MultinomialNB(class_prior=prior, alpha=alpha).fit(X, y)
+    prior[:], alpha[:] = [0.8, 0.1, 0.1], 100
+    same = candide.MultinomialNB(class_prior=[0.2, 0.3, 0.5]).fit(X, y)
+    np.testing.assert_array_equal(model.predict_proba(X), same.predict_proba(X))
+
+
 def test_text_pipeline() -> None:
     texts = ["win a prize now", "free prize win", "meeting at noon", "lunch meeting tomorrow"]
     pipeline = make_pipeline(CountVectorizer(), candide.MultinomialNB()).fit(texts, ["spam", "spam", "ham", "ham"])

@@ -15,7 +15,7 @@ from ..exceptions import InputError
 from ..kernels import Kernels
 from ..kernels.base import Extent
 from ..kernels.data import Array, Dense
-from .columns import aligned, as_frame, is_missing, is_sparse, series_array, two_dimensional
+from .columns import aligned, as_frame, is_missing, is_sparse, not_empty, series_array, two_dimensional
 from .index import Index, encode, ordered
 
 # Whole-number codes below this are counted and looked up by their own value; larger ones are ranked first.
@@ -55,24 +55,14 @@ def read_categories(X: Any) -> Categories:
     frame = as_frame(X)
     if frame is not None:
         columns = tuple(_frame_column(series) for series in frame.iter_columns())
-        return _not_empty(Categories(columns, len(frame), len(columns)))
+        return not_empty(Categories(columns, len(frame), len(columns)))
     values = two_dimensional(X)
     if values.dtype.kind not in "biuf":
-        values = tuple(_tidy(values[:, j]) for j in range(values.shape[1])) if values.shape[1] else values
-    elif values.dtype == np.float16 or values.dtype.itemsize > 8 or not values.dtype.isnative:
+        columns = tuple(_tidy(values[:, j]) for j in range(values.shape[1]))
+        return not_empty(Categories(columns, *values.shape))
+    if values.dtype == np.float16 or values.dtype.itemsize > 8 or not values.dtype.isnative:
         values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
-    else:
-        values = aligned(values)
-    shape = values.shape if isinstance(values, np.ndarray) else (len(values[0]), len(values))
-    return _not_empty(Categories(values, *shape))
-
-
-def _not_empty(data: Categories) -> Categories:
-    shape = (data.n_rows, data.n_columns)
-    for size, what in zip(shape, ("sample(s)", "feature(s)"), strict=True):
-        if not size:
-            raise InputError(f"Found array with 0 {what} (shape={shape}) while a minimum of 1 is required; pass rows")
-    return data
+    return not_empty(Categories(aligned(values), *values.shape))
 
 
 def _frame_column(series: Any) -> Array:
@@ -140,9 +130,10 @@ def _extents(data: Categories, kernels: Kernels) -> list[Extent | None]:
                 "finite, or NaN where they are missing; replace or drop it"
             )
         if extent.low < 0 or (extent.first_fraction >= 0 and _lowest(data.column(j)) < 0):
+            lowest = _lowest(data.column(j))
             raise InputError(
-                f"Negative values in data passed to CategoricalNB (input X): column {j} holds {_lowest(data.column(j))}; "
-                "codes start at 0; use NaN for a missing value, or pass the categories as texts"
+                f"Negative values in data passed to CategoricalNB (input X): column {j} holds {lowest}; codes "
+                "start at 0; use NaN for a missing value, or pass the categories as texts"
             )
     return found
 

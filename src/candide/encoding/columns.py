@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,8 @@ _DIRECT = {np.dtype(t) for t in ("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4",
 # More columns than this cross as one array: handling each on its own would cost more than the copy.
 _MANY_COLUMNS = 512
 
+Rows = TypeVar("Rows", bound=Any)
+
 
 def read_numbers(X: Any) -> Data:
     """Rows of numbers from anything that holds them; missing values become NaN.
@@ -24,15 +26,15 @@ def read_numbers(X: Any) -> Data:
            [ 3., nan]])
     """
     if type(X) is np.ndarray and X.ndim == 2 and X.dtype in _DIRECT and X.flags.aligned:
-        return _not_empty(Dense(X, *X.shape))
+        return not_empty(Dense(X, *X.shape))
     if is_sparse(X):
-        return _not_empty(Sparse.of(_numeric_sparse(X)))
+        return not_empty(Sparse.of(_numeric_sparse(X)))
     frame = as_frame(X)
     if frame is not None:
         columns = tuple(number_column(series, series.name) for series in frame.iter_columns())
         data = Dense(columns, len(frame), len(columns))
-        return _not_empty(Dense.of(data.floats()) if len(columns) > _MANY_COLUMNS else data)
-    return _not_empty(Dense.of(_numbers(two_dimensional(X))))
+        return not_empty(Dense.of(data.floats()) if len(columns) > _MANY_COLUMNS else data)
+    return not_empty(Dense.of(_numbers(two_dimensional(X))))
 
 
 def is_sparse(X: Any) -> bool:
@@ -110,7 +112,8 @@ def number_column(series: Any, name: str) -> Array:
     """One column of a frame as numbers; nulls become NaN."""
     dtype = series.dtype
     if dtype.is_temporal():
-        raise InputError(f"column {name!r} holds dates or times ({dtype}); pass numbers, such as days since a fixed day")
+        what = f"column {name!r} holds dates or times ({dtype})"
+        raise InputError(f"{what}; pass numbers, such as days since a fixed day")
     values = series_array(series)
     if values.ndim == 1 and values.dtype in _DIRECT:
         return aligned(values)
@@ -119,7 +122,9 @@ def number_column(series: Any, name: str) -> Array:
 
 def is_missing(value: Any) -> bool:
     """None, NaN, NaT and pandas' NA."""
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
+    if isinstance(value, float):
+        return bool(value != value)
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _numbers(values: Array) -> Array:
@@ -158,16 +163,16 @@ def _from_objects(values: Array, name: str) -> Floats:
 
 def _numeric_sparse(X: Any) -> Any:
     if X.ndim != 2:
-        raise InputError(f"Expected 2D array, got a sparse array of shape {X.shape}; Reshape your data to rows × columns")
+        raise InputError(f"Expected 2D array, got a sparse array of shape {X.shape}; Reshape your data: rows × columns")
     if X.dtype.kind == "c":
         raise InputError(f"Complex data not supported: X is of type {X.dtype}; pass real numbers")
     return X if X.dtype in _DIRECT else X.astype(np.float64)
 
 
-def _not_empty(data: Data) -> Data:
+def not_empty(data: Rows) -> Rows:
+    """``data``, which must have a row and a column."""
     shape = (data.n_rows, data.n_columns)
-    if not data.n_rows:
-        raise InputError(f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required; pass at least one row")
-    if not data.n_columns:
-        raise InputError(f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required; pass a column")
+    for size, what in zip(shape, ("sample(s)", "feature(s)"), strict=True):
+        if not size:
+            raise InputError(f"Found array with 0 {what} (shape={shape}) while a minimum of 1 is required; pass rows")
     return data

@@ -37,7 +37,7 @@ class Index:
         if self == other:
             return self
         kinds = {self.labels.dtype.kind, other.labels.dtype.kind}
-        if kinds <= set("biuf") or len(kinds) == 1 and kinds <= set("US"):
+        if kinds <= set("biuf") or (len(kinds) == 1 and kinds <= set("US")):
             return Index(np.union1d(self.labels, other.labels))
         if not len(self) or not len(other):
             return self if len(self) else other

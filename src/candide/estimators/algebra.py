@@ -15,8 +15,8 @@ Model = TypeVar("Model", bound=BaseNB)
 def merge(models: Iterable[Model]) -> Model:
     """One model that has learned what all the given ones have, which stay as they are.
 
-    The result does not depend on the order, nor on which rows were learned where (for means and variances: to rounding).
-    Parameters are those of the first model.
+    The result does not depend on the order, nor on which rows were learned where (for means and variances: to
+    rounding). Parameters are those of the first model.
 
     >>> from candide import BernoulliNB, merge
     >>> monday = BernoulliNB().fit([[1, 0]], ["spam"])

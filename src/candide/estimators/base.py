@@ -142,7 +142,8 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         if type(other) is not type(self):
-            raise MergeError(f"a {type(self).__name__} cannot absorb a {type(other).__name__}; merge models of one kind")
+            kinds = type(self).__name__, type(other).__name__
+            raise MergeError(f"a {kinds[0]} cannot absorb a {kinds[1]}; merge models of one kind")
         check_is_fitted(other)
         self._check_mergeable(other)
         return self._become(self._model.merge(other._model))
@@ -157,8 +158,8 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for name in self._counting:
             if getattr(self, name) != getattr(other, name):
                 raise MergeError(
-                    f"{name} is {getattr(self, name)!r} in one model and {getattr(other, name)!r} in the other, so they "
-                    "counted different things; train both alike"
+                    f"{name} is {getattr(self, name)!r} in one model and {getattr(other, name)!r} in the other, so "
+                    "they counted different things; train both alike"
                 )
 
     @all_or_nothing
@@ -285,7 +286,7 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         data = self._encode(X)
         if reset:
             self.n_features_in_ = data.n_columns
-            vars(self).pop("feature_names_in_", None)
+            self.__dict__.pop("feature_names_in_", None)
         elif data.n_columns != self.n_features_in_:
             raise InputError(
                 f"X has {data.n_columns} features, but {type(self).__name__} is expecting {self.n_features_in_} "
@@ -341,7 +342,7 @@ def class_prior_of(given: Any, fitted: bool, class_weight: Any) -> ClassPrior:
     values = None
     if given is not None:
         try:
-            values = np.asarray(given, dtype=np.float64)
+            values = np.array(given, dtype=np.float64)  # a copy: the caller may change its own later
         except (TypeError, ValueError):
             raise ParameterError(f"the class prior is {given!r}; give one probability per class, or None") from None
     if not (class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced")):

@@ -81,9 +81,9 @@ class ComplementNB(DiscreteNB):
             raise ParameterError(f"norm is {self.norm!r}; it must be True or False")
         return Complement(Dirichlet(self._check_alpha()), bool(self.norm))
 
-    sample = _Refused()  # type: ignore[assignment]
-    log_density = _Refused()  # type: ignore[assignment]
-    log_likelihood = _Refused()  # type: ignore[assignment]
+    sample = _Refused()
+    log_density = _Refused()
+    log_likelihood = _Refused()
 
     @property
     def feature_count_(self) -> Floats:

@@ -56,7 +56,7 @@ class DiscreteNB(BaseNB):
         if isinstance(self.alpha, (bool, str)) or self.alpha is None:
             raise ParameterError(f"alpha is {self.alpha!r}; it must be a number of at least 0, or an array of such")
         try:
-            alpha = np.asarray(self.alpha, dtype=np.float64)
+            alpha = np.array(self.alpha, dtype=np.float64)  # a copy: the caller may change its own later
         except (TypeError, ValueError):
             raise ParameterError(f"alpha is {self.alpha!r}; it must be a number of at least 0, or an array") from None
         if alpha.ndim and (alpha.ndim > 2 or alpha.shape[-1] != self.n_features_in_):
@@ -66,8 +66,8 @@ class DiscreteNB(BaseNB):
             )
         if not ((alpha >= 0) & (alpha < np.inf)).all():
             raise ParameterError(
-                f"All values in alpha must be greater than 0. Got {self.alpha!r}; a pseudo-count is finite and at least "
-                "0, where 0 is no smoothing and 1 is Laplace's"
+                f"All values in alpha must be greater than 0. Got {self.alpha!r}; a pseudo-count is finite and at "
+                "least 0, where 0 is no smoothing and 1 is Laplace's"
             )
         return alpha if alpha.ndim else float(alpha)
 
