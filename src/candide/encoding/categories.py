@@ -146,9 +146,7 @@ def _direct(extent: Extent, limit: int) -> bool:
     return extent.high < limit and extent.first_fraction < 0 and extent.first_huge < 0
 
 
-def _encode_column(
-    column: Array, extent: Extent | None, limit: int, kernels: Kernels, j: int
-) -> tuple[Array, Array]:
+def _encode_column(column: Array, extent: Extent | None, limit: int, kernels: Kernels, j: int) -> tuple[Array, Array]:
     if extent is not None and _direct(extent, limit):
         return column, np.arange(max(extent.high, -1) + 1)
     if extent is not None and extent.first_fraction >= 0:
@@ -243,4 +241,3 @@ def _look_up_column(column: Array, lookup: Lookup, kernels: Kernels) -> Array:
     codes = np.full(len(column), -1, dtype=np.int64)
     codes[known] = place[positions]
     return codes
-
