@@ -44,11 +44,23 @@ def test_the_variance_floor_counts_weights_as_copies(data: Any) -> None:
     copies = np.repeat(np.arange(len(table.y)), table.weight.astype(int))
     weighted = GAUSSIAN.fit(table.X, table.y, table.weight)
     repeated = GAUSSIAN.fit(table.X[copies], table.y[copies])
-    np.testing.assert_allclose(weighted.epsilon_, repeated.epsilon_, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(weighted.epsilon_, repeated.epsilon_, rtol=1e-9, atol=1e-12)
     seen = [column[~np.isnan(column)] for column in table.X[copies].T]
     largest = max([float(np.var(column)) for column in seen if len(column)], default=0.0)
-    np.testing.assert_allclose(weighted.epsilon_, 0.01 * largest, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(weighted.epsilon_, 0.01 * largest, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(weighted.var_, repeated.var_, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.xfail(
+    reason="native moments take deviations from a class's first row even if its weight is 0", strict=False
+)
+@pytest.mark.parametrize("outlier", [1e9, 1e12, 1e15])
+def test_an_outlier_of_weight_zero_costs_no_digits(outlier: float) -> None:
+    """It is not there, not even as a point of reference."""
+    X, weight = np.array([[outlier], [0.0], [0.1], [0.3], [3.75]]), np.array([0.0, 1.0, 1.0, 1.0, 1.0])
+    model = GAUSSIAN.fit(X, np.zeros(5, dtype=int), weight, var_smoothing=0.0)
+    np.testing.assert_allclose(model.theta_, np.mean(X[1:]), rtol=1e-14)
+    np.testing.assert_allclose(model.var_, np.var(X[1:]), rtol=1e-14)
 
 
 @kinds

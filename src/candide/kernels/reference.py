@@ -8,7 +8,7 @@ import numpy as np
 
 from .base import Extent, FactoredTable, LinearTable, MomentTable, PickTable, Tally
 from .data import Array, Data, Dense, Floats, Positions
-from .layout import infinite_cell
+from .layout import refuse
 
 
 class Reference:
@@ -38,10 +38,11 @@ class Reference:
         known = ~np.isnan(x)
         member = _membership(classes, weight, n_classes)
         total = member @ known
-        # Deviations from the column's first value, so that a large offset does not swallow the digits.
-        shift = np.array([column[~np.isnan(column)][:1].sum() for column in x.T])
-        sums = member @ np.where(known, x - shift, 0.0)
-        mean = np.where(total > 0, shift + np.divide(sums, total, out=np.zeros_like(sums), where=total > 0), 0.0)
+        # The mean, then the mean of what it leaves: a large offset does not swallow the digits.
+        mean = np.zeros(total.shape)
+        for _ in range(2):
+            sums = member @ np.where(known, x - mean[classes], 0.0)
+            mean += np.divide(sums, total, out=np.zeros_like(sums), where=total > 0)
         deviation = np.where(known, x - mean[classes], 0.0)
         return MomentTable(total, mean, member @ (deviation * deviation))
 
@@ -56,7 +57,7 @@ class Reference:
         return counts
 
     def linear_scores(self, data: Data, table: LinearTable, base: Floats, threshold: float | None) -> Floats:
-        x = _finite(data)
+        x = _usable(data, counts=threshold is None)
         known = ~np.isnan(x)
         cells = np.where(known, x if threshold is None else x > threshold, 0.0)
         absent = 0.0 if table.absent is None else ~known @ table.absent.T
@@ -69,7 +70,7 @@ class Reference:
     def quadratic_scores(
         self, data: Data, precision: Floats, mean: Floats, constant: Floats, base: Floats
     ) -> Floats:
-        x = _finite(data)[:, None, :]
+        x = _usable(data)[:, None, :]
         cells = np.where(np.isnan(x), constant, precision * (x - mean) ** 2)
         return np.asarray(base - cells.sum(axis=2))
 
@@ -106,10 +107,9 @@ def _codes(column: Array) -> tuple[Array, Array]:
     return code.astype(np.int64), code >= 0
 
 
-def _finite(data: Data) -> Floats:
+def _usable(data: Data, *, counts: bool = False) -> Floats:
     x = data.floats()
-    if np.isinf(x).any():
-        raise infinite_cell(data)
+    refuse(data, bool(np.isinf(x).any()), counts and bool((x < 0).any()))
     return x
 
 
