@@ -34,8 +34,8 @@ def assert_close(got: Any, meant: Any) -> None:
 @few
 @given(problem=problems(["none"], low=-2), absent=st.booleans())
 def test_linear_scores_agree(layout: str, threshold: float | None, problem: Problem, absent: bool) -> None:
-    """With and without a term for missing cells."""
-    data = LAYOUTS[layout](problem.X)
+    """With and without a term for missing cells; without a threshold the cells are counts."""
+    data = LAYOUTS[layout](np.abs(problem.X) if threshold is None else problem.X)
     table = LinearTable(problem.table(), problem.table() if absent else None)
     base = problem.table(1)[:, 0]
     assert_close(*(k.linear_scores(data, table, base, threshold) for k in (NATIVE, REFERENCE)))
