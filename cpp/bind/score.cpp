@@ -3,6 +3,20 @@
 #include "arrays.hpp"
 
 namespace candide {
+namespace {
+
+// Runs without the interpreter lock; what was met comes back as (infinite, negative).
+template <class Work>
+nb::tuple unlocked(Work&& work) {
+    Odd odd;
+    {
+        nb::gil_scoped_release released;
+        odd = work();
+    }
+    return nb::make_tuple(odd.infinite, odd.negative);
+}
+
+}  // namespace
 
 void bind_score(nb::module_& module) {
     module.def(
@@ -10,9 +24,10 @@ void bind_score(nb::module_& module) {
         [](nb::object source, Doubles weights, Doubles base, MaybeDoubles absent, std::optional<double> threshold,
            int n_threads, Output scores) {
             const Table table = table_of(source);
-            nb::gil_scoped_release unlocked;
-            return linear_scores(table, weights.data(), base.data(), data_or_null(absent), scores.shape(1), threshold,
-                                 n_threads, scores.data());
+            return unlocked([&] {
+                return linear_scores(table, weights.data(), base.data(), data_or_null(absent), scores.shape(1),
+                                     threshold, n_threads, scores.data());
+            });
         },
         nb::arg("table"), nb::arg("weights"), nb::arg("base"), nb::arg("absent").none(), nb::arg("threshold").none(),
         nb::arg("n_threads"), nb::arg("scores").noconvert());
@@ -22,9 +37,10 @@ void bind_score(nb::module_& module) {
         [](nb::object source, Doubles precision, Doubles mean, Doubles constant, Doubles base, int n_threads,
            Output scores) {
             const Table table = table_of(source);
-            nb::gil_scoped_release unlocked;
-            return quadratic_scores(table, precision.data(), mean.data(), constant.data(), base.data(),
-                                    scores.shape(1), n_threads, scores.data());
+            return unlocked([&] {
+                return quadratic_scores(table, precision.data(), mean.data(), constant.data(), base.data(),
+                                        scores.shape(1), n_threads, scores.data());
+            });
         },
         nb::arg("table"), nb::arg("precision"), nb::arg("mean"), nb::arg("constant"), nb::arg("base"),
         nb::arg("n_threads"), nb::arg("scores").noconvert());
@@ -34,9 +50,10 @@ void bind_score(nb::module_& module) {
         [](nb::object indptr, nb::object indices, nb::object values, Doubles weights, Doubles base,
            MaybeDoubles absent, std::optional<double> threshold, int n_threads, Output scores) {
             return with_rows(indptr, indices, values, weights.shape(0), [&](const auto& rows) {
-                nb::gil_scoped_release unlocked;
-                return linear_row_scores(rows, weights.data(), weights.shape(1), base.data(), data_or_null(absent),
-                                         scores.shape(1), threshold, n_threads, scores.data());
+                return unlocked([&] {
+                    return linear_row_scores(rows, weights.data(), weights.shape(1), base.data(), data_or_null(absent),
+                                             scores.shape(1), threshold, n_threads, scores.data());
+                });
             });
         },
         nb::arg("indptr"), nb::arg("indices"), nb::arg("values"), nb::arg("weights"), nb::arg("base"),
@@ -48,11 +65,12 @@ void bind_score(nb::module_& module) {
            Longs classes, Doubles stored, Doubles base, std::optional<double> threshold, int n_threads,
            Output scores) {
             return with_rows(indptr, indices, values, shared.shape(0), [&](const auto& rows) {
-                nb::gil_scoped_release unlocked;
                 const FactoredWeights weights{shared.data(), slope.data(), by_column.data(), classes.data(),
                                               stored.data()};
-                return factored_row_scores(rows, weights, base.data(), scores.shape(1), threshold, n_threads,
-                                           scores.data());
+                return unlocked([&] {
+                    return factored_row_scores(rows, weights, base.data(), scores.shape(1), threshold, n_threads,
+                                               scores.data());
+                });
             });
         },
         nb::arg("indptr"), nb::arg("indices"), nb::arg("values"), nb::arg("shared"), nb::arg("slope"),

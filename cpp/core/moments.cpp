@@ -67,7 +67,11 @@ struct TileSums {
                 row_weight.push_back(0.0);
                 shift.insert(shift.end(), x + r * n, x + (r + 1) * n);
             }
-            row_weight[static_cast<std::size_t>(s)] += weight ? weight[r] : 1.0;
+            double& total = row_weight[static_cast<std::size_t>(s)];
+            // A row of weight 0 is not there, and may be far from those that are.
+            if (weight && total == 0.0 && weight[r] > 0.0)
+                std::copy(x + r * n, x + (r + 1) * n, shift.begin() + s * static_cast<std::ptrdiff_t>(n));
+            total += weight ? weight[r] : 1.0;
             slot[r] = s;
         }
         mean.assign(classes.size() * n, 0.0);
@@ -103,7 +107,7 @@ struct TileSums {
         };
         for (double& s : shift) s = std::nan("");
         each_cell([&](std::size_t at, double value, double w) {
-            if (shift[at] != shift[at]) shift[at] = value;
+            if (shift[at] != shift[at] || cell_weight[at] == 0.0) shift[at] = value;
             cell_weight[at] += w;
             mean[at] += w * (value - shift[at]);
         });

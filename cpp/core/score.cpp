@@ -58,6 +58,10 @@ CANDIDE_CLONES void add_quadratic(const Block& block, const double* precision, c
 }
 
 CANDIDE_CLONES bool finite_block(const double* x, std::size_t n) { return all_finite(x, n); }
+CANDIDE_CLONES bool negative_block(const double* x, std::size_t n) { return any_negative(x, n); }
+bool any_infinite(const double* x, std::size_t n) {
+    return std::any_of(x, x + n, [](double value) { return std::isinf(value); });
+}
 
 CANDIDE_CLONES void binarize(double* x, std::size_t n, double threshold) {
     for (std::size_t i = 0; i < n; ++i) x[i] = x[i] > threshold ? 1.0 : (x[i] == x[i] ? 0.0 : x[i]);
@@ -74,9 +78,9 @@ void add_with_gaps(const Block& block, std::size_t n_classes, double* scores, Ad
 
 // Drives tiles of rows and blocks of columns through `add(block, clean, first column, scores)`.
 template <class AddBlock>
-bool score_tiles(const Table& table, const double* base, std::size_t n_classes, std::optional<double> threshold,
-                 int n_threads, double* scores, AddBlock&& add) {
-    std::atomic<bool> infinite{false};
+Odd score_tiles(const Table& table, const double* base, std::size_t n_classes, bool counts,
+                std::optional<double> threshold, int n_threads, double* scores, AddBlock&& add) {
+    std::atomic<bool> infinite{false}, negative{false};
     const std::size_t n_tiles = (table.n_rows + kHeight - 1) / kHeight;
     const std::size_t n_tasks = (n_tiles + kTilesPerTask - 1) / kTilesPerTask;
     const std::size_t block_columns = std::min(kColumnBlock, table.n_columns);
@@ -89,24 +93,25 @@ bool score_tiles(const Table& table, const double* base, std::size_t n_classes, 
             for (std::size_t first = 0; first < table.n_columns; first += block_columns) {
                 const std::size_t last = std::min(first + block_columns, table.n_columns);
                 table.tile(begin, end, first, last, kHeight, x.data());
-                const bool clean = finite_block(x.data(), (last - first) * kHeight);
-                if (!clean)
-                    for (std::size_t i = 0; i < (last - first) * kHeight; ++i)
-                        if (std::isinf(x[i])) infinite = true;
-                if (threshold) binarize(x.data(), (last - first) * kHeight, *threshold);
+                const std::size_t n = (last - first) * kHeight;
+                const bool clean = finite_block(x.data(), n);
+                if (!clean && any_infinite(x.data(), n)) infinite = true;
+                if (counts && negative_block(x.data(), n)) negative = true;
+                if (threshold) binarize(x.data(), n, *threshold);
                 add(Block{x.data(), last - first, table.n_columns}, clean, first, sum.data());
             }
             for (std::size_t r = begin; r < end; ++r)
                 for (std::size_t c = 0; c < n_classes; ++c) scores[r * n_classes + c] = sum[c * kHeight + (r - begin)];
         }
     });
-    return infinite;
+    return {infinite, negative};
 }
 
 // One sparse row's values, with the threshold applied; what it found along the way.
 struct Cells {
     const double* x;
-    bool finite, infinite;
+    bool finite;
+    Odd odd;
 };
 template <class Index>
 Cells cells(const Rows<Index>& rows, std::size_t row, std::optional<double> threshold, std::vector<double>& scratch) {
@@ -114,9 +119,8 @@ Cells cells(const Rows<Index>& rows, std::size_t row, std::optional<double> thre
     rows.check_columns(row);
     const std::size_t n = rows.size(row);
     const double* x = rows.values(row, scratch);
-    Cells out{x, finite_block(x, n), false};
-    if (!out.finite)
-        for (std::size_t k = 0; k < n; ++k) out.infinite |= std::isinf(x[k]);
+    Cells out{x, finite_block(x, n), {false, false}};
+    out.odd = {!out.finite && any_infinite(x, n), !threshold && negative_block(x, n)};
     if (threshold) {
         if (x != scratch.data()) {
             scratch.assign(x, x + n);
@@ -134,22 +138,25 @@ struct Scratch {
 };
 
 template <class Index, class ScoreRow>
-bool score_rows(const Rows<Index>& rows, std::size_t n_classes, int n_threads, ScoreRow&& score_row) {
-    std::atomic<bool> infinite{false};
+Odd score_rows(const Rows<Index>& rows, std::size_t n_classes, int n_threads, ScoreRow&& score_row) {
+    std::atomic<bool> infinite{false}, negative{false};
     const std::size_t stored = rows.n_rows ? static_cast<std::size_t>(rows.indptr[rows.n_rows] - rows.indptr[0]) : 0;
     parallel_for((rows.n_rows + kRowsPerTask - 1) / kRowsPerTask, (stored + rows.n_rows) * n_classes, n_threads,
                  [&](std::size_t task) {
                      Scratch scratch;
                      const std::size_t end = std::min(rows.n_rows, (task + 1) * kRowsPerTask);
-                     for (std::size_t r = task * kRowsPerTask; r < end; ++r)
-                         if (score_row(r, scratch)) infinite = true;
+                     for (std::size_t r = task * kRowsPerTask; r < end; ++r) {
+                         const Odd odd = score_row(r, scratch);
+                         if (odd.infinite) infinite = true;
+                         if (odd.negative) negative = true;
+                     }
                  });
-    return infinite;
+    return {infinite, negative};
 }
 
 }  // namespace
 
-bool linear_scores(const Table& table, const double* weights, const double* base, const double* absent,
+Odd linear_scores(const Table& table, const double* weights, const double* base, const double* absent,
                    std::size_t n_classes, std::optional<double> threshold, int n_threads, double* scores) {
     auto add = [&](const Block& block, bool clean, std::size_t first, double* sum) {
         if (clean) return add_linear(block, weights + first, n_classes, sum);
@@ -160,10 +167,10 @@ bool linear_scores(const Table& table, const double* weights, const double* base
                 score += absent[first + at];
         });
     };
-    return score_tiles(table, base, n_classes, threshold, n_threads, scores, add);
+    return score_tiles(table, base, n_classes, !threshold, threshold, n_threads, scores, add);
 }
 
-bool quadratic_scores(const Table& table, const double* precision, const double* mean, const double* constant,
+Odd quadratic_scores(const Table& table, const double* precision, const double* mean, const double* constant,
                       const double* base, std::size_t n_classes, int n_threads, double* scores) {
     auto add = [&](const Block& block, bool clean, std::size_t first, double* sum) {
         if (clean) return add_quadratic(block, precision + first, mean + first, n_classes, sum);
@@ -172,11 +179,11 @@ bool quadratic_scores(const Table& table, const double* precision, const double*
             score -= x == x ? precision[first + at] * (deviation * deviation) : constant[first + at];
         });
     };
-    return score_tiles(table, base, n_classes, std::nullopt, n_threads, scores, add);
+    return score_tiles(table, base, n_classes, false, std::nullopt, n_threads, scores, add);
 }
 
 template <class Index>
-bool linear_row_scores(const Rows<Index>& rows, const double* weights, std::size_t stride, const double* base,
+Odd linear_row_scores(const Rows<Index>& rows, const double* weights, std::size_t stride, const double* base,
                        const double* absent, std::size_t n_classes, std::optional<double> threshold, int n_threads,
                        double* scores) {
     return score_rows(rows, n_classes, n_threads, [&](std::size_t r, Scratch& scratch) {
@@ -196,12 +203,12 @@ bool linear_row_scores(const Rows<Index>& rows, const double* weights, std::size
             }
         }
         std::copy(sum.begin(), sum.begin() + static_cast<std::ptrdiff_t>(n_classes), scores + r * n_classes);
-        return row.infinite;
+        return row.odd;
     });
 }
 
 template <class Index>
-bool factored_row_scores(const Rows<Index>& rows, const FactoredWeights& weights, const double* base,
+Odd factored_row_scores(const Rows<Index>& rows, const FactoredWeights& weights, const double* base,
                          std::size_t n_classes, std::optional<double> threshold, int n_threads, double* scores) {
     return score_rows(rows, n_classes, n_threads, [&](std::size_t r, Scratch& scratch) {
         const Cells row = cells(rows, r, threshold, scratch.values);
@@ -219,14 +226,14 @@ bool factored_row_scores(const Rows<Index>& rows, const FactoredWeights& weights
                 out[weights.classes[i]] += value * weights.values[i];
         }
         for (std::size_t c = 0; c < n_classes; ++c) out[c] += base[c] + shared + length * weights.slope[c];
-        return row.infinite;
+        return row.odd;
     });
 }
 
 #define CANDIDE_INSTANTIATE(Index)                                                                                    \
-    template bool linear_row_scores(const Rows<Index>&, const double*, std::size_t, const double*, const double*,     \
+    template Odd linear_row_scores(const Rows<Index>&, const double*, std::size_t, const double*, const double*,     \
                                     std::size_t, std::optional<double>, int, double*);                                \
-    template bool factored_row_scores(const Rows<Index>&, const FactoredWeights&, const double*, std::size_t,         \
+    template Odd factored_row_scores(const Rows<Index>&, const FactoredWeights&, const double*, std::size_t,         \
                                       std::optional<double>, int, double*);
 CANDIDE_INSTANTIATE(std::int32_t)
 CANDIDE_INSTANTIATE(std::int64_t)

@@ -10,21 +10,25 @@
 
 namespace candide {
 
+// What was met on the way; Python turns it into errors with names and places.
+struct Odd {
+    bool infinite, negative;
+};
+
 // scores[r, c] = base[c] + sum over columns j of weights[c, j] * cell, where cell is the value or, with a threshold,
-// 1 if it lies above. A missing cell (NaN) adds absent[c, j] instead (null: nothing). Returns whether a value was
-// infinite. scores: (n_rows, n_classes).
-bool linear_scores(const Table& table, const double* weights, const double* base, const double* absent,
+// 1 if it lies above. A missing cell (NaN) adds absent[c, j] instead (null: nothing). scores: (n_rows, n_classes).
+Odd linear_scores(const Table& table, const double* weights, const double* base, const double* absent,
                    std::size_t n_classes, std::optional<double> threshold, int n_threads, double* scores);
 
 // scores[r, c] = base[c] - sum over j of precision[c, j] * (x - mean[c, j])^2; a missing cell subtracts
 // constant[c, j] instead, the share of the base that belongs to it.
-bool quadratic_scores(const Table& table, const double* precision, const double* mean, const double* constant,
+Odd quadratic_scores(const Table& table, const double* precision, const double* mean, const double* constant,
                       const double* base, std::size_t n_classes, int n_threads, double* scores);
 
 // The linear score of sparse rows. weights and absent: one column's classes side by side, `stride` doubles a column,
 // padded with zeros to a multiple of four.
 template <class Index>
-bool linear_row_scores(const Rows<Index>& rows, const double* weights, std::size_t stride, const double* base,
+Odd linear_row_scores(const Rows<Index>& rows, const double* weights, std::size_t stride, const double* base,
                        const double* absent, std::size_t n_classes, std::optional<double> threshold, int n_threads,
                        double* scores);
 
@@ -38,7 +42,7 @@ struct FactoredWeights {
     const double* values;
 };
 template <class Index>
-bool factored_row_scores(const Rows<Index>& rows, const FactoredWeights& weights, const double* base,
+Odd factored_row_scores(const Rows<Index>& rows, const FactoredWeights& weights, const double* base,
                          std::size_t n_classes, std::optional<double> threshold, int n_threads, double* scores);
 
 }  // namespace candide

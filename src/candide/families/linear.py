@@ -12,7 +12,7 @@ from ..exceptions import InputError
 from ..kernels import Kernels
 from ..kernels.base import FactoredTable, LinearTable, Tally
 from ..kernels.data import Data, Floats, Sparse
-from ..kernels.layout import infinite_cell
+from ..kernels.layout import infinite_cell, negative_cell
 from ..statistics import Counts
 from .base import Batch
 
@@ -104,17 +104,6 @@ def check_counts(tally: Tally, data: Data, model: str) -> None:
     stored = tally.total if isinstance(tally.total, np.ndarray) else tally.total.data
     if not np.isfinite(stored).all():
         raise InputError(f"counts in X are too large for {model}: their sum overflows; rescale X")
-
-
-def negative_cell(data: Data, model: str) -> InputError:
-    """The error for a count below 0, with its place."""
-    x = data.floats() if not hasattr(data, "matrix") else data.matrix()
-    rows, columns = (x < 0).nonzero()
-    row, column = int(rows[0]), int(columns[0])
-    return InputError(
-        f"Negative values in data passed to {model} (input X): column {column} is {x[row, column]:g} at row {row}; "
-        "counts are 0 or more; for hashed features pass alternate_sign=False"
-    )
 
 
 def sparse_parts(total: Any, alpha: float | Floats) -> tuple[Any, Floats, Floats]:

@@ -55,7 +55,10 @@ class PickTable:
 
 @dataclass(frozen=True)
 class LinearTable:
-    """Scores that are linear in the cells: ``weights`` times the cell, or ``absent`` where it is missing."""
+    """Scores that are linear in the cells: ``weights`` times the cell, or ``absent`` where it is missing.
+
+    Without a threshold the cells are counts: negative ones are refused.
+    """
 
     weights: Floats  # (classes, columns)
     absent: Floats | None = None

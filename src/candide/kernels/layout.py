@@ -37,3 +37,22 @@ def infinite_cell(data: Data) -> InputError:
         f"Input X contains infinity: column {column} is infinite at row {row}; values must be finite, or NaN where "
         "they are missing; replace or drop it"
     )
+
+
+def negative_cell(data: Data, model: str = "a model of counts") -> InputError:
+    """The error for a count below 0, with its place."""
+    x = data.matrix() if isinstance(data, Sparse) else data.floats()
+    rows, columns = (x < 0).nonzero()
+    row, column = int(rows[0]), int(columns[0])
+    return InputError(
+        f"Negative values in data passed to {model} (input X): column {column} is {x[row, column]:g} at row {row}; "
+        "counts are 0 or more; for hashed features pass alternate_sign=False"
+    )
+
+
+def refuse(data: Data, infinite: bool, negative: bool) -> None:
+    """Raises for what a scoring kernel met."""
+    if infinite:
+        raise infinite_cell(data)
+    if negative:
+        raise negative_cell(data)

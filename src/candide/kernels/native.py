@@ -9,7 +9,7 @@ import numpy as np
 from . import _core
 from .base import Extent, FactoredTable, LinearTable, MomentTable, PickTable, Tally
 from .data import Array, Data, Dense, Floats, Positions, Sparse
-from .layout import infinite_cell, keep_sparse, with_implicit_zeros
+from .layout import keep_sparse, refuse, with_implicit_zeros
 
 _VALUE, _ABOVE, _OBSERVED, _MISSING, _DEVIATION = range(5)
 
@@ -67,20 +67,26 @@ class Native:
 
     def moments(self, data: Data, classes: Positions, weight: Floats | None, n_classes: int) -> MomentTable:
         if isinstance(data, Sparse):
-
-            def stored(cell: int, center: Floats | None = None) -> Floats:
-                zero = np.zeros((n_classes, data.n_columns)) if center is None else center
-                # A center, even an unused one, asks for a dense result.
-                return np.asarray(self._sum_stored(data, classes, weight, n_classes, cell, 0.0, zero)[0])
-
-            count = stored(_OBSERVED)
-            mean = np.divide(stored(_VALUE), count, out=np.zeros_like(count), where=count > 0)
-            scatter = stored(_DEVIATION, mean)
-            rows = np.bincount(classes, weight, minlength=n_classes)
-            return with_implicit_zeros(rows, count, stored(_MISSING), mean, scatter)
+            return self._sparse_moments(data, classes, weight, n_classes)
         table = MomentTable(*np.zeros((3, n_classes, data.n_columns)))
         _core.moments(data.values, classes, weight, self.n_threads, *table)
         return table
+
+    def _sparse_moments(
+        self, data: Sparse, classes: Positions, weight: Floats | None, n_classes: int
+    ) -> MomentTable:
+        shape = (n_classes, data.n_columns)
+
+        def stored(cell: int, center: Floats) -> Floats:
+            # A center, even an unused one, asks for a dense result.
+            total, (_, infinite, _) = self._sum_stored(data, classes, weight, n_classes, cell, 0.0, center)
+            refuse(data, infinite, negative=False)
+            return np.asarray(total)
+
+        count, total, missing = (stored(cell, np.zeros(shape)) for cell in (_OBSERVED, _VALUE, _MISSING))
+        mean = np.divide(total, count, out=np.zeros(shape), where=count > 0)
+        rows = np.bincount(classes, weight, minlength=n_classes)
+        return with_implicit_zeros(rows, count, missing, mean, stored(_DEVIATION, mean))
 
     def count_codes(
         self, codes: Dense, classes: Positions, weight: Floats | None, n_classes: int, offsets: Array
@@ -93,28 +99,26 @@ class Native:
         scores = np.empty((data.n_rows, len(base)))
         if isinstance(data, Sparse):
             weights, absent = table.by_column
-            infinite = _core.linear_row_scores(
+            odd = _core.linear_row_scores(
                 data.indptr, data.indices, data.values, weights.padded, base, absent and absent.padded, threshold,
                 self.n_threads, scores,
             )  # fmt: skip
         else:
-            infinite = _core.linear_scores(
+            odd = _core.linear_scores(
                 data.values, table.weights, base, table.absent, threshold, self.n_threads, scores
             )
-        if infinite:
-            raise infinite_cell(data)
+        refuse(data, *odd)
         return scores
 
     def factored_scores(self, data: Data, table: FactoredTable, base: Floats, threshold: float | None) -> Floats:
         rows = data if isinstance(data, Sparse) else Sparse.of(_as_sparse(data))
         scores = np.empty((data.n_rows, len(base)))
         stored = table.stored
-        infinite = _core.factored_row_scores(
+        odd = _core.factored_row_scores(
             rows.indptr, rows.indices, rows.values, table.shared, table.slope, stored.indptr, stored.indices,
             stored.data, base, threshold, self.n_threads, scores,
         )  # fmt: skip
-        if infinite:
-            raise infinite_cell(data)
+        refuse(data, *odd)
         return scores
 
     def quadratic_scores(
@@ -122,8 +126,7 @@ class Native:
     ) -> Floats:
         values = data.floats() if isinstance(data, Sparse) else data.values
         scores = np.empty((data.n_rows, len(base)))
-        if _core.quadratic_scores(values, precision, mean, constant, base, self.n_threads, scores):
-            raise infinite_cell(data)
+        refuse(data, *_core.quadratic_scores(values, precision, mean, constant, base, self.n_threads, scores))
         return scores
 
     def code_scores(self, codes: Dense, offsets: Array, table: PickTable, base: Floats) -> Floats:
