@@ -54,9 +54,7 @@ def fit_and_use(
         return stored.sum() + (X.indices.sum() if hasattr(X, "indptr") else 0)
 
     yield Case(f"{name} {label} fit", floors[0], lambda: mine.fit(X, y), lambda: other.fit(X, y), read)
-    yield Case(
-        f"{name} {label} {use}", floors[1], lambda: getattr(mine, use)(X), lambda: getattr(other, use)(X), read
-    )
+    yield Case(f"{name} {label} {use}", floors[1], lambda: getattr(mine, use)(X), lambda: getattr(other, use)(X), read)
 
 
 def large(scale: float, n_threads: int) -> Iterator[Case]:

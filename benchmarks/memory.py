@@ -44,7 +44,9 @@ def report(name: str, X: Any, y: Any) -> None:
     model = getattr(candide, name)()
     model.fit(X[:2000], y[:2000]).predict_proba(X[:2000])  # loads libraries and pages
     fit, _ = peak_of(lambda: model.fit(X, y))
-    table = sum(np.asarray(part).nbytes for part in vars(model._model.state.statistics).values() if hasattr(part, "nbytes"))
+    table = sum(
+        np.asarray(part).nbytes for part in vars(model._model.state.statistics).values() if hasattr(part, "nbytes")
+    )
     use, result = peak_of(lambda: model.predict_proba(X))
     whole = size_of(X)
     print(

@@ -49,7 +49,8 @@ CANDIDE_CLONES void add_quadratic(const Block& block, const double* precision, c
                                   std::size_t n_classes, double* scores) {
     auto cell = [&](std::size_t at, const Lanes8& x) CANDIDE_INLINE_LAMBDA {
         const Lanes8 deviation = x - mean[at];
-        return -precision[at] * (deviation * deviation);
+        // In this order a cell without a density (precision 0) stays 0 however far it lies.
+        return -(precision[at] * deviation) * deviation;
     };
     std::size_t c = 0;
     for (; c + 2 <= n_classes; c += 2, precision += 2 * block.stride, mean += 2 * block.stride)
@@ -176,7 +177,7 @@ Odd quadratic_scores(const Table& table, const double* precision, const double* 
         if (clean) return add_quadratic(block, precision + first, mean + first, n_classes, sum);
         add_with_gaps(block, n_classes, sum, [&](double& score, double x, std::size_t at) {
             const double deviation = x - mean[first + at];
-            score -= x == x ? precision[first + at] * (deviation * deviation) : constant[first + at];
+            score -= x == x ? (precision[first + at] * deviation) * deviation : constant[first + at];
         });
     };
     return score_tiles(table, base, n_classes, false, std::nullopt, n_threads, scores, add);

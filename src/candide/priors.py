@@ -79,4 +79,4 @@ class Gamma:
         pooled_part, pooled_whole = part.sum(axis=0), whole.sum(axis=0)
         fallback = np.divide(pooled_part, pooled_whole, out=np.ones_like(pooled_part), where=pooled_whole > 0)
         fallback = np.broadcast_to(fallback, part.shape)
-        return np.divide(part, whole, out=fallback.copy(), where=whole > 0)
+        return np.asarray(np.divide(part, whole, out=fallback.copy(), where=whole > 0))

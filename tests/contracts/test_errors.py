@@ -112,12 +112,9 @@ FRAMES = [np.asarray, np.asfortranarray, pd.DataFrame, pl.DataFrame, lambda rows
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("make", FRAMES, ids=["C", "F", "pandas", "polars", "float32", "sparse"])
 @pytest.mark.parametrize("value", [INF, -INF])
-def test_infinity(name: str, make: Callable[[np.ndarray], Any], value: float, request: Any) -> None:
+def test_infinity(name: str, make: Callable[[np.ndarray], Any], value: float) -> None:
     if name == "CategoricalNB" and make is csr_array:
         pytest.skip("CategoricalNB takes no sparse matrices")
-    if name == "GaussianNB" and make is csr_array:
-        reason = "the kernel of sparse moments leaves infinite cells out and does not say so"
-        request.applymarker(pytest.mark.xfail(strict=False, reason=reason))
     said = "column 1 is infinite at row 2", "finite, or NaN where", "replace or drop it"
     rows, model = make(with_cell(value)), getattr(candide, name)().fit(X, y)
     refused(lambda: getattr(candide, name)().fit(rows, y), *said)

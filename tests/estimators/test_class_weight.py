@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import candide
+from candide.exceptions import ParameterError
 
 NAMES = ["GaussianNB", "BernoulliNB", "MultinomialNB", "CategoricalNB", "PoissonNB"]
 RANDOM = np.random.default_rng(0)
@@ -35,10 +36,16 @@ def test_weights_multiply_the_prior(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_counts_and_prior_stay(name: str) -> None:
+def test_counts_stay_and_the_prior_is_weighted(name: str) -> None:
     model = getattr(candide, name)(class_weight={0: 9.0}).fit(X, y)
     assert model.class_count_.tolist() == [40, 15, 5]
-    np.testing.assert_allclose(model.class_prior_, np.array([40, 15, 5]) / 60)
+    np.testing.assert_allclose(model.class_prior_, np.array([360, 15, 5]) / 380)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_weights_that_leave_no_class_are_refused(name: str) -> None:
+    with pytest.raises(ParameterError, match=r"leaves no class a probability.*positive weight"):
+        getattr(candide, name)(class_weight=dict.fromkeys([0, 1, 2], 0.0)).fit(X, y)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -31,6 +31,7 @@ class Categories:
     values: Array | tuple[Array, ...]
     n_rows: int
     n_columns: int
+    first_row: int = 0  # where a stretch of rows begins in the whole, for messages
 
     def column(self, j: int) -> Array:
         return self.values[j] if isinstance(self.values, tuple) else self.values[:, j]
@@ -38,8 +39,9 @@ class Categories:
     def rows(self, begin: int, end: int) -> Categories:
         """Rows ``begin`` to ``end``, without a copy."""
         if isinstance(self.values, tuple):
-            return Categories(tuple(c[begin:end] for c in self.values), end - begin, self.n_columns)
-        return Categories(self.values[begin:end], end - begin, self.n_columns)
+            columns = tuple(column[begin:end] for column in self.values)
+            return Categories(columns, end - begin, self.n_columns, self.first_row + begin)
+        return Categories(self.values[begin:end], end - begin, self.n_columns, self.first_row + begin)
 
     def take(self, rows: Array) -> Categories:
         """A copy of some rows."""
@@ -125,9 +127,10 @@ def _extents(data: Categories, kernels: Kernels) -> list[Extent | None]:
         if extent is None:
             continue
         if extent.first_infinite >= 0:
+            row = data.first_row + extent.first_infinite
             raise InputError(
-                f"Input X contains infinity: column {j} is infinite at row {extent.first_infinite}; codes must be "
-                "finite, or NaN where they are missing; replace or drop it"
+                f"Input X contains infinity: column {j} is infinite at row {row}; codes must be finite, or NaN "
+                "where they are missing; replace or drop it"
             )
         if extent.low < 0 or (extent.first_fraction >= 0 and _lowest(data.column(j)) < 0):
             lowest = _lowest(data.column(j))

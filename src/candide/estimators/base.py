@@ -49,8 +49,8 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     _model: Classifier
     n_features_in_: int
     feature_names_in_: Array
-    # Parameters that change what is counted: models that differ in them cannot be added.
-    _counting: ClassVar[tuple[str, ...]] = ()
+    # Parameters that change what is counted, with their names in the family: models that differ in them do not add.
+    _counting: ClassVar[dict[str, str]] = {}
     _prior_in_score: ClassVar[bool] = True
     _allow_nan: ClassVar[bool] = True
 
@@ -130,7 +130,19 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes, positions = self._labels(y, data.n_rows, kernels)
         weight = read_weights(sample_weight, data.n_rows)
         plan = Plan(self._family(data.n_columns), self._class_prior(), self._prior_in_score)
+        if not reset:
+            self._check_counting(plan.family)
         return plan, summarize(plan, data, classes, positions, weight, kernels)
+
+    def _check_counting(self, family: Family) -> None:
+        """What is counted cannot change under a fitted model."""
+        for parameter, name in self._counting.items():
+            before, now = getattr(self._model.plan.family, name), getattr(family, name)
+            if before != now:
+                raise ParameterError(
+                    f"{parameter} was {before!r} when the model was fitted and is {now!r} now, so it would count "
+                    "different things; set it back, or fit again"
+                )
 
     # The algebra.
 
@@ -155,11 +167,12 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"the models have different columns: {names[0] or self.n_features_in_} and "
                 f"{names[1] or other.n_features_in_}; merge models that saw the same columns"
             )
-        for name in self._counting:
-            if getattr(self, name) != getattr(other, name):
+        for parameter, name in self._counting.items():
+            mine, theirs = getattr(self._model.plan.family, name), getattr(other._model.plan.family, name)
+            if mine != theirs:
                 raise MergeError(
-                    f"{name} is {getattr(self, name)!r} in one model and {getattr(other, name)!r} in the other, so "
-                    "they counted different things; train both alike"
+                    f"{parameter} is {mine!r} in one model and {theirs!r} in the other, so they counted different "
+                    "things; train both alike"
                 )
 
     @all_or_nothing
@@ -244,17 +257,17 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def class_count_(self) -> Floats:
         """Weight of the rows of each class."""
-        return self._fitted().state.rows
+        return read_only(self._fitted().state.rows)
 
     @property
     def class_prior_(self) -> Floats:
-        """p(class), fitted or given."""
-        return self._fitted().class_prior
+        """p(class), fitted or given, class weights included."""
+        return read_only(self._fitted().class_prior)
 
     @property
     def class_log_prior_(self) -> Floats:
         """log p(class)."""
-        return self._fitted().log_prior
+        return read_only(self._fitted().log_prior)
 
     @property
     def n_parameters_(self) -> int:
@@ -358,3 +371,10 @@ def number(value: Any, name: str, least: float = 0.0) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not least <= value < np.inf:
         raise ParameterError(f"{name} is {value!r}; it must be a number of at least {least:g}")
     return float(value)
+
+
+def read_only(array: Array) -> Array:
+    """A view that cannot be written to: a fitted model changes by learning alone."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

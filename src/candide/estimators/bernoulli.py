@@ -9,7 +9,7 @@ import numpy as np
 from ..families import Bernoulli
 from ..kernels.data import Floats
 from ..priors import Dirichlet
-from .base import number
+from .base import number, read_only
 from .discrete import DiscreteNB
 
 
@@ -44,7 +44,7 @@ class BernoulliNB(DiscreteNB):
     7
     """
 
-    _counting: ClassVar[tuple[str, ...]] = ("binarize",)
+    _counting: ClassVar[dict[str, str]] = {"binarize": "threshold"}
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class BernoulliNB(DiscreteNB):
     @property
     def feature_count_(self) -> Floats:
         """Weight of the rows of each class in which the column is on."""
-        return np.asarray(self._fitted().state.statistics.dense())
+        return read_only(self._fitted().state.statistics.dense())
 
     @property
     def feature_log_prob_(self) -> Floats:

@@ -10,6 +10,7 @@ from ..exceptions import NotADensity, ParameterError
 from ..families import Complement
 from ..kernels.data import Floats
 from ..priors import Dirichlet
+from .base import read_only
 from .discrete import DiscreteNB
 
 
@@ -88,7 +89,7 @@ class ComplementNB(DiscreteNB):
     @property
     def feature_count_(self) -> Floats:
         """Weighted sum of each column in each class."""
-        return np.asarray(self._fitted().state.statistics.dense())
+        return read_only(self._fitted().state.statistics.dense())
 
     @property
     def feature_all_(self) -> Floats:

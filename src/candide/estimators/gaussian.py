@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..families import Gaussian
 from ..kernels.data import Floats
 from ..model.plan import ClassPrior
-from .base import BaseNB, class_prior_of, number
+from .base import BaseNB, class_prior_of, number, read_only
 
 
 class GaussianNB(BaseNB):
@@ -67,12 +65,12 @@ class GaussianNB(BaseNB):
     @property
     def theta_(self) -> Floats:
         """Mean of each class and column."""
-        return np.asarray(self._fitted().likelihood.mean)
+        return read_only(self._fitted().likelihood.mean)
 
     @property
     def var_(self) -> Floats:
         """Variance of each class and column, floor included."""
-        return np.asarray(self._fitted().likelihood.variance)
+        return read_only(self._fitted().likelihood.variance)
 
     @property
     def epsilon_(self) -> float:

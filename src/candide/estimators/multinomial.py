@@ -10,6 +10,7 @@ from ..exceptions import ParameterError
 from ..families import Multinomial
 from ..kernels.data import Array, Floats
 from ..priors import Dirichlet
+from .base import read_only
 from .discrete import DiscreteNB
 
 
@@ -79,7 +80,7 @@ class MultinomialNB(DiscreteNB):
     @property
     def feature_count_(self) -> Floats:
         """Weighted sum of each column in each class."""
-        return np.asarray(self._fitted().state.statistics.dense())
+        return read_only(self._fitted().state.statistics.dense())
 
     @property
     def feature_log_prob_(self) -> Floats:

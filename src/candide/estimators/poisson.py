@@ -10,7 +10,7 @@ from ..families import Poisson
 from ..kernels.data import Floats
 from ..model.plan import ClassPrior
 from ..priors import Gamma
-from .base import class_prior_of, number
+from .base import class_prior_of, number, read_only
 from .discrete import DiscreteNB
 
 
@@ -80,12 +80,12 @@ class PoissonNB(DiscreteNB):
     @property
     def feature_count_(self) -> Floats:
         """Weighted sum of each column in each class."""
-        return np.asarray(self._fitted().state.statistics.dense())
+        return read_only(self._fitted().state.statistics.dense())
 
     @property
     def rate_(self) -> Floats:
         """λ of each class and column."""
-        return np.asarray(self._fitted().likelihood.rate)
+        return read_only(self._fitted().likelihood.rate)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -13,6 +13,7 @@ from ..kernels.base import LinearTable
 from ..kernels.data import Array, Floats, Positions
 from ..priors import Dirichlet, LogProbability, log_share
 from ..statistics import Counts
+from ..statistics.base import as_dense
 from .base import Batch, cell_positions
 from .linear import LinearLikelihood, Score, factored, observe_counts
 
@@ -25,13 +26,12 @@ class Bernoulli:
     threshold: float | None = 0.0
 
     def observe(self, batch: Batch, kernels: Kernels) -> Counts:
-        counts = observe_counts(batch, kernels, "BernoulliNB", self.threshold, presence=True)
-        if self.threshold is None and (counts.dense() > counts.observed() * (1 + 1e-9)).any():
+        if self.threshold is None and as_dense(kernels.tally(*batch, threshold=1.0).total).any():
             raise InputError(
                 "X holds values above 1, and BernoulliNB(binarize=None) takes X as 0 or 1; pass binarize=0.0, or the "
                 "value above which a column counts as on"
             )
-        return counts
+        return observe_counts(batch, kernels, "BernoulliNB", self.threshold, presence=True)
 
     def log_on_off(self, statistics: Counts) -> tuple[LogProbability, LogProbability]:
         """log φ and log(1 - φ), each from its own count, ``(classes, columns)``."""

@@ -56,7 +56,7 @@ class Categorical:
         least = np.asarray(self.min_categories)
         if least.dtype.kind not in "iu":
             raise ParameterError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
-        if least.ndim > 1 or least.ndim == 1 and len(least) != n_columns:
+        if least.ndim > 1 or (least.ndim == 1 and len(least) != n_columns):
             raise ParameterError(
                 f"'min_categories' should have shape ({n_columns},) when an array-like is provided. "
                 f"Got {least.shape} instead."
@@ -153,8 +153,9 @@ class CategoricalLikelihood:
             column = codes.values[j] if isinstance(codes.values, tuple) else codes.values[:, j]
             outside = np.flatnonzero(column >= look.size)
             if len(outside):
+                value = data.column(j)[outside[:1]].tolist()[0]
                 raise InputError(
-                    f"column {j} holds category {data.column(j)[outside[0]]!r} at row {outside[0]}, which was not seen in "
+                    f"column {j} holds category {value!r} at row {data.first_row + outside[0]}, which was not seen in "
                     "training; pass unseen='ignore' or unseen='smooth', or learn it with partial_fit"
                 )
 
@@ -234,4 +235,4 @@ def _labels(look: Lookup) -> Array:
 def _draw(share: Floats, classes: Positions, rng: np.random.Generator) -> Array:
     edges = np.cumsum(share / share.sum(axis=1, keepdims=True), axis=1)
     pick = (rng.random((len(classes), 1)) > edges[classes]).sum(axis=1)
-    return np.minimum(pick, share.shape[1] - 1)
+    return np.asarray(np.minimum(pick, share.shape[1] - 1))

@@ -85,7 +85,7 @@ class GaussianLikelihood:
 
     @cached_property
     def _base(self) -> Floats:
-        return self._constant.sum(axis=1)
+        return np.asarray(self._constant.sum(axis=1))
 
     @property
     def is_limit(self) -> bool:
@@ -121,7 +121,7 @@ class GaussianLikelihood:
         x = data.floats()[:, None, :]
         distance = (x * 2.0**-520 - self._center * 2.0**-520) * np.sqrt(self._spread)
         with np.errstate(over="ignore"):
-            return -np.nansum(distance * distance, axis=2)
+            return np.asarray(-np.nansum(distance * distance, axis=2))
 
     def log_base(self, data: Data) -> Floats:
         return np.zeros(data.n_rows)

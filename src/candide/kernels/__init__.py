@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
+from numbers import Integral
 
 from ..exceptions import ParameterError
 from .base import Kernels
@@ -25,7 +26,7 @@ def _thread_count(n_threads: int | None, setting: str | None) -> int:
             raise ParameterError(f"CANDIDE_NUM_THREADS is {setting!r}; it must be a whole number above 0") from None
     if n_threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if isinstance(n_threads, bool) or int(n_threads) != n_threads or n_threads < 1:
+    if isinstance(n_threads, bool) or not isinstance(n_threads, Integral) or n_threads < 1:
         raise ParameterError(f"n_threads is {n_threads!r}; it must be None or a whole number above 0")
     return int(n_threads)
 

@@ -24,6 +24,7 @@ class Dense:
     values: Array | tuple[Array, ...]
     n_rows: int
     n_columns: int
+    first_row: int = 0  # where a stretch of rows begins in the whole, for messages
 
     @classmethod
     def of(cls, values: Array | tuple[Array, ...]) -> Dense:
@@ -33,10 +34,10 @@ class Dense:
 
     def rows(self, begin: int, end: int) -> Dense:
         """Rows ``begin`` to ``end``, without a copy."""
-        values = self.values
-        if isinstance(values, tuple):
-            return Dense(tuple(column[begin:end] for column in values), end - begin, self.n_columns)
-        return Dense(values[begin:end], end - begin, self.n_columns)
+        if isinstance(self.values, tuple):
+            columns = tuple(column[begin:end] for column in self.values)
+            return Dense(columns, end - begin, self.n_columns, self.first_row + begin)
+        return Dense(self.values[begin:end], end - begin, self.n_columns, self.first_row + begin)
 
     def take(self, rows: Array) -> Dense:
         """A copy of some rows."""
@@ -61,6 +62,7 @@ class Sparse:
     indices: Array
     values: Array
     n_columns: int
+    first_row: int = 0
 
     @classmethod
     def of(cls, matrix: Any) -> Sparse:
@@ -82,7 +84,7 @@ class Sparse:
 
     def rows(self, begin: int, end: int) -> Sparse:
         """Rows ``begin`` to ``end``, without a copy."""
-        return Sparse(self.indptr[begin : end + 1], self.indices, self.values, self.n_columns)
+        return Sparse(self.indptr[begin : end + 1], self.indices, self.values, self.n_columns, self.first_row + begin)
 
     def take(self, rows: Array) -> Sparse:
         """A copy of some rows."""

@@ -29,13 +29,14 @@ def with_implicit_zeros(rows: Array, count: Floats, missing: Floats, mean: Float
 def infinite_cell(data: Data) -> InputError:
     """The error for an infinite value, with its place."""
     if isinstance(data, Sparse):
-        at = int(np.flatnonzero(np.isinf(data.values))[0])
+        begin, end = int(data.indptr[0]), int(data.indptr[-1])
+        at = begin + int(np.flatnonzero(np.isinf(data.values[begin:end]))[0])
         row, column = int(np.searchsorted(data.indptr, at, side="right")) - 1, int(data.indices[at])
     else:
         row, column = (int(i[0]) for i in np.nonzero(np.isinf(data.floats())))
     return InputError(
-        f"Input X contains infinity: column {column} is infinite at row {row}; values must be finite, or NaN where "
-        "they are missing; replace or drop it"
+        f"Input X contains infinity: column {column} is infinite at row {data.first_row + row}; values must be "
+        "finite, or NaN where they are missing; replace or drop it"
     )
 
 
@@ -45,8 +46,8 @@ def negative_cell(data: Data, model: str = "a model of counts") -> InputError:
     rows, columns = (x < 0).nonzero()
     row, column = int(rows[0]), int(columns[0])
     return InputError(
-        f"Negative values in data passed to {model} (input X): column {column} is {x[row, column]:g} at row {row}; "
-        "counts are 0 or more; for hashed features pass alternate_sign=False"
+        f"Negative values in data passed to {model} (input X): column {column} is {x[row, column]:g} at row "
+        f"{data.first_row + row}; counts are 0 or more; for hashed features pass alternate_sign=False"
     )
 
 

@@ -58,9 +58,7 @@ class Native:
         if center is None and keep_sparse(n_classes, data.n_columns, len(data.indices)):
             from scipy.sparse import csr_array
 
-            indptr, indices, values, found = _core.tally_rows_sparse(
-                *stored, n_classes, data.n_columns, self.n_threads
-            )
+            indptr, indices, values, found = _core.tally_rows_sparse(*stored, n_classes, data.n_columns, self.n_threads)
             return csr_array((values, indices, indptr), shape=(n_classes, data.n_columns)), found
         total = np.zeros((n_classes, data.n_columns))
         return total, _core.tally_rows(*stored, center, self.n_threads, total)
@@ -72,9 +70,7 @@ class Native:
         _core.moments(data.values, classes, weight, self.n_threads, *table)
         return table
 
-    def _sparse_moments(
-        self, data: Sparse, classes: Positions, weight: Floats | None, n_classes: int
-    ) -> MomentTable:
+    def _sparse_moments(self, data: Sparse, classes: Positions, weight: Floats | None, n_classes: int) -> MomentTable:
         shape = (n_classes, data.n_columns)
 
         def stored(cell: int, center: Floats) -> Floats:
@@ -99,14 +95,12 @@ class Native:
         scores = np.empty((data.n_rows, len(base)))
         if isinstance(data, Sparse):
             weights, absent = table.by_column
+            gaps = None if absent is None else absent.padded
             odd = _core.linear_row_scores(
-                data.indptr, data.indices, data.values, weights.padded, base, absent and absent.padded, threshold,
-                self.n_threads, scores,
-            )  # fmt: skip
-        else:
-            odd = _core.linear_scores(
-                data.values, table.weights, base, table.absent, threshold, self.n_threads, scores
+                data.indptr, data.indices, data.values, weights.padded, base, gaps, threshold, self.n_threads, scores
             )
+        else:
+            odd = _core.linear_scores(data.values, table.weights, base, table.absent, threshold, self.n_threads, scores)
         refuse(data, *odd)
         return scores
 
@@ -121,9 +115,7 @@ class Native:
         refuse(data, *odd)
         return scores
 
-    def quadratic_scores(
-        self, data: Data, precision: Floats, mean: Floats, constant: Floats, base: Floats
-    ) -> Floats:
+    def quadratic_scores(self, data: Data, precision: Floats, mean: Floats, constant: Floats, base: Floats) -> Floats:
         values = data.floats() if isinstance(data, Sparse) else data.values
         scores = np.empty((data.n_rows, len(base)))
         refuse(data, *_core.quadratic_scores(values, precision, mean, constant, base, self.n_threads, scores))

@@ -67,11 +67,9 @@ class Reference:
         weights = table.shared + table.slope[:, None] + table.stored.toarray().T
         return self.linear_scores(data, LinearTable(weights), base, threshold)
 
-    def quadratic_scores(
-        self, data: Data, precision: Floats, mean: Floats, constant: Floats, base: Floats
-    ) -> Floats:
+    def quadratic_scores(self, data: Data, precision: Floats, mean: Floats, constant: Floats, base: Floats) -> Floats:
         x = _usable(data)[:, None, :]
-        cells = np.where(np.isnan(x), constant, precision * (x - mean) ** 2)
+        cells = np.where(np.isnan(x), constant, precision * (x - mean) * (x - mean))
         return np.asarray(base - cells.sum(axis=2))
 
     def code_scores(self, codes: Dense, offsets: Array, table: PickTable, base: Floats) -> Floats:
@@ -95,7 +93,8 @@ class Reference:
 
 
 def _membership(classes: Positions, weight: Floats | None, n_classes: int) -> Floats:
-    return (np.arange(n_classes)[:, None] == classes) * (1.0 if weight is None else weight)
+    member = np.arange(n_classes)[:, None] == classes
+    return np.asarray(member * (1.0 if weight is None else weight))
 
 
 def _columns(data: Dense) -> Any:

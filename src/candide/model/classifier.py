@@ -21,7 +21,7 @@ class Classifier:
     """Immutable: learning gives a new one. Predicting only reads, so threads may share it."""
 
     def __init__(self, plan: Plan, state: State) -> None:
-        plan.prior.check(state.classes)
+        plan.prior.probability(state.classes, state.rows)  # an impossible prior is an error now, not at predict
         self.plan = plan
         self.state = state
 
@@ -38,7 +38,7 @@ class Classifier:
 
     @cached_property
     def class_prior(self) -> Floats:
-        """p(class) as fitted or given."""
+        """p(class), fitted or given, class weights included."""
         return self.plan.prior.probability(self.classes, self.state.rows)
 
     @cached_property
@@ -48,16 +48,10 @@ class Classifier:
 
     @cached_property
     def scorer(self) -> Scorer:
-        weight = self.plan.prior.log_weight(self.classes, self.state.rows)
-        if not self.plan.prior_in_score:
-            return Scorer(self.likelihood, weight if len(self.classes) > 1 else self.log_prior)
-        return Scorer(self.likelihood, self._weighted(weight))
-
-    def _weighted(self, weight: Floats) -> Floats:
-        if not weight.any():
-            return self.log_prior
-        offset = self.log_prior + weight
-        return np.asarray(offset - np.logaddexp.reduce(offset))
+        if self.plan.prior_in_score or len(self.classes) == 1:
+            return Scorer(self.likelihood, self.log_prior)
+        with np.errstate(divide="ignore"):
+            return Scorer(self.likelihood, np.log(self.plan.prior.weight(self.classes, self.state.rows)))
 
     def with_state(self, state: State) -> Classifier:
         """The same plan over another state."""

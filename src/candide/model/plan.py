@@ -33,34 +33,51 @@ class ClassPrior:
         if self.given.shape != (len(classes),):
             raise ParameterError(
                 f"Number of priors must match number of classes: got {self.given.size} priors for {len(classes)} "
-                f"classes ({', '.join(map(repr, classes.labels[:5].tolist()))} …); give one per class, in sorted order"
+                f"classes ({_listed(classes)}); give one per class, in sorted order"
             )
         if not (self.given >= 0).all():
-            raise ParameterError(f"Priors must be non-negative: got {self.given.tolist()}")
+            raise ParameterError(f"Priors must be non-negative: got {self.given.tolist()}; give probabilities")
         if not np.isclose(self.given.sum(), 1.0):
-            raise ParameterError(f"The sum of the priors should be 1.: got {self.given.tolist()}, which sum to "
-                                 f"{self.given.sum():g}; divide them by their sum")  # fmt: skip
+            raise ParameterError(
+                f"The sum of the priors should be 1.: got {self.given.tolist()}, which sum to {self.given.sum():g}; "
+                "divide them by their sum"
+            )
 
     def probability(self, classes: Index, rows: Floats) -> Floats:
-        """p(class), before any class weight."""
+        """p(class), class weights included."""
+        prior = self._unweighted(classes, rows)
+        if self.class_weight is None:
+            return prior
+        weighted = prior * self.weight(classes, rows)
+        if not weighted.any():
+            raise ParameterError(
+                f"class_weight is {self.class_weight!r}, which leaves no class a probability above 0; give at least "
+                f"one of the classes ({_listed(classes)}) a positive weight"
+            )
+        return np.asarray(weighted / weighted.sum())
+
+    def _unweighted(self, classes: Index, rows: Floats) -> Floats:
         if self.given is not None:
             self.check(classes)
             return self.given
         total = rows.sum()
         if not self.fitted or total <= 0:
             return np.full(len(classes), 1.0 / len(classes))
-        return rows / total
+        return np.asarray(rows / total)
 
-    def log_weight(self, classes: Index, rows: Floats) -> Floats:
-        """log of the class weights, 0 where there are none."""
+    def weight(self, classes: Index, rows: Floats) -> Floats:
+        """The factor of each class, 1 where none is given."""
         if self.class_weight is None:
-            return np.zeros(len(classes))
+            return np.ones(len(classes))
         if isinstance(self.class_weight, str):
             present = rows > 0
-            return np.where(present, np.log(rows.sum() / np.where(present, rows, 1.0) / max(1, present.sum())), 0.0)
-        table = {label: self.class_weight[label] for label in classes.labels.tolist() if label in self.class_weight}
-        with np.errstate(divide="ignore"):
-            return np.log([float(table.get(label, 1.0)) for label in classes.labels.tolist()])
+            return np.where(present, rows.sum() / np.where(present, rows, 1.0) / max(1, present.sum()), 1.0)
+        return np.array([float(self.class_weight.get(label, 1.0)) for label in classes.labels.tolist()])
+
+
+def _listed(classes: Index) -> str:
+    shown = ", ".join(map(repr, classes.labels[:5].tolist()))
+    return f"{shown}, …" if len(classes) > 5 else shown
 
 
 @dataclass(frozen=True)

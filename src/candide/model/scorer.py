@@ -78,7 +78,7 @@ class Scorer:
 
 def _leaders(scores: Floats, alive: Array) -> Array:
     top = np.where(alive, scores, -np.inf).max(axis=1, keepdims=True)
-    return alive & (scores >= top)
+    return np.asarray(alive & (scores >= top))
 
 
 def _stretches(n_rows: int) -> list[tuple[int, int]]:

@@ -16,7 +16,8 @@ from ..kernels.data import Array, Floats
 class State:
     """Classes in sorted order, which of them were declared by the user, and the statistic of the rows.
 
-    A declared class stays though nobody has seen it, or though all its rows were forgotten; others vanish with their last row.
+    A declared class stays though nobody has seen it, or though all its rows were forgotten; others vanish with their
+    last row.
     """
 
     classes: Index
@@ -39,9 +40,9 @@ class State:
         """The state without rows that were learned before."""
         unknown = other.classes.positions_in(self.classes) < 0
         if unknown.any():
+            stranger = other.classes.labels[unknown].tolist()[0]
             raise ForgetError(
-                f"these rows were never learned: class {other.classes.labels[unknown][0]!r} is unknown to the model; "
-                "nothing was changed"
+                f"these rows were never learned: class {stranger!r} is unknown to the model; nothing was changed"
             )
         left = self.statistics.forget(other.among(self.classes).statistics)
         return State(self.classes, self.declared, left).without_empty_classes()
@@ -67,7 +68,9 @@ class State:
         if keep.all():
             return self
         if not keep.any():
-            raise ForgetError("forgetting these rows would leave a model without any class; nothing was changed; make a new one")
+            raise ForgetError(
+                "forgetting these rows would leave a model without any class; nothing was changed; make a new one"
+            )
         positions = np.where(keep, np.cumsum(keep) - 1, -1)
         statistics = self.statistics.reindex(positions, int(keep.sum()))
         return State(self.classes.take(keep), self.declared[keep], statistics)
@@ -77,9 +80,8 @@ def join(a: Index, b: Index) -> Index:
     """Both sets of classes; texts and numbers together would have no order a user could rely on."""
     kinds = {_kind(a), _kind(b)}
     if len(kinds) > 1:
-        raise InputError(
-            f"labels of different types: {a.labels[0]!r} and {b.labels[0]!r}; give all labels of a model the same type"
-        )
+        one, other = a.labels.tolist()[0], b.labels.tolist()[0]
+        raise InputError(f"labels of different types: {one!r} and {other!r}; give all labels of a model the same type")
     return a.union(b)
 
 

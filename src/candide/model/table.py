@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,8 @@ from ..kernels.data import Array
 _SHOWN = 20
 
 
-class Table(Mapping[str, Array]):
-    """Named columns of equal length. A mapping, so ``pandas.DataFrame(table)`` and ``polars.DataFrame(table)`` take it.
+class Table(dict[str, Array]):
+    """Named columns of equal length. A dict, so ``pandas.DataFrame(table)`` and ``polars.DataFrame(table)`` take it.
 
     >>> Table({"class": np.array(["a", "b"]), "probability": np.array([0.25, 0.75])})
     class  probability
@@ -22,47 +22,35 @@ class Table(Mapping[str, Array]):
     b             0.75
     """
 
-    def __init__(self, columns: Mapping[str, Array]) -> None:
-        self._columns = dict(columns)
-
-    def __getitem__(self, name: str) -> Array:
-        return self._columns[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._columns)
-
-    def __len__(self) -> int:
-        return len(self._columns)
-
     @property
     def n_rows(self) -> int:
         """How many rows the table has."""
-        return len(next(iter(self._columns.values()), ()))
+        return len(next(iter(self.values()), ()))
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
         """One tuple a row."""
-        return zip(*(column.tolist() for column in self._columns.values()), strict=True)
+        return zip(*(column.tolist() for column in self.values()), strict=True)
 
     def to_pandas(self) -> Any:
         """The table as a pandas data frame."""
         import pandas as pd
 
-        return pd.DataFrame(self._columns)
+        return pd.DataFrame(dict(self))
 
     def to_polars(self) -> Any:
         """The table as a polars data frame."""
         import polars as pl
 
-        return pl.DataFrame({name: column.tolist() for name, column in self._columns.items()})
+        return pl.DataFrame({name: column.tolist() for name, column in self.items()})
 
     def _cells(self) -> tuple[list[list[str]], int]:
-        shown = {name: column[:_SHOWN] for name, column in self._columns.items()}
+        shown = {name: column[:_SHOWN] for name, column in self.items()}
         cells = [[name, *(_text(value) for value in column.tolist())] for name, column in shown.items()]
         return cells, self.n_rows - min(self.n_rows, _SHOWN)
 
     def __repr__(self) -> str:
         cells, hidden = self._cells()
-        numeric = [column.dtype.kind in "iuf" for column in self._columns.values()]
+        numeric = [column.dtype.kind in "iuf" for column in self.values()]
         widths = [max(map(len, column)) for column in cells]
         lines = [
             "  ".join(

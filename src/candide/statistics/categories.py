@@ -58,8 +58,9 @@ class CategoryCounts:
         for mine, theirs in zip(self.labels, other.labels, strict=True):
             new = Index(theirs).positions_in(Index(mine)) < 0
             if new.any():
+                stranger = theirs[new].tolist()[0]
                 raise ForgetError(
-                    f"these rows were never learned: category {theirs[new][0]!r} is unknown to the model; nothing was "
+                    f"these rows were never learned: category {stranger!r} is unknown to the model; nothing was "
                     "changed; forget only rows that were learned"
                 )
         count = subtract(self.count, other._spread(self.labels), "the count of a category")

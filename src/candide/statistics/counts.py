@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..exceptions import ForgetError
 from ..kernels.data import Array, Floats
 from .base import as_dense, move_classes, refuse_above, subtract
 
@@ -40,6 +41,10 @@ class Counts:
             before = self.missing if self.missing is not None else np.zeros(self.total.shape)
             missing = subtract(before, other.missing, "the number of missing cells")
         after = Counts(rows, subtract(self.total, other.total, "a count"), _or_none(missing), self.presence)
+        if after.reindex(np.where(rows > 0, -1, 0), 1).total.sum() > 0:
+            raise ForgetError(
+                "these rows were never learned: a class would be left with counts but without rows; nothing was changed"
+            )
         if after.missing is not None:
             refuse_above(after.missing, rows, self.rows, "the number of observed cells")
         if self.presence:

@@ -47,9 +47,7 @@ class Moments:
         between = (other.mean - mean) ** 2 * (other.weight * share)
         scatter = np.where(left, np.maximum(self.scatter - other.scatter - between, 0.0), 0.0)
         untouched = other.weight == 0
-        return Moments(
-            rows, weight, np.where(untouched, self.mean, mean), np.where(untouched, self.scatter, scatter)
-        )
+        return Moments(rows, weight, np.where(untouched, self.mean, mean), np.where(untouched, self.scatter, scatter))
 
     def discount(self, factor: float) -> Moments:
         return Moments(self.rows * factor, self.weight * factor, self.mean, self.scatter * factor)
