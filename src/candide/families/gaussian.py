@@ -9,12 +9,15 @@ import numpy as np
 
 from ..exceptions import InputError
 from ..kernels import Kernels
+from ..kernels.base import LinearTable
 from ..kernels.data import Array, Data, Dense, Floats, Positions, Sparse, chunks
 from ..kernels.layout import infinite_cell
 from ..statistics import Moments
 from .base import Batch, cell_positions
 
 _LOG_2PI = float(np.log(2 * np.pi))
+# The score of a row of zeros may be this large before writing out the square costs more than the tenth digit.
+_EXPANDABLE = 1e5
 
 
 @dataclass(frozen=True)
@@ -92,29 +95,49 @@ class GaussianLikelihood:
         return bool(self._point.any())
 
     def scores(self, data: Data, offset: Floats, kernels: Kernels) -> Floats:
-        if isinstance(data, Sparse):
-            return self._sparse_scores(data, offset, kernels)
-        return kernels.quadratic_scores(data, self._spread, self._center, self._constant, self._base + offset)
+        if isinstance(data, Sparse) and self._expanded is not None:
+            with np.errstate(over="ignore"):
+                squares = np.square(data.values, dtype=np.float64)
+            if not np.isinf(squares).any():
+                return self._expanded_scores(data, squares, offset, kernels)
+        return self._quadratic(data, self._spread, self._constant, self._base + offset, kernels)
 
-    def _sparse_scores(self, data: Sparse, offset: Floats, kernels: Kernels) -> Floats:
-        # Row by row in dense form: expanding the square would save time and lose digits where the mean is far from 0.
-        out = np.empty((data.n_rows, len(self.mean)))
+    def _quadratic(self, data: Data, spread: Floats, constant: Floats, base: Floats, kernels: Kernels) -> Floats:
+        """Sparse rows go in dense form, a few at a time."""
+        if isinstance(data, Dense):
+            return kernels.quadratic_scores(data, spread, self._center, constant, base)
+        out = np.empty((data.n_rows, len(base)))
         for begin, end, part in chunks(data, max(1, (1 << 20) // data.n_columns)):
-            dense = Dense.of(part.floats())
-            out[begin:end] = kernels.quadratic_scores(
-                dense, self._spread, self._center, self._constant, self._base + offset
-            )
+            dense = Dense(part.floats(), end - begin, data.n_columns, part.first_row)
+            out[begin:end] = kernels.quadratic_scores(dense, spread, self._center, constant, base)
         return out
+
+    @cached_property
+    def _expanded(self) -> tuple[LinearTable, LinearTable, Floats] | None:
+        """(x - μ)² written out, so that zeros cost nothing: tables for x and x², and the score of a row of zeros.
+
+        None where that would lose digits, because means lie many standard deviations from 0.
+        """
+        at_zero = self._spread * self._center**2
+        if not at_zero.sum(axis=1).max() < _EXPANDABLE:
+            return None
+        linear = LinearTable(2 * self._spread * self._center, at_zero - self._constant, signed=True)
+        return linear, LinearTable(-self._spread), self._base - at_zero.sum(axis=1)
+
+    def _expanded_scores(self, data: Sparse, squares: Floats, offset: Floats, kernels: Kernels) -> Floats:
+        linear, square, base = self._expanded  # type: ignore[misc]
+        squared = Sparse(data.indptr, data.indices, squares, data.n_columns)
+        scores = kernels.linear_scores(data, linear, base + offset, None)
+        return scores + kernels.linear_scores(squared, square, np.zeros(len(base)), None)
 
     def limits(self, data: Data, kernels: Kernels) -> list[Floats]:
         """With variance ε: the squared distance from the point grows as 1/ε, the density at the point as log(1/ε)/2."""
         if not self.is_limit:
             return []
         point = self._point.astype(np.float64)
-        dense = Dense.of(data.floats()) if isinstance(data, Sparse) else data
-        none = np.zeros(len(point))
-        far = kernels.quadratic_scores(dense, point, self._center, np.zeros_like(point), none)
-        high = kernels.quadratic_scores(dense, np.zeros_like(point), self._center, point / 2, point.sum(axis=1) / 2)
+        none = np.zeros_like(point)
+        far = self._quadratic(data, point, none, none[:, 0], kernels)
+        high = self._quadratic(data, none, point / 2, point.sum(axis=1) / 2, kernels)
         return [far, high]
 
     def shrunk(self, data: Data, kernels: Kernels) -> Floats:

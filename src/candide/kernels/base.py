@@ -57,11 +57,12 @@ class PickTable:
 class LinearTable:
     """Scores that are linear in the cells: ``weights`` times the cell, or ``absent`` where it is missing.
 
-    Without a threshold the cells are counts: negative ones are refused.
+    Without a threshold the cells are counts, and negative ones are refused, unless they are ``signed``.
     """
 
     weights: Floats  # (classes, columns)
     absent: Floats | None = None
+    signed: bool = False
 
     @cached_property
     def by_column(self) -> tuple[PickTable, PickTable | None]:

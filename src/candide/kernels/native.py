@@ -101,7 +101,7 @@ class Native:
             )
         else:
             odd = _core.linear_scores(data.values, table.weights, base, table.absent, threshold, self.n_threads, scores)
-        refuse(data, *odd)
+        refuse(data, odd[0], odd[1] and not table.signed)
         return scores
 
     def factored_scores(self, data: Data, table: FactoredTable, base: Floats, threshold: float | None) -> Floats:

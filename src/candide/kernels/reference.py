@@ -57,7 +57,7 @@ class Reference:
         return counts
 
     def linear_scores(self, data: Data, table: LinearTable, base: Floats, threshold: float | None) -> Floats:
-        x = _usable(data, counts=threshold is None)
+        x = _usable(data, counts=threshold is None and not table.signed)
         known = ~np.isnan(x)
         cells = np.where(known, x if threshold is None else x > threshold, 0.0)
         absent = 0.0 if table.absent is None else ~known @ table.absent.T
