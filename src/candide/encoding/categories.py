@@ -24,47 +24,21 @@ DIRECT_CODES = 1 << 12
 _EXACT = 1 << 53
 
 
-@dataclass(frozen=True, slots=True)
-class Categories:
-    """Raw columns of categories: one array of numbers, or one array per column (numbers or objects)."""
-
-    values: Array | tuple[Array, ...]
-    n_rows: int
-    n_columns: int
-    first_row: int = 0  # where a stretch of rows begins in the whole, for messages
-
-    def column(self, j: int) -> Array:
-        return self.values[j] if isinstance(self.values, tuple) else self.values[:, j]
-
-    def rows(self, begin: int, end: int) -> Categories:
-        """Rows ``begin`` to ``end``, without a copy."""
-        if isinstance(self.values, tuple):
-            columns = tuple(column[begin:end] for column in self.values)
-            return Categories(columns, end - begin, self.n_columns, self.first_row + begin)
-        return Categories(self.values[begin:end], end - begin, self.n_columns, self.first_row + begin)
-
-    def take(self, rows: Array) -> Categories:
-        """A copy of some rows."""
-        if isinstance(self.values, tuple):
-            return Categories(tuple(c[rows] for c in self.values), len(rows), self.n_columns)
-        return Categories(self.values[rows], len(rows), self.n_columns)
-
-
-def read_categories(X: Any) -> Categories:
+def read_categories(X: Any) -> Dense:
     """Columns of categories from anything that holds them."""
     if is_sparse(X):
         raise InputError("sparse input is not supported by CategoricalNB: a category is no count; pass X.toarray()")
     frame = as_frame(X)
     if frame is not None:
         columns = tuple(_frame_column(series) for series in frame.iter_columns())
-        return not_empty(Categories(columns, len(frame), len(columns)))
+        return not_empty(Dense(columns, len(frame), len(columns)))
     values = two_dimensional(X)
     if values.dtype.kind not in "biuf":
         columns = tuple(_tidy(values[:, j]) for j in range(values.shape[1]))
-        return not_empty(Categories(columns, *values.shape))
+        return not_empty(Dense(columns, *values.shape))
     if values.dtype == np.float16 or values.dtype.itemsize > 8 or not values.dtype.isnative:
         values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
-    return not_empty(Categories(aligned(values), *values.shape))
+    return not_empty(Dense(aligned(values), *values.shape))
 
 
 def _frame_column(series: Any) -> Array:
@@ -105,22 +79,22 @@ class Coded:
         return np.concatenate([[0], np.cumsum([len(column) for column in self.labels])]).astype(np.int64)
 
 
-def encode_categories(data: Categories, n_classes: int, kernels: Kernels) -> Coded:
+def encode_categories(data: Dense, n_classes: int, kernels: Kernels) -> Coded:
     """Codes and labels of a batch for learning."""
     # Counting by value costs memory for every value up to the largest: at most a sixteenth of the data.
     limit = min(DIRECT_CODES, max(256, data.n_rows // (16 * n_classes)))
     extents = _extents(data, kernels)
     if not isinstance(data.values, tuple) and all(e is not None and _direct(e, limit) for e in extents):
         labels = tuple(np.arange(max(e.high, -1) + 1) for e in extents if e is not None)
-        return Coded(Dense(data.values, data.n_rows, data.n_columns), labels)
+        return Coded(data, labels)
     parts = [_encode_column(data.column(j), extents[j], limit, kernels, j) for j in range(data.n_columns)]
     return Coded(Dense.of(tuple(codes for codes, _ in parts)), tuple(labels for _, labels in parts))
 
 
-def _extents(data: Categories, kernels: Kernels) -> list[Extent | None]:
+def _extents(data: Dense, kernels: Kernels) -> list[Extent | None]:
     """What each numeric column holds; None for columns of objects."""
     if not isinstance(data.values, tuple):
-        found: list[Extent | None] = list(kernels.scan(Dense(data.values, data.n_rows, data.n_columns)))
+        found: list[Extent | None] = list(kernels.scan(data))
     else:
         found = [kernels.scan(Dense.of((c,)))[0] if c.dtype.kind in "biuf" else None for c in data.values]
     for j, extent in enumerate(found):
@@ -221,7 +195,7 @@ class Lookup:
         return int(label) if self.direct else len(self.labels)
 
 
-def look_up(data: Categories, lookups: tuple[Lookup, ...], kernels: Kernels) -> Dense:
+def look_up(data: Dense, lookups: tuple[Lookup, ...], kernels: Kernels) -> Dense:
     """Slots of a batch for predicting; what has no slot gets the last one, what is missing -1."""
     extents = _extents(data, kernels)
     plain = [
@@ -229,7 +203,7 @@ def look_up(data: Categories, lookups: tuple[Lookup, ...], kernels: Kernels) -> 
         for lookup, extent in zip(lookups, extents, strict=True)
     ]
     if all(plain) and not isinstance(data.values, tuple):
-        return Dense(data.values, data.n_rows, data.n_columns)
+        return data
     columns = [
         data.column(j) if plain[j] else _look_up_column(data.column(j), lookups[j], kernels)
         for j in range(data.n_columns)

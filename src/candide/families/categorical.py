@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from ..encoding.categories import DIRECT_CODES, Categories, Lookup, encode_categories, look_up
+from ..encoding.categories import DIRECT_CODES, Lookup, encode_categories, look_up
 from ..exceptions import InputError, ParameterError
 from ..kernels import Kernels
 from ..kernels.base import PickTable
@@ -142,16 +142,15 @@ class CategoricalLikelihood:
     def is_limit(self) -> bool:
         return self._order is not None
 
-    def _codes(self, data: Categories, kernels: Kernels) -> Dense:
+    def _codes(self, data: Dense, kernels: Kernels) -> Dense:
         codes = look_up(data, tuple(look for look, _ in self.columns), kernels)
         if self.family.unseen == "error":
             self._refuse_unseen(data, codes)
         return codes
 
-    def _refuse_unseen(self, data: Categories, codes: Dense) -> None:
+    def _refuse_unseen(self, data: Dense, codes: Dense) -> None:
         for j, (look, _) in enumerate(self.columns):
-            column = codes.values[j] if isinstance(codes.values, tuple) else codes.values[:, j]
-            outside = np.flatnonzero(column >= look.size)
+            outside = np.flatnonzero(codes.column(j) >= look.size)
             if len(outside):
                 value = data.column(j)[outside[:1]].tolist()[0]
                 raise InputError(
@@ -159,19 +158,19 @@ class CategoricalLikelihood:
                     "training; pass unseen='ignore' or unseen='smooth', or learn it with partial_fit"
                 )
 
-    def scores(self, data: Categories, offset: Floats, kernels: Kernels) -> Floats:
+    def scores(self, data: Dense, offset: Floats, kernels: Kernels) -> Floats:
         return kernels.code_scores(self._codes(data, kernels), self._offsets, self._table, offset)
 
-    def limits(self, data: Categories, kernels: Kernels) -> list[Floats]:
+    def limits(self, data: Dense, kernels: Kernels) -> list[Floats]:
         if self._order is None:
             return []
         none = np.zeros(len(self.statistics.rows))
         return [kernels.code_scores(self._codes(data, kernels), self._offsets, self._order, none)]
 
-    def shrunk(self, data: Categories, kernels: Kernels) -> Floats:
+    def shrunk(self, data: Dense, kernels: Kernels) -> Floats:
         return self.scores(data, np.zeros(len(self.statistics.rows)), kernels)
 
-    def log_base(self, data: Categories) -> Floats:
+    def log_base(self, data: Dense) -> Floats:
         return np.zeros(data.n_rows)
 
     def sample(self, classes: Positions, rng: np.random.Generator) -> Array:

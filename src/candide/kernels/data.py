@@ -19,7 +19,10 @@ CHUNK_ROWS = 1 << 15
 
 @dataclass(frozen=True, slots=True)
 class Dense:
-    """Numbers as they lie in memory: one two-dimensional array, or one array per column."""
+    """Cells as they lie in memory: one two-dimensional array, or one array per column.
+
+    Numbers for the kernels; columns of categories, before they are encoded, may hold objects.
+    """
 
     values: Array | tuple[Array, ...]
     n_rows: int
@@ -32,6 +35,10 @@ class Dense:
             return cls(values, len(values[0]) if values else 0, len(values))
         return cls(values, values.shape[0], values.shape[1])
 
+    def column(self, j: int) -> Array:
+        """One column, without a copy."""
+        return self.values[j] if isinstance(self.values, tuple) else self.values[:, j]
+
     def rows(self, begin: int, end: int) -> Dense:
         """Rows ``begin`` to ``end``, without a copy."""
         if isinstance(self.values, tuple):
@@ -41,17 +48,15 @@ class Dense:
 
     def take(self, rows: Array) -> Dense:
         """A copy of some rows."""
-        values = self.values
-        if isinstance(values, tuple):
-            return Dense(tuple(column[rows] for column in values), len(rows), self.n_columns)
-        return Dense(values[rows], len(rows), self.n_columns)
+        if isinstance(self.values, tuple):
+            return Dense(tuple(column[rows] for column in self.values), len(rows), self.n_columns)
+        return Dense(self.values[rows], len(rows), self.n_columns)
 
     def floats(self) -> Floats:
         """The cells as one array of doubles."""
-        values = self.values
-        if isinstance(values, tuple):
-            return np.column_stack([np.asarray(column, dtype=np.float64) for column in values])
-        return np.asarray(values, dtype=np.float64)
+        if isinstance(self.values, tuple):
+            return np.column_stack([np.asarray(column, dtype=np.float64) for column in self.values])
+        return np.asarray(self.values, dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)

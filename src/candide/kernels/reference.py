@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .base import Extent, FactoredTable, LinearTable, MomentTable, PickTable, Tally
@@ -97,8 +95,8 @@ def _membership(classes: Positions, weight: Floats | None, n_classes: int) -> Fl
     return np.asarray(member * (1.0 if weight is None else weight))
 
 
-def _columns(data: Dense) -> Any:
-    return data.values if isinstance(data.values, tuple) else data.values.T
+def _columns(data: Dense) -> list[Array]:
+    return [data.column(j) for j in range(data.n_columns)]
 
 
 def _codes(column: Array) -> tuple[Array, Array]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..families import Likelihood
 from ..kernels import Kernels
-from ..kernels.data import CHUNK_ROWS, Array, Floats
+from ..kernels.data import Array, Floats, chunks
 
 
 class Scorer:
@@ -20,20 +21,11 @@ class Scorer:
 
     def joint(self, data: Any, kernels: Kernels) -> Floats:
         """log p(x, class) up to a term common to all classes; -inf where it is 0."""
-        if not self.likelihood.is_limit:
-            return self.likelihood.scores(data, self.offset, kernels)
-        out = np.empty((data.n_rows, len(self.offset)))
-        for begin, end in _stretches(data.n_rows):
-            part = data.rows(begin, end)
-            scores = self.likelihood.scores(part, self.offset, kernels)
-            for limit in reversed(self.likelihood.limits(part, kernels)):
-                scores = np.where(limit == 0, scores, np.copysign(np.inf, limit))
-            out[begin:end] = scores
-        return out
+        return self._settled(data, kernels, _with_infinities)
 
     def posterior(self, data: Any, kernels: Kernels, *, logarithm: bool) -> Floats:
         """p(class | x), or its logarithm. Rows that no class allows get the limit ε → 0."""
-        scores = self._decisive(data, kernels)
+        scores = self._settled(data, kernels, self._leaders_only)
         if kernels.normalise(scores, logarithm=logarithm):
             rows = np.flatnonzero(~np.isfinite(scores.max(axis=1)))
             scores[rows] = self._overflowed(data.take(rows), kernels, logarithm=logarithm)
@@ -41,45 +33,49 @@ class Scorer:
 
     def best(self, data: Any, kernels: Kernels) -> Array:
         """The position of the most probable class of each row; the first of equals."""
-        if data.n_rows <= CHUNK_ROWS:
-            return self._best(data, kernels)
-        stretches = _stretches(data.n_rows)
-        return np.concatenate([self._best(data.rows(begin, end), kernels) for begin, end in stretches])
+        parts = [self._best(part, kernels) for _, _, part in chunks(data)]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _best(self, data: Any, kernels: Kernels) -> Array:
-        scores = self._decisive(data, kernels)
+        scores = self._settled(data, kernels, self._leaders_only)
         best, undecided = kernels.best(scores)
         if undecided:
             rows = np.flatnonzero(~np.isfinite(scores.max(axis=1)))
             best[rows] = self._overflowed(data.take(rows), kernels, logarithm=False).argmax(axis=1)
         return best
 
-    def _decisive(self, data: Any, kernels: Kernels) -> Floats:
-        """Scores in which every class that a limit rules out is -inf."""
+    def _settled(self, data: Any, kernels: Kernels, settle: Callable[[Floats, list[Floats]], Floats]) -> Floats:
+        """Scores with the limits worked in; without any, which is the rule, just the scores."""
         if not self.likelihood.is_limit:
             return self.likelihood.scores(data, self.offset, kernels)
         out = np.empty((data.n_rows, len(self.offset)))
-        for begin, end in _stretches(data.n_rows):
-            part = data.rows(begin, end)
-            alive = np.broadcast_to(self.offset > -np.inf, (part.n_rows, len(self.offset)))
-            for limit in self.likelihood.limits(part, kernels):
-                alive = _leaders(limit, alive)
-            out[begin:end] = np.where(alive, self.likelihood.scores(part, self.offset, kernels), -np.inf)
+        for begin, end, part in chunks(data):
+            scores = self.likelihood.scores(part, self.offset, kernels)
+            out[begin:end] = settle(scores, self.likelihood.limits(part, kernels))
         return out
+
+    def _leaders_only(self, scores: Floats, limits: list[Floats]) -> Floats:
+        """Every class that a limit rules out is -inf."""
+        alive = np.broadcast_to(self.offset > -np.inf, scores.shape)
+        for limit in limits:
+            alive = _leaders(limit, alive)
+        return np.where(alive, scores, -np.inf)
 
     def _overflowed(self, data: Any, kernels: Kernels, *, logarithm: bool) -> Floats:
         """Rows so extreme that every score overflows: the scores times a tiny factor tell who is ahead."""
-        scores = self.likelihood.shrunk(data, kernels)
-        alive = np.broadcast_to(self.offset > -np.inf, scores.shape)
-        scores = np.where(_leaders(scores, alive), self.offset, -np.inf)
+        shrunk = self.likelihood.shrunk(data, kernels)
+        scores = self._leaders_only(np.broadcast_to(self.offset, shrunk.shape), [shrunk])
         kernels.normalise(scores, logarithm=logarithm)
         return scores
+
+
+def _with_infinities(scores: Floats, limits: list[Floats]) -> Floats:
+    """Densities that diverge are infinite, probabilities of 0 are -inf; the most important limit has the last word."""
+    for limit in reversed(limits):
+        scores = np.where(limit == 0, scores, np.copysign(np.inf, limit))
+    return scores
 
 
 def _leaders(scores: Floats, alive: Array) -> Array:
     top = np.where(alive, scores, -np.inf).max(axis=1, keepdims=True)
     return np.asarray(alive & (scores >= top))
-
-
-def _stretches(n_rows: int) -> list[tuple[int, int]]:
-    return [(begin, min(begin + CHUNK_ROWS, n_rows)) for begin in range(0, n_rows, CHUNK_ROWS)]
