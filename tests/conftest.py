@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 
+# Read when scipy is first imported; without it scikit-learn skips its array API checks.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
 from hypothesis import HealthCheck, settings
 
 _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large]

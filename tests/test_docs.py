@@ -84,8 +84,7 @@ def test_page_runs_from_top_to_bottom(page: Path, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\((?!\w+:|#)([^)#\s]+)", page.read_text(encoding="utf-8"))
-    # Results of benchmarks are measured, not written: a checkout may not have them yet.
-    missing = [t for t in targets if not (page.parent / t).exists() and not t.startswith("benchmarks/")]
+    missing = [t for t in targets if not (page.parent / t).exists()]
     assert not missing
 
 
