@@ -1,4 +1,4 @@
-// NumPy arrays as the core sees them. No arithmetic here: only shapes, types and ownership.
+// NumPy arrays as the core sees them. No arithmetic here: only types, layout and ownership.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -19,8 +19,17 @@ using AnyArray = nb::ndarray<nb::ro, nb::device::cpu>;
 using Doubles = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 using MaybeDoubles = std::optional<Doubles>;
 using Output = nb::ndarray<double, nb::c_contig, nb::device::cpu>;
-using Positions = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Longs = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Positions = nb::ndarray<const std::int32_t, nb::c_contig, nb::device::cpu>;
+using Longs = nb::ndarray<const std::int64_t, nb::c_contig, nb::device::cpu>;
+
+// No silent copies of large arrays: one of another type or layout is an error.
+inline auto exact(const char* name) { return nb::arg(name).noconvert(); }
+template <class Array>
+Array array_of(nb::handle source) {
+    Array array;
+    if (!nb::try_cast<Array>(source, array, false)) throw nb::type_error("an array of another type or layout was expected");
+    return array;
+}
 
 inline Type type_of(const AnyArray& array) {
     using Code = nb::dlpack::dtype_code;
@@ -38,7 +47,8 @@ inline Type type_of(const AnyArray& array) {
 
 inline Column column_of(const AnyArray& array, std::size_t axis, std::ptrdiff_t offset) {
     const auto size = static_cast<std::ptrdiff_t>(array.itemsize());
-    return {static_cast<const std::byte*>(array.data()) + offset, array.stride(axis) * size, type_of(array)};
+    const auto stride = static_cast<std::ptrdiff_t>(array.stride(axis)) * size;
+    return {static_cast<const std::byte*>(array.data()) + offset, stride, type_of(array)};
 }
 
 // One two-dimensional array, or a sequence of one-dimensional ones of equal length.
@@ -48,7 +58,7 @@ inline Table table_of(nb::handle source) {
         const auto parts = nb::cast<nb::tuple>(source);
         table.n_columns = parts.size();
         for (std::size_t j = 0; j < parts.size(); ++j) {
-            const auto array = nb::cast<AnyArray>(parts[j]);
+            const auto array = array_of<AnyArray>(parts[j]);
             if (array.ndim() != 1) throw nb::value_error("a column must be one-dimensional");
             if (j == 0) table.n_rows = array.shape(0);
             if (array.shape(0) != table.n_rows) throw nb::value_error("columns must be of equal length");
@@ -56,12 +66,12 @@ inline Table table_of(nb::handle source) {
         }
         return table;
     }
-    const auto array = nb::cast<AnyArray>(source);
+    const auto array = array_of<AnyArray>(source);
     if (array.ndim() > 2 || array.ndim() == 0) throw nb::value_error("a table must be one- or two-dimensional");
     table.n_rows = array.shape(0);
     table.n_columns = array.ndim() == 2 ? array.shape(1) : 1;
     const auto size = static_cast<std::ptrdiff_t>(array.itemsize());
-    const std::ptrdiff_t step = array.ndim() == 2 ? array.stride(1) * size : 0;
+    const std::ptrdiff_t step = array.ndim() == 2 ? static_cast<std::ptrdiff_t>(array.stride(1)) * size : 0;
     table.columns.reserve(table.n_columns);
     for (std::size_t j = 0; j < table.n_columns; ++j)
         table.columns.push_back(column_of(array, 0, static_cast<std::ptrdiff_t>(j) * step));
@@ -74,23 +84,26 @@ template <class Visit>
 auto with_rows(nb::handle indptr, nb::handle indices, nb::handle values, std::size_t n_columns, Visit&& visit) {
     auto make = [&](auto kind) {
         using Index = decltype(kind);
-        using Array = nb::ndarray<const Index, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-        const auto pointers = nb::cast<Array>(indptr);
-        const auto columns = nb::cast<Array>(indices);
-        Rows<Index> rows{pointers.shape(0) - 1, n_columns, pointers.data(), columns.data(), table_of(values)};
-        if (columns.shape(0) != rows.cells.n_rows) throw nb::value_error("indices and values must be of equal length");
-        return visit(rows);
+        using Array = nb::ndarray<const Index, nb::c_contig, nb::device::cpu>;
+        const auto pointers = array_of<Array>(indptr);
+        const auto columns = array_of<Array>(indices);
+        const Table cells = table_of(values);
+        if (pointers.ndim() != 1 || pointers.shape(0) == 0) throw nb::value_error("indptr must be a row of numbers");
+        if (columns.ndim() != 1 || cells.n_columns != 1 || columns.shape(0) != cells.n_rows)
+            throw nb::value_error("indices and values must be one-dimensional and of equal length");
+        return visit(Rows<Index>{pointers.shape(0) - 1, n_columns, pointers.data(), columns.data(), cells});
     };
-    return nb::cast<AnyArray>(indptr).itemsize() == 4 ? make(std::int32_t{}) : make(std::int64_t{});
-}
-
-// The last line of defence: Python has checked already, and says more about what is wrong.
-inline void same_length(std::size_t n_rows, const Positions& classes, const MaybeDoubles& weight) {
-    if (classes.shape(0) != n_rows || (weight && weight->size() != n_rows))
-        throw nb::value_error("rows, classes and weights must be of equal length");
+    return array_of<AnyArray>(indptr).itemsize() == 4 ? make(std::int32_t{}) : make(std::int64_t{});
 }
 
 inline const double* data_or_null(const MaybeDoubles& array) { return array ? array->data() : nullptr; }
+
+// Runs without the interpreter lock.
+template <class Work>
+auto unlocked(Work&& work) {
+    nb::gil_scoped_release released;
+    return work();
+}
 
 // A vector becomes a NumPy array without a copy.
 template <class T>

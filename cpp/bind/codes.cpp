@@ -1,6 +1,7 @@
 #include "../core/codes.hpp"
 
 #include "arrays.hpp"
+#include "shapes.hpp"
 
 namespace candide {
 
@@ -9,23 +10,29 @@ void bind_codes(nb::module_& module) {
         "count_codes",
         [](nb::object source, Positions classes, MaybeDoubles weight, Longs offsets, int n_threads, Output counts) {
             const Table codes = table_of(source);
-            same_length(codes.n_rows, classes, weight);
+            const auto [n_classes, n_slots] = shape_of(counts, "counts");
+            const Slots slots = slots_of(offsets, codes.n_columns, n_slots, 0);
+            check_groups(codes.n_rows, classes, weight, n_classes);
             nb::gil_scoped_release unlocked;
-            count_codes(codes, classes.data(), data_or_null(weight), counts.shape(0),
-                        Slots{offsets.data(), codes.n_columns}, n_threads, counts.data());
+            count_codes(codes, classes.data(), data_or_null(weight), n_classes, slots, n_threads, counts.data());
         },
-        nb::arg("codes"), nb::arg("classes"), nb::arg("weight").none(), nb::arg("offsets"), nb::arg("n_threads"),
-        nb::arg("counts").noconvert());
+        nb::arg("codes"), exact("classes"), exact("weight").none(), exact("offsets"), nb::arg("n_threads"),
+        exact("counts"));
 
     module.def(
         "code_scores",
         [](nb::object source, Longs offsets, Doubles table, Doubles base, int n_threads, Output scores) {
             const Table codes = table_of(source);
+            const std::size_t n_classes = shape_of(scores, "scores").n_columns;
+            const std::size_t n_slots = shape_of(table, "table").n_rows;
+            const std::size_t stride = padded_width(table, n_slots, n_classes, "table");
+            const Slots slots = slots_of(offsets, codes.n_columns, n_slots, 1);
+            check_length(base, n_classes, "base");
+            check_shape(scores, {codes.n_rows, n_classes}, "scores");
             nb::gil_scoped_release unlocked;
-            code_scores(codes, Slots{offsets.data(), codes.n_columns}, table.data(), table.shape(1), base.data(),
-                        scores.shape(1), n_threads, scores.data());
+            code_scores(codes, slots, table.data(), stride, base.data(), n_classes, n_threads, scores.data());
         },
-        nb::arg("codes"), nb::arg("offsets"), nb::arg("table"), nb::arg("base"), nb::arg("n_threads"), nb::arg("scores").noconvert());
+        nb::arg("codes"), exact("offsets"), exact("table"), nb::arg("base"), nb::arg("n_threads"), exact("scores"));
 
     module.def(
         "scan",
@@ -41,7 +48,7 @@ void bind_codes(nb::module_& module) {
                 out.append(nb::make_tuple(e.low, e.high, e.missing, e.first_fraction, e.first_infinite, e.first_huge));
             return out;
         },
-        nb::arg("table"), nb::arg("n_threads"));
+        exact("table"), nb::arg("n_threads"));
 }
 
 }  // namespace candide

@@ -1,6 +1,7 @@
 #include "../core/labels.hpp"
 
 #include "arrays.hpp"
+#include "shapes.hpp"
 
 namespace candide {
 
@@ -9,6 +10,7 @@ void bind_labels(nb::module_& module) {
         "encode_labels",
         [](nb::object source, int n_threads) -> nb::object {
             const Table labels = table_of(source);
+            require(labels.n_columns == 1, "labels must be one column");
             std::vector<std::int64_t> distinct;
             std::vector<std::int32_t> positions(labels.n_rows);
             bool done;

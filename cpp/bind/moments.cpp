@@ -1,6 +1,7 @@
 #include "../core/moments.hpp"
 
 #include "arrays.hpp"
+#include "shapes.hpp"
 
 namespace candide {
 
@@ -10,13 +11,17 @@ void bind_moments(nb::module_& module) {
         [](nb::object source, Positions classes, MaybeDoubles row_weight, int n_threads, Output weight, Output mean,
            Output scatter) {
             const Table table = table_of(source);
-            same_length(table.n_rows, classes, row_weight);
+            const Shape shape{shape_of(weight, "weight").n_rows, table.n_columns};
+            check_shape(weight, shape, "weight");
+            check_shape(mean, shape, "mean");
+            check_shape(scatter, shape, "scatter");
+            check_groups(table.n_rows, classes, row_weight, shape.n_rows);
             nb::gil_scoped_release unlocked;
-            moments(table, classes.data(), data_or_null(row_weight), weight.shape(0), n_threads, weight.data(),
+            moments(table, classes.data(), data_or_null(row_weight), shape.n_rows, n_threads, weight.data(),
                     mean.data(), scatter.data());
         },
-        nb::arg("table"), nb::arg("classes"), nb::arg("row_weight").none(), nb::arg("n_threads"), nb::arg("weight").noconvert(),
-        nb::arg("mean").noconvert(), nb::arg("scatter").noconvert());
+        nb::arg("table"), exact("classes"), exact("row_weight").none(), nb::arg("n_threads"), exact("weight"),
+        exact("mean"), exact("scatter"));
 }
 
 }  // namespace candide

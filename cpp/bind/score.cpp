@@ -1,19 +1,19 @@
 #include "../core/score.hpp"
 
 #include "arrays.hpp"
+#include "shapes.hpp"
 
 namespace candide {
 namespace {
 
-// Runs without the interpreter lock; what was met comes back as (infinite, negative).
-template <class Work>
-nb::tuple unlocked(Work&& work) {
-    Odd odd;
-    {
-        nb::gil_scoped_release released;
-        odd = work();
-    }
-    return nb::make_tuple(odd.infinite, odd.negative);
+nb::tuple as_tuple(const Odd& odd) { return nb::make_tuple(odd.infinite, odd.negative); }
+
+// The number of classes, once the scores and their base fit it.
+std::size_t count_classes(const Output& scores, const Doubles& base, std::size_t n_rows) {
+    const std::size_t n_classes = shape_of(scores, "scores").n_columns;
+    check_shape(scores, {n_rows, n_classes}, "scores");
+    check_length(base, n_classes, "base");
+    return n_classes;
 }
 
 }  // namespace
@@ -24,58 +24,76 @@ void bind_score(nb::module_& module) {
         [](nb::object source, Doubles weights, Doubles base, MaybeDoubles absent, std::optional<double> threshold,
            int n_threads, Output scores) {
             const Table table = table_of(source);
-            return unlocked([&] {
-                return linear_scores(table, weights.data(), base.data(), data_or_null(absent), scores.shape(1),
-                                     threshold, n_threads, scores.data());
-            });
+            const std::size_t n_classes = count_classes(scores, base, table.n_rows);
+            check_shape(weights, {n_classes, table.n_columns}, "weights");
+            check_shape(absent, {n_classes, table.n_columns}, "absent");
+            return as_tuple(unlocked([&] {
+                return linear_scores(table, weights.data(), base.data(), data_or_null(absent), n_classes, threshold,
+                                     n_threads, scores.data());
+            }));
         },
-        nb::arg("table"), nb::arg("weights"), nb::arg("base"), nb::arg("absent").none(), nb::arg("threshold").none(),
-        nb::arg("n_threads"), nb::arg("scores").noconvert());
+        nb::arg("table"), exact("weights"), nb::arg("base"), exact("absent").none(), nb::arg("threshold").none(),
+        nb::arg("n_threads"), exact("scores"));
 
     module.def(
         "quadratic_scores",
         [](nb::object source, Doubles precision, Doubles mean, Doubles constant, Doubles base, int n_threads,
            Output scores) {
             const Table table = table_of(source);
-            return unlocked([&] {
-                return quadratic_scores(table, precision.data(), mean.data(), constant.data(), base.data(),
-                                        scores.shape(1), n_threads, scores.data());
-            });
+            const std::size_t n_classes = count_classes(scores, base, table.n_rows);
+            check_shape(precision, {n_classes, table.n_columns}, "precision");
+            check_shape(mean, {n_classes, table.n_columns}, "mean");
+            check_shape(constant, {n_classes, table.n_columns}, "constant");
+            return as_tuple(unlocked([&] {
+                return quadratic_scores(table, precision.data(), mean.data(), constant.data(), base.data(), n_classes,
+                                        n_threads, scores.data());
+            }));
         },
-        nb::arg("table"), nb::arg("precision"), nb::arg("mean"), nb::arg("constant"), nb::arg("base"),
-        nb::arg("n_threads"), nb::arg("scores").noconvert());
+        nb::arg("table"), exact("precision"), exact("mean"), exact("constant"), nb::arg("base"), nb::arg("n_threads"),
+        exact("scores"));
 
     module.def(
         "linear_row_scores",
         [](nb::object indptr, nb::object indices, nb::object values, Doubles weights, Doubles base,
            MaybeDoubles absent, std::optional<double> threshold, int n_threads, Output scores) {
-            return with_rows(indptr, indices, values, weights.shape(0), [&](const auto& rows) {
-                return unlocked([&] {
-                    return linear_row_scores(rows, weights.data(), weights.shape(1), base.data(), data_or_null(absent),
-                                             scores.shape(1), threshold, n_threads, scores.data());
-                });
+            const std::size_t n_columns = shape_of(weights, "weights").n_rows;
+            return with_rows(indptr, indices, values, n_columns, [&](const auto& rows) {
+                const std::size_t n_classes = count_classes(scores, base, rows.n_rows);
+                const std::size_t stride = padded_width(weights, n_columns, n_classes, "weights");
+                check_shape(absent, {n_columns, stride}, "absent");
+                return as_tuple(unlocked([&] {
+                    return linear_row_scores(rows, weights.data(), stride, base.data(), data_or_null(absent), n_classes,
+                                             threshold, n_threads, scores.data());
+                }));
             });
         },
-        nb::arg("indptr"), nb::arg("indices"), nb::arg("values"), nb::arg("weights"), nb::arg("base"),
-        nb::arg("absent").none(), nb::arg("threshold").none(), nb::arg("n_threads"), nb::arg("scores").noconvert());
+        nb::arg("indptr"), nb::arg("indices"), nb::arg("values"), exact("weights"), nb::arg("base"),
+        exact("absent").none(), nb::arg("threshold").none(), nb::arg("n_threads"), exact("scores"));
 
     module.def(
         "factored_row_scores",
         [](nb::object indptr, nb::object indices, nb::object values, Doubles shared, Doubles slope, Longs by_column,
            Longs classes, Doubles stored, Doubles base, std::optional<double> threshold, int n_threads,
            Output scores) {
-            return with_rows(indptr, indices, values, shared.shape(0), [&](const auto& rows) {
-                const FactoredWeights weights{shared.data(), slope.data(), by_column.data(), classes.data(),
-                                              stored.data()};
-                return unlocked([&] {
-                    return factored_row_scores(rows, weights, base.data(), scores.shape(1), threshold, n_threads,
+            const std::size_t n_columns = shared.size();
+            check_length(shared, n_columns, "shared");
+            check_length(by_column, n_columns + 1, "by_column");
+            check_length(stored, stored.size(), "stored");
+            check_length(classes, stored.size(), "classes");
+            return with_rows(indptr, indices, values, n_columns, [&](const auto& rows) {
+                const std::size_t n_classes = count_classes(scores, base, rows.n_rows);
+                check_length(slope, n_classes, "slope");
+                const FactoredWeights weights{shared.data(),  slope.data(),  by_column.data(),
+                                              classes.data(), stored.data(), stored.size()};
+                return as_tuple(unlocked([&] {
+                    return factored_row_scores(rows, weights, base.data(), n_classes, threshold, n_threads,
                                                scores.data());
-                });
+                }));
             });
         },
-        nb::arg("indptr"), nb::arg("indices"), nb::arg("values"), nb::arg("shared"), nb::arg("slope"),
-        nb::arg("by_column"), nb::arg("classes"), nb::arg("stored"), nb::arg("base"), nb::arg("threshold").none(),
-        nb::arg("n_threads"), nb::arg("scores").noconvert());
+        nb::arg("indptr"), nb::arg("indices"), nb::arg("values"), exact("shared"), exact("slope"), exact("by_column"),
+        exact("classes"), exact("stored"), nb::arg("base"), nb::arg("threshold").none(), nb::arg("n_threads"),
+        exact("scores"));
 }
 
 }  // namespace candide

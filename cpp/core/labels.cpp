@@ -12,7 +12,8 @@ bool encode_labels(const Table& labels, int n_threads, std::vector<std::int64_t>
     Extent extent;
     scan(labels, n_threads, &extent);
     if (labels.n_rows == 0) return true;
-    if (extent.first_huge >= 0) return false;
+    const bool whole = extent.first_fraction < 0 && extent.first_infinite < 0 && extent.missing == 0;
+    if (!whole || extent.first_huge >= 0) return false;
     const std::uint64_t span = static_cast<std::uint64_t>(extent.high) - static_cast<std::uint64_t>(extent.low);
     if (span >= std::max<std::uint64_t>(1 << 16, labels.n_rows)) return false;
 

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
-#include <type_traits>
 #include <vector>
 
+#include "positions.hpp"
 #include "table.hpp"
 
 namespace candide {
@@ -31,13 +31,8 @@ struct Rows {
             throw std::out_of_range("the row pointers of the sparse matrix are not in order");
     }
     void check_columns(std::size_t row) const {
-        // Masks of the index's own width: the compiler makes vectors of this loop.
-        using Unsigned = std::make_unsigned_t<Index>;
-        const auto limit = static_cast<Unsigned>(n_columns);
-        const Index* at = indices + indptr[row];
-        Unsigned outside = 0;
-        for (std::size_t k = 0, n = size(row); k < n; ++k) outside |= static_cast<Unsigned>(at[k]) >= limit ? 1 : 0;
-        if (outside) throw std::out_of_range("a column index of the sparse matrix is outside its shape");
+        if (!all_below(indices + indptr[row], size(row), n_columns))
+            throw std::out_of_range("a column index of the sparse matrix is outside its shape");
     }
 };
 

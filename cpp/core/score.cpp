@@ -223,6 +223,7 @@ Odd factored_row_scores(const Rows<Index>& rows, const FactoredWeights& weights,
             const auto j = static_cast<std::size_t>(at[k]);
             shared += value * weights.shared[j];
             length += value;
+            weights.check_column(j, n_classes);
             for (std::int64_t i = weights.indptr[j]; i < weights.indptr[j + 1]; ++i)
                 out[weights.classes[i]] += value * weights.values[i];
         }

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 
+#include "positions.hpp"
 #include "rows.hpp"
 #include "table.hpp"
 
@@ -40,6 +42,15 @@ struct FactoredWeights {
     const std::int64_t* indptr;
     const std::int64_t* classes;
     const double* values;
+    std::size_t n_stored;
+
+    // The table is too large to be checked in every call: the cells of a column are, before they are used.
+    void check_column(std::size_t j, std::size_t n_classes) const {
+        const std::int64_t begin = indptr[j], end = indptr[j + 1];
+        if (begin < 0 || end < begin || static_cast<std::size_t>(end) > n_stored ||
+            !all_below(classes + begin, static_cast<std::size_t>(end - begin), n_classes))
+            throw std::invalid_argument("the stored weights of a column lie outside their table");
+    }
 };
 template <class Index>
 Odd factored_row_scores(const Rows<Index>& rows, const FactoredWeights& weights, const double* base,

@@ -47,6 +47,7 @@ To convert(From value) {
 template <class To>
 void gather(const Table& table, std::size_t begin, std::size_t end, std::size_t first, std::size_t last,
             std::size_t row_step, std::size_t column_step, To* out) {
+    if (first == last) return;
     if (table.row_major) {
         const Column& head = table.columns[first];
         with_type(head.type, [&](auto kind) {

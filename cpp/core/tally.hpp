@@ -29,11 +29,14 @@ Findings tally(const Table& table, const std::int32_t* classes, const double* we
 
 // What of a stored cell is summed.
 enum class Cell : std::uint8_t { value, above, observed, missing, deviation };
+inline constexpr int kCells = 5;
 
 struct Request {
     Cell cell;
     double threshold;      // for `above`
     const double* center;  // for `deviation`: (n_classes, n_columns), the cell is (value - center)^2
+
+    bool centered() const { return cell == Cell::deviation; }
 };
 
 // Sums over stored cells, dense: total (n_classes, n_columns), zeroed by the caller.

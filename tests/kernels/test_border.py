@@ -1,0 +1,227 @@
+"""Arrays that do not fit each other are refused at the native border: an error, never foreign memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from candide.kernels import _core
+
+N_ROWS, N_COLUMNS, N_CLASSES = 5, 3, 2
+VALUE, DEVIATION = 0, 4
+
+
+def _sparse() -> dict[str, Any]:
+    return {
+        "indptr": np.arange(N_ROWS + 1, dtype=np.int32),
+        "indices": np.arange(N_ROWS, dtype=np.int32) % N_COLUMNS,
+        "values": np.ones(N_ROWS),
+    }
+
+
+def _groups() -> dict[str, Any]:
+    return {"classes": np.arange(N_ROWS, dtype=np.int32) % N_CLASSES}
+
+
+def _zeros(*shape: int) -> Any:
+    return np.zeros(shape)
+
+
+def _table(name: str = "table") -> dict[str, Any]:
+    return {name: np.ones((N_ROWS, N_COLUMNS))}
+
+
+def _sums(*names: str) -> dict[str, Any]:
+    return {name: _zeros(N_CLASSES, N_COLUMNS) for name in names}
+
+
+def _scores() -> dict[str, Any]:
+    return {"base": _zeros(N_CLASSES), "scores": _zeros(N_ROWS, N_CLASSES)}
+
+
+def _padded(*names: str) -> dict[str, Any]:
+    return {name: _zeros(N_COLUMNS, 4) for name in names}
+
+
+def _slots() -> dict[str, Any]:
+    return {"offsets": np.array([0, 2, 4, 6])}
+
+
+def _factored() -> dict[str, Any]:
+    stored = {"by_column": np.array([0, 1, 2, 2]), "classes": np.array([0, 1]), "stored": _zeros(2)}
+    return {"shared": _zeros(N_COLUMNS), "slope": _zeros(N_CLASSES), **stored}
+
+
+CELL = {"cell": VALUE, "threshold": 0.0}
+SIZES = {"n_classes": N_CLASSES, "n_columns": N_COLUMNS}
+
+# A call of every kernel in which all arrays fit.
+CALLS: dict[str, Callable[[], dict[str, Any]]] = {
+    "tally": lambda: {**_table(), **_groups(), "weight": None, "threshold": None, **_sums("total", "missing")},
+    "tally_rows": lambda: {**_sparse(), **_groups(), "weight": None, **CELL, "center": None, **_sums("total")},
+    "tally_rows_sparse": lambda: {**_sparse(), **_groups(), "weight": None, **CELL, **SIZES},
+    "moments": lambda: {**_table(), **_groups(), "row_weight": None, **_sums("weight", "mean", "scatter")},
+    "count_codes": lambda: {**_table("codes"), **_groups(), "weight": None, **_slots(), "counts": _zeros(N_CLASSES, 6)},
+    "code_scores": lambda: {**_table("codes"), **_slots(), "table": _zeros(6, 4), **_scores()},
+    "linear_scores": lambda: {**_table(), **_sums("weights", "absent"), "threshold": None, **_scores()},
+    "quadratic_scores": lambda: {**_table(), **_sums("precision", "mean", "constant"), **_scores()},
+    "linear_row_scores": lambda: {**_sparse(), **_padded("weights", "absent"), "threshold": None, **_scores()},
+    "factored_row_scores": lambda: {**_sparse(), **_factored(), "threshold": None, **_scores()},
+    "normalise": lambda: {"scores": _zeros(N_ROWS, N_CLASSES), "logarithm": True},
+    "best": lambda: {"scores": _zeros(N_ROWS, N_CLASSES), "out": np.zeros(N_ROWS, dtype=np.int64)},
+    "encode_labels": lambda: {"labels": np.arange(N_ROWS)},
+    "scan": _table,
+}
+
+
+def call(kernel: str, **changed: Any) -> Any:
+    return getattr(_core, kernel)(**{**CALLS[kernel](), "n_threads": 2, **changed})
+
+
+ARRAYS = [
+    (kernel, name) for kernel in CALLS for name, value in CALLS[kernel]().items() if isinstance(value, np.ndarray)
+]
+# Arrays that stand alone, or that may have any number of rows.
+FREE = {("encode_labels", "labels"), ("scan", "table")}
+BOUND = [pair for pair in ARRAYS if pair not in FREE]
+
+
+@pytest.mark.parametrize("kernel", CALLS)
+def test_what_fits_is_taken(kernel: str) -> None:
+    """The calls from which the others here depart."""
+    call(kernel)
+
+
+@pytest.mark.parametrize(("kernel", "name"), [pair for pair in BOUND if pair != ("normalise", "scores")])
+@pytest.mark.parametrize("extra", [-1, 1])
+def test_another_length_is_refused(kernel: str, name: str, extra: int) -> None:
+    """One row more or less than the other arrays have."""
+    array = CALLS[kernel]()[name]
+    other = array[:-1] if extra < 0 else np.concatenate([array, array[-1:]])
+    if name == "total" and extra > 0 or name in {"counts", "weight"} and extra > 0 and array.ndim == 2:
+        pytest.skip("a further class, of which there is no row")
+    if kernel == "tally_rows" and name == "total":
+        pytest.skip("says how many classes there are")
+    with pytest.raises(ValueError):
+        call(kernel, **{name: other})
+
+
+@pytest.mark.parametrize(("kernel", "name"), [p for p in BOUND if CALLS[p[0]]()[p[1]].ndim == 2])
+def test_another_width_is_refused(kernel: str, name: str) -> None:
+    """One column more than the other arrays have."""
+    array = CALLS[kernel]()[name]
+    if (kernel, name) in {("normalise", "scores"), ("best", "scores"), ("tally_rows", "total")}:
+        pytest.skip("any width is right")
+    with pytest.raises(ValueError):
+        call(kernel, **{name: np.ascontiguousarray(np.hstack([array, array[:, :1]]))})
+
+
+@pytest.mark.parametrize(("kernel", "name"), BOUND)
+def test_another_number_of_dimensions_is_refused(kernel: str, name: str) -> None:
+    """A row for a table, and a table for a row."""
+    array = CALLS[kernel]()[name]
+    with pytest.raises(ValueError):
+        call(kernel, **{name: array.ravel() if array.ndim == 2 else np.stack([array, array])})
+
+
+@pytest.mark.parametrize(("kernel", "name"), [p for p in BOUND if p[1] not in {"base", "table", "codes", "values"}])
+def test_another_type_is_not_copied(kernel: str, name: str) -> None:
+    """A silent copy would cost more than the kernel; an output would be lost in it."""
+    with pytest.raises(TypeError):
+        call(kernel, **{name: CALLS[kernel]()[name].astype(np.int16)})
+
+
+@pytest.mark.parametrize("kernel", ["tally", "tally_rows", "tally_rows_sparse", "moments", "count_codes"])
+@pytest.mark.parametrize("position", [-1, N_CLASSES, 40_000_000, -(2**31)])
+def test_classes_that_do_not_exist_are_refused(kernel: str, position: int) -> None:
+    """A position beyond the table of sums."""
+    classes = _groups()["classes"]
+    classes[-1] = position
+    with pytest.raises(ValueError, match="classes must lie in"):
+        call(kernel, classes=classes)
+
+
+@pytest.mark.parametrize("kernel", ["tally", "tally_rows", "tally_rows_sparse", "moments", "count_codes"])
+@pytest.mark.parametrize("length", [0, N_ROWS - 1, N_ROWS + 1])
+def test_row_weights_are_as_many_as_rows(kernel: str, length: int) -> None:
+    name = "row_weight" if kernel == "moments" else "weight"
+    with pytest.raises(ValueError):
+        call(kernel, **{name: np.ones(length)})
+
+
+@pytest.mark.parametrize("offsets", [[0, 4, 2, 6], [-1, 2, 4, 6], [0, 2, 4, 7], [0, 2, 4, 2**62], [0, 2**63 - 1, 4, 6]])
+@pytest.mark.parametrize("kernel", ["count_codes", "code_scores"])
+def test_offsets_must_rise_to_the_number_of_slots(kernel: str, offsets: list[int]) -> None:
+    with pytest.raises(ValueError, match="offsets must rise"):
+        call(kernel, offsets=np.array(offsets))
+
+
+@pytest.mark.parametrize("width", [1, 3, 5, 6])
+def test_padded_tables_are_whole_vectors(width: int) -> None:
+    """A multiple of four, and no less than the classes."""
+    with pytest.raises(ValueError, match="multiple of four"):
+        call("code_scores", table=_zeros(6, width))
+    with pytest.raises(ValueError, match="multiple of four"):
+        call("linear_row_scores", weights=_zeros(N_COLUMNS, width), absent=None)
+
+
+@pytest.mark.parametrize("kernel", ["tally_rows", "tally_rows_sparse"])
+def test_kinds_of_cells_are_known(kernel: str) -> None:
+    """No such kind, and one that lacks the center it needs."""
+    for cell in (-1, 100):
+        with pytest.raises(ValueError, match="no such kind"):
+            call(kernel, cell=cell)
+    with pytest.raises(ValueError, match="needs a center"):
+        call(kernel, cell=DEVIATION)
+
+
+def test_a_center_has_the_shape_of_the_sums() -> None:
+    with pytest.raises(ValueError, match="center must be of shape"):
+        call("tally_rows", cell=DEVIATION, center=_zeros(N_CLASSES, N_COLUMNS - 1))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"by_column": np.array([0, 1, 2, 3])},
+        {"by_column": np.array([-1, 1, 2, 2])},
+        {"by_column": np.array([0, 2, 1, 2])},
+        {"classes": np.array([0, N_CLASSES])},
+        {"classes": np.array([-1, 0])},
+    ],
+    ids=str,
+)
+def test_factored_weights_stay_in_their_table(changed: dict[str, Any]) -> None:
+    with pytest.raises(ValueError):
+        call("factored_row_scores", **changed)
+
+
+@pytest.mark.parametrize("kernel", [kernel for kernel, name in ARRAYS if name == "indptr"])
+def test_row_pointers_have_a_beginning(kernel: str) -> None:
+    """Even no rows have one pointer."""
+    with pytest.raises(ValueError, match="indptr"):
+        call(kernel, indptr=np.zeros(0, dtype=np.int32))
+
+
+def test_scores_need_a_class() -> None:
+    """There is no best of nothing."""
+    for kernel in ("normalise", "best"):
+        with pytest.raises(ValueError, match="must have a class"):
+            call(kernel, scores=_zeros(N_ROWS, 0))
+
+
+def test_labels_are_one_column_of_whole_numbers() -> None:
+    """Others are left to a sort."""
+    with pytest.raises(ValueError, match="one column"):
+        call("encode_labels", labels=np.zeros((3, 2), dtype=np.int64))
+    for label in (np.nan, np.inf, 0.5, 1e300):
+        assert call("encode_labels", labels=np.array([1.0, label])) is None
+
+
+def test_no_columns_are_no_error() -> None:
+    """A table of nothing sums to nothing."""
+    nothing = {name: _zeros(N_CLASSES, 0) for name in ("total", "missing")}
+    assert call("tally", table=_zeros(N_ROWS, 0), **nothing) == (False, False, False)
