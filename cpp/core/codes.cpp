@@ -17,7 +17,8 @@ std::size_t find_slots(const std::int64_t* codes, const Slots& slots, std::int64
     std::size_t n = 0;
     for (std::size_t j = 0; j < slots.n_columns; ++j) {
         if (codes[j] < 0) continue;
-        at[n++] = std::min(slots.offsets[j] + codes[j], slots.offsets[j + 1] - 1);
+        const std::int64_t begin = slots.offsets[j], last = slots.offsets[j + 1] - begin - 1;
+        at[n++] = begin + std::min(codes[j], last);
     }
     return n;
 }

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kRowsPerTask = 4096;
 constexpr std::size_t kRowsPerBlock = 64;
 
-#if defined(__GNUC__)
+#ifdef CANDIDE_VECTORS
 typedef std::int64_t Integers8 __attribute__((vector_size(64)));
 
 // e^x for x <= 0, eight at a time, to about one unit in the last place: 2^n e^r with |r| <= ln 2 / 2 and the series of

@@ -11,10 +11,18 @@
 namespace candide {
 
 #if defined(__GNUC__)
-typedef double Lanes8 __attribute__((vector_size(64)));
-typedef double Lanes4 __attribute__((vector_size(32)));
 #define CANDIDE_INLINE inline __attribute__((always_inline))
 #define CANDIDE_INLINE_LAMBDA __attribute__((always_inline))
+#else
+#define CANDIDE_INLINE inline
+#define CANDIDE_INLINE_LAMBDA
+#endif
+
+// CANDIDE_PLAIN_LANES tries on any compiler what compilers without vector types get.
+#if defined(__GNUC__) && !defined(CANDIDE_PLAIN_LANES)
+#define CANDIDE_VECTORS
+typedef double Lanes8 __attribute__((vector_size(64)));
+typedef double Lanes4 __attribute__((vector_size(32)));
 #else
 template <int N>
 struct LaneArray {
@@ -23,13 +31,12 @@ struct LaneArray {
     LaneArray& operator-=(const LaneArray& o) { for (int i = 0; i < N; ++i) v[i] -= o.v[i]; return *this; }
     friend LaneArray operator*(LaneArray a, const LaneArray& b) { for (int i = 0; i < N; ++i) a.v[i] *= b.v[i]; return a; }
     friend LaneArray operator*(double a, LaneArray b) { for (int i = 0; i < N; ++i) b.v[i] *= a; return b; }
+    friend LaneArray operator-(LaneArray a) { for (int i = 0; i < N; ++i) a.v[i] = -a.v[i]; return a; }
     friend LaneArray operator-(LaneArray a, const LaneArray& b) { return a -= b; }
     friend LaneArray operator-(LaneArray a, double b) { for (int i = 0; i < N; ++i) a.v[i] -= b; return a; }
 };
 using Lanes8 = LaneArray<8>;
 using Lanes4 = LaneArray<4>;
-#define CANDIDE_INLINE inline
-#define CANDIDE_INLINE_LAMBDA
 #endif
 
 template <class Lanes>

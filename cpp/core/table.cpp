@@ -94,6 +94,8 @@ void scan_column(const Column& column, std::size_t n_rows, Extent& out) {
             }
             if (std::fabs(value) > 9007199254740992.0) {
                 if (out.first_huge < 0) out.first_huge = row;
+                // Below 0 is below 0, however far; the exact value is of no use.
+                if (value < 0) out.low = std::numeric_limits<std::int64_t>::min();
                 continue;
             }
         } else if constexpr (std::is_same_v<From, std::uint64_t>) {
@@ -155,7 +157,7 @@ const std::int64_t* Table::code_rows(std::size_t begin, std::size_t end, std::ve
 
 namespace {
 
-#if defined(__has_builtin)
+#if defined(CANDIDE_VECTORS) && defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)
 #define CANDIDE_SHUFFLES
 #endif

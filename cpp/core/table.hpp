@@ -41,7 +41,7 @@ struct Table {
 
 // What a column holds, for deciding how to read it as categories.
 struct Extent {
-    std::int64_t low = INT64_MAX, high = INT64_MIN;  // over whole numbers
+    std::int64_t low = INT64_MAX, high = INT64_MIN;  // over whole numbers; low is INT64_MIN if a huge one is negative
     std::int64_t first_fraction = -1, first_infinite = -1, first_huge = -1;  // rows, -1 for none
     std::size_t missing = 0;
 };

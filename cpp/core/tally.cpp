@@ -38,7 +38,7 @@ void add_odd_row(const double* x, std::size_t n, double w, double threshold, dou
 }
 
 template <bool Above>
-inline void add_tile(const Tile& tile, double threshold, double* total, double* missing, Findings& found) {
+CANDIDE_INLINE void add_tile(const Tile& tile, double threshold, double* total, double* missing, Findings& found) {
     const std::size_t n = tile.n_columns;
     for (std::size_t r = 0; r < tile.n_rows; ++r) {
         const double* x = tile.x + r * n;

@@ -112,8 +112,8 @@ def _usable(data: Data, *, counts: bool = False) -> Floats:
 
 def _extent(column: Array) -> Extent:
     if column.dtype.kind != "f":
-        huge = column.astype(object) > np.iinfo(np.int64).max
-        whole = column[~huge.astype(bool)].astype(np.int64)
+        huge = (column.astype(object) > np.iinfo(np.int64).max).astype(bool)
+        whole = column[~huge].astype(np.int64)
         fraction = infinite = missing = np.zeros(len(column), dtype=bool)
     else:
         missing, infinite = np.isnan(column), np.isinf(column)
@@ -127,4 +127,6 @@ def _extent(column: Array) -> Extent:
 
     limits = np.iinfo(np.int64)
     low, high = (int(whole.min()), int(whole.max())) if len(whole) else (limits.max, limits.min)
+    if (column[huge] < 0).any():
+        low = limits.min
     return Extent(low, high, int(missing.sum()), first(fraction), first(infinite), first(huge))
