@@ -1,21 +1,24 @@
 // Runs numbered tasks on a few threads that live only as long as the call.
 //
-// Nothing here decides what a task is: the kernels cut their work into tasks by the shape of the data alone, and combine
-// the results in the order of the tasks. That is why no result depends on the number of threads, and why a process may
-// fork between two calls.
+// Nothing here decides what a task is. The kernels cut rows into shards by the shape of the data alone, and combine the
+// results in the order of the shards; or they deal parts out to the threads, where what a part adds up to does not
+// depend on who adds it (the sums of sparse rows). That is why no result depends on the number of threads. And since no
+// thread outlives a call, a process may fork between two.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstdlib>
 #include <exception>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 // Wide vectors where the machine has them, chosen when the library is loaded. Contraction of a*b+c is switched off in
-// the build, so every clone gives the same bits. Sanitizers and loaders without ifunc take the plain version.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && !defined(CANDIDE_NO_CLONES)
+// the build, so every clone gives the same bits. Sanitizers and loaders without ifunc (musl's) take the plain version; any
+// header of the C library, included above, tells which library it is.
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && !defined(CANDIDE_NO_CLONES)
 #define CANDIDE_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define CANDIDE_CLONES
@@ -48,10 +51,10 @@ void parallel_for(std::size_t n_tasks, std::size_t work, int n_threads, Task&& t
     };
     std::vector<std::thread> helpers;
     helpers.reserve(n_workers - 1);
-    // A machine that refuses another thread still finishes the work with those it gave.
+    // A machine that refuses another thread, or the memory for it, still finishes the work with those it gave.
     try {
         for (std::size_t i = 1; i < n_workers; ++i) helpers.emplace_back(work_loop);
-    } catch (const std::system_error&) {
+    } catch (...) {
     }
     work_loop();
     for (auto& helper : helpers) helper.join();
