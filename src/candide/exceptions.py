@@ -14,7 +14,11 @@ Every message says what was found, what is allowed, and what to do. An error lea
 
 from __future__ import annotations
 
-__all__ = ["CandideError", "ForgetError", "InputError", "MergeError", "NotADensity", "ParameterError"]
+import sys
+import warnings
+from pathlib import Path
+
+__all__ = ["CandideError", "ForgetError", "InputError", "MergeError", "NotADensity", "ParameterError", "warn"]
 
 
 class CandideError(Exception):
@@ -39,3 +43,12 @@ class ForgetError(CandideError, ValueError):
 
 class NotADensity(CandideError, AttributeError):
     """The model gives scores, not probabilities of the data."""
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """A warning that points at the line of the user's, however deep inside candide it arose."""
+    home = str(Path(__file__).parent)
+    depth, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(home):
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=depth)

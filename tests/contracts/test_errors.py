@@ -83,7 +83,7 @@ TEXT = [
 @pytest.mark.parametrize("name", NUMERIC)
 @pytest.mark.parametrize("rows", TEXT, ids=lambda rows: type(rows).__module__)
 def test_text_among_numbers(name: str, rows: Any) -> None:
-    column = "column '0'" if isinstance(rows, (list, np.ndarray)) else "column 'age'"
+    column = "column 0 " if isinstance(rows, (list, np.ndarray)) else "column 'age'"
     refused(lambda: getattr(candide, name)().fit(rows, y), column, "'n/a' at row 2", "needs numbers", "CategoricalNB")
 
 

@@ -5,23 +5,20 @@ A column keeps its labels: whole numbers as int64, everything else as objects. M
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..exceptions import InputError
+from ..exceptions import InputError, warn
 from ..kernels import Kernels
 from ..kernels.base import Extent
 from ..kernels.data import Array, Dense
 from .columns import aligned, as_frame, is_missing, is_sparse, not_empty, series_array, two_dimensional
-from .index import Index, encode, ordered
+from .index import EXACT, Index, encode, is_whole, kind_of
 
 # Whole-number codes below this are counted and looked up by their own value; larger ones are ranked first.
 DIRECT_CODES = 1 << 12
-# Whole numbers from here on are not all doubles: two of them may become one.
-_EXACT = 1 << 53
 
 
 def read_categories(X: Any) -> Dense:
@@ -37,14 +34,14 @@ def read_categories(X: Any) -> Dense:
         columns = tuple(_tidy(values[:, j]) for j in range(values.shape[1]))
         return not_empty(Dense(columns, *values.shape))
     if values.dtype == np.float16 or values.dtype.itemsize > 8 or not values.dtype.isnative:
-        values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
+        values = values.astype(np.float64 if values.dtype.kind == "f" else values.dtype.newbyteorder("="))
     return not_empty(Dense(aligned(values), *values.shape))
 
 
 def _frame_column(series: Any) -> Array:
     if series.dtype.is_numeric() or str(series.dtype) == "Boolean":
         values = series_array(series)
-        rounded = values.dtype.kind == "f" and series.dtype.is_integer() and bool((np.abs(values) >= _EXACT).any())
+        rounded = values.dtype.kind == "f" and series.dtype.is_integer() and bool((np.abs(values) >= EXACT).any())
         if values.dtype.kind in "biuf" and not rounded:
             return aligned(values)
     listed = series.dtype.is_nested() or series.dtype.is_integer()
@@ -58,11 +55,13 @@ def _tidy(values: Array) -> Array:
     if values.dtype.kind != "O":
         return values
     items = values.tolist()
-    kinds = {type(item) for item in items if not is_missing(item)}
+    # Types first: most columns are decided without a look at every cell.
+    kinds = {kind for kind in set(map(type, items)) if kind.__name__ not in ("NoneType", "NAType", "NaTType")}
     numbers = all(issubclass(kind, (int, float, np.number)) and kind is not bool for kind in kinds)
-    if not numbers and not kinds <= {bool, np.bool_}:
+    flags = kinds <= {bool, np.bool_, float} and all(is_missing(item) for item in items if isinstance(item, float))
+    if not (numbers or flags):
         return values
-    if any(isinstance(item, (int, np.integer)) and not -_EXACT < item < _EXACT for item in items):
+    if any(isinstance(item, (int, np.integer)) and abs(int(item)) >= EXACT for item in items):
         return values
     return np.array([np.nan if is_missing(item) else item for item in items], dtype=np.float64)
 
@@ -81,8 +80,9 @@ class Coded:
 
 def encode_categories(data: Dense, n_classes: int, kernels: Kernels) -> Coded:
     """Codes and labels of a batch for learning."""
-    # Counting by value costs memory for every value up to the largest: at most a sixteenth of the data.
-    limit = min(DIRECT_CODES, max(256, data.n_rows // (16 * n_classes)))
+    # Counting by value costs a cell for every class and value up to the largest: at most a sixteenth of the data, or
+    # half a megabyte a column.
+    limit = min(DIRECT_CODES, max(1 << 16, data.n_rows // 16) // n_classes)
     extents = _extents(data, kernels)
     if not isinstance(data.values, tuple) and all(e is not None and _direct(e, limit) for e in extents):
         labels = tuple(np.arange(max(e.high, -1) + 1) for e in extents if e is not None)
@@ -107,11 +107,7 @@ def _extents(data: Dense, kernels: Kernels) -> list[Extent | None]:
                 "where they are missing; replace or drop it"
             )
         if extent.low < 0 or (extent.first_fraction >= 0 and _lowest(data.column(j)) < 0):
-            lowest = _lowest(data.column(j))
-            raise InputError(
-                f"Negative values in data passed to CategoricalNB (input X): column {j} holds {lowest}; codes "
-                "start at 0; use NaN for a missing value, or pass the categories as texts"
-            )
+            raise _negative(j, _lowest(data.column(j)))
     return found
 
 
@@ -128,44 +124,58 @@ def _encode_column(column: Array, extent: Extent | None, limit: int, kernels: Ke
         return column, np.arange(max(extent.high, -1) + 1)
     if extent is not None and extent.first_fraction >= 0:
         row = extent.first_fraction
-        warnings.warn(
+        warn(
             f"column {j} holds numbers that are not whole (first: {column[row]} at row {row}); each distinct value is "
-            "taken as a category; for measurements use GaussianNB",
-            UserWarning,
-            stacklevel=2,
+            "taken as a category; for measurements use GaussianNB"
         )
-    known, index, positions = _distinct(column, kernels)
+    known, index, positions = _distinct(column, j, kernels)
     codes = np.full(len(column), -1, dtype=np.int64)
     codes[known] = positions
     return codes, index.labels
 
 
-def _distinct(column: Array, kernels: Kernels) -> tuple[Array, Index, Array]:
+def _distinct(column: Array, j: int, kernels: Kernels) -> tuple[Array, Index, Array]:
     """Which rows are known, the distinct values of those, and the position of each."""
     if column.dtype == np.uint64 and (column > np.iinfo(np.int64).max).any():
         column = column.astype(object)
     if column.dtype.kind in "biu":
-        known = np.ones(len(column), dtype=bool)
         index, positions = encode(column.astype(np.int64), kernels)
-        return known, index, positions
+        return _all_rows(column), index, positions
     if column.dtype.kind == "f":
         known = ~np.isnan(column)
         values = column[known]
-        whole = bool((values == np.trunc(values)).all()) and bool((np.abs(values) < _EXACT).all())
-        index, positions = encode(values.astype(np.int64) if whole else values.astype(np.float64), kernels)
+        index, positions = encode(values.astype(np.int64 if is_whole(values) else np.float64), kernels)
         return known, index, positions
-    known = np.array([not is_missing(value) for value in column.tolist()], dtype=bool)
+    holes = {value for value in _values(column) if is_missing(value)}
+    known = np.array([value not in holes for value in column.tolist()], dtype=bool) if holes else _all_rows(column)
     index, positions = encode(column[known], kernels)
+    _not_negative(index.labels, j)
     return known, index, positions
 
 
-def join_labels(a: Array, b: Array) -> Array:
-    """The labels of both columns in the order that every column keeps."""
-    if a.dtype.kind != "O" and b.dtype.kind != "O":
-        return np.union1d(a, b)
-    if not len(a) or not len(b):
-        return a if len(a) else b
-    return ordered([*a.tolist(), *b.tolist()])
+def _values(column: Array) -> set[Any]:
+    try:
+        return set(column.tolist())
+    except TypeError:
+        return set()  # something that cannot be a label: the encoder says so
+
+
+def _all_rows(column: Array) -> Array:
+    return np.ones(len(column), dtype=bool)
+
+
+def _not_negative(labels: Array, j: int) -> None:
+    """A number below 0 is refused beside texts as it is among numbers."""
+    low = [label for label in labels.tolist() if isinstance(label, (int, float)) and label < 0]
+    if low:
+        raise _negative(j, low[0])
+
+
+def _negative(j: int, lowest: Any) -> InputError:
+    return InputError(
+        f"Negative values in data passed to CategoricalNB (input X): column {j} holds {lowest}; codes start at 0; use "
+        "NaN for a missing value, or pass the categories as texts"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +199,7 @@ class Lookup:
         """The slot of a value whose place among the labels is known (below 0: not there)."""
         if place >= 0 and not self.direct:
             return place
-        inside = isinstance(label, (int, float)) and label == int(label) and 0 <= label < self.range_end
+        inside = isinstance(label, (int, float)) and 0 <= label < self.range_end and label == int(label)
         if not inside:
             return self.size
         return int(label) if self.direct else len(self.labels)
@@ -205,16 +215,27 @@ def look_up(data: Dense, lookups: tuple[Lookup, ...], kernels: Kernels) -> Dense
     if all(plain) and not isinstance(data.values, tuple):
         return data
     columns = [
-        data.column(j) if plain[j] else _look_up_column(data.column(j), lookups[j], kernels)
+        data.column(j) if plain[j] else _look_up_column(data.column(j), j, lookups[j], kernels)
         for j in range(data.n_columns)
     ]
     return Dense.of(tuple(columns))
 
 
-def _look_up_column(column: Array, lookup: Lookup, kernels: Kernels) -> Array:
-    known, index, positions = _distinct(column, kernels)
+def _look_up_column(column: Array, j: int, lookup: Lookup, kernels: Kernels) -> Array:
+    known, index, positions = _distinct(column, j, kernels)
+    _same_kind(index.labels, lookup.labels, j)
     places = index.positions_in(Index(lookup.labels))
     place = np.array([lookup.slot(*pair) for pair in zip(index.labels.tolist(), places, strict=True)], dtype=np.int64)
     codes = np.full(len(column), -1, dtype=np.int64)
     codes[known] = place[positions]
     return codes
+
+
+def _same_kind(asked: Array, learned: Array, j: int) -> None:
+    """'1' is not 1: a column that comes in another type than it was learned in is all unseen, most likely by a slip."""
+    kinds = [{kind_of(label) for label in labels.tolist()} for labels in (asked, learned)]
+    if all(kinds) and not kinds[0] & kinds[1]:
+        warn(
+            f"column {j} holds values such as {asked.tolist()[0]!r}, but was learned with values such as "
+            f"{learned.tolist()[0]!r}, so none of them is known; pass the type that was learned"
+        )

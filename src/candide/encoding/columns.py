@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from typing import Any, TypeVar
 
@@ -13,7 +14,7 @@ from ..kernels.data import Array, Data, Dense, Floats, Sparse
 # Types that cross to the kernels as they are; all others become doubles first.
 _DIRECT = {np.dtype(t) for t in ("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?")}
 # More columns than this cross as one array: handling each on its own would cost more than the copy.
-_MANY_COLUMNS = 512
+_MANY_COLUMNS, _SOME_COLUMNS = 512, 64
 
 Rows = TypeVar("Rows", bound=Any)
 
@@ -31,10 +32,31 @@ def read_numbers(X: Any) -> Data:
         return not_empty(Sparse.of(_numeric_sparse(X)))
     frame = as_frame(X)
     if frame is not None:
-        columns = tuple(number_column(series, series.name) for series in frame.iter_columns())
-        data = Dense(columns, len(frame), len(columns))
-        return not_empty(Dense.of(data.floats()) if len(columns) > _MANY_COLUMNS else data)
+        return not_empty(_frame_numbers(frame))
     return not_empty(Dense.of(_numbers(two_dimensional(X))))
+
+
+def _frame_numbers(frame: Any) -> Dense:
+    values = _as_one(frame)
+    if values is not None:
+        return Dense.of(values)
+    columns = tuple(number_column(series, series.name) for series in frame.iter_columns())
+    data = Dense(columns, len(frame), len(columns))
+    return Dense.of(data.floats()) if len(columns) > _MANY_COLUMNS else data
+
+
+def _as_one(frame: Any) -> Array | None:
+    """A frame that is one array inside, or cheaply made one: asking each of many columns takes longer than the rest."""
+    native = frame.to_native()
+    if frame.implementation.is_pandas() and len(frame.columns):
+        first = native.dtypes.iloc[0]
+        alike = isinstance(first, np.dtype) and first in _DIRECT and bool((native.dtypes == first).all())
+        return aligned(native.to_numpy()) if alike else None
+    many = frame.implementation.is_polars() and len(frame.columns) > _SOME_COLUMNS
+    if many and all(dtype.is_numeric() for dtype in frame.schema.dtypes()):
+        values = native.to_numpy()
+        return aligned(values) if values.dtype in _DIRECT else None
+    return None
 
 
 def is_sparse(X: Any) -> bool:
@@ -133,12 +155,15 @@ def _numbers(values: Array) -> Array:
     if values.dtype.kind in "mM":
         raise InputError(f"X holds dates or times ({values.dtype}); pass numbers, such as days since a fixed day")
     if values.dtype.kind in "OUS":
-        columns = [_from_objects(values[:, j].astype(object), str(j)) for j in range(values.shape[1])]
+        if values.dtype.kind == "O":
+            with contextlib.suppress(TypeError, ValueError):
+                return values.astype(np.float64)
+        columns = [_from_objects(values[:, j].astype(object), j) for j in range(values.shape[1])]
         return np.column_stack(columns) if columns else np.empty(values.shape)
     return np.asarray(values, dtype=np.float64)
 
 
-def _from_objects(values: Array, name: str) -> Floats:
+def _from_objects(values: Array, name: str | int) -> Floats:
     try:
         return values.astype(np.float64)
     except (TypeError, ValueError):

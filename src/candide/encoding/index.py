@@ -11,6 +11,9 @@ from ..exceptions import InputError
 from ..kernels import Kernels
 from ..kernels.data import Array, Positions
 
+# Whole numbers from here on are not all doubles: two of them may become one.
+EXACT = 1 << 53
+
 
 @dataclass(frozen=True, eq=False)
 class Index:
@@ -34,14 +37,7 @@ class Index:
 
     def union(self, other: Index) -> Index:
         """Both sets of labels in order."""
-        if self == other:
-            return self
-        kinds = {self.labels.dtype.kind, other.labels.dtype.kind}
-        if kinds <= set("biuf") or (len(kinds) == 1 and kinds <= set("US")):
-            return Index(np.union1d(self.labels, other.labels))
-        if not len(self) or not len(other):
-            return self if len(self) else other
-        return Index(ordered([*self.labels.tolist(), *other.labels.tolist()]))
+        return self if self == other else Index(join(self.labels, other.labels))
 
     def positions_in(self, other: Index) -> Array:
         """Where each of these labels stands in ``other``; -1 where it does not."""
@@ -51,6 +47,47 @@ class Index:
     def take(self, keep: Array) -> Index:
         """Only some labels, by mask or position."""
         return Index(self.labels[keep])
+
+
+def join(a: Array, b: Array) -> Array:
+    """The distinct labels of both in order. Labels that a common type would round stay objects."""
+    if not len(a) or not len(b):
+        return a if len(a) else b
+    kinds = {a.dtype.kind, b.dtype.kind}
+    if kinds == {"U"} or kinds == {"S"} or kinds == {"M"}:
+        return np.union1d(a, b)
+    if kinds <= set("biuf"):
+        rounds = np.result_type(a, b).kind == "f"  # also for signed with unsigned
+        if not rounds or (is_exact(a) and is_exact(b)):
+            both = np.union1d(a, b)
+            return both.astype(np.int64) if rounds and "f" not in kinds else both
+    return settled(ordered([*a.tolist(), *b.tolist()]))
+
+
+def is_exact(numbers: Array) -> bool:
+    """Whether integers and doubles cannot be mistaken for one another: all are below 2^53 in size."""
+    return numbers.dtype == bool or bool((np.abs(numbers.astype(np.float64)) < EXACT).all())
+
+
+def is_whole(numbers: Array) -> bool:
+    """Whether all are whole numbers that a double holds exactly."""
+    return bool((numbers == np.trunc(numbers)).all()) and is_exact(numbers)
+
+
+def settled(labels: Array) -> Array:
+    """Labels in the type they have when nothing else was ever seen: whole numbers are int64, also after texts left."""
+    if not len(labels):
+        return np.empty(0, dtype=np.int64)
+    if labels.dtype.kind == "O":
+        items = labels.tolist()
+        if all(isinstance(item, (int, np.integer)) and -(2**63) <= int(item) < 2**63 for item in items):
+            return labels.astype(np.int64)
+        if not all(isinstance(item, (int, float, np.number)) for item in items):
+            return labels
+        if any(isinstance(item, (int, np.integer)) and abs(int(item)) >= EXACT for item in items):
+            return labels
+        labels = labels.astype(np.float64)
+    return labels.astype(np.int64) if labels.dtype.kind == "f" and is_whole(labels) else labels
 
 
 def ordered(labels: list[Any]) -> Array:

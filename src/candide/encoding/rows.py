@@ -38,6 +38,10 @@ def label_array(y: Any) -> Array:
         return _float_labels(values)
     if kind == "c":
         raise InputError("Complex data not supported: y holds complex numbers; pass labels")
+    if kind == "M":
+        if np.isnat(values).any():
+            raise InputError("Input y contains NaT: a row has no label; drop the rows without one")
+        return values
     if kind not in "US":
         values = values.astype(object)
         _check_objects(values.tolist())
@@ -45,9 +49,12 @@ def label_array(y: Any) -> Array:
 
 
 def _float_labels(values: Array) -> Array:
-    if not np.isfinite(values).all():
+    odd = np.flatnonzero(~np.isfinite(values))
+    if len(odd):
         what = "NaN" if np.isnan(values).any() else "infinity"
-        raise InputError(f"Input y contains {what}; every row needs a label; drop the rows without one")
+        raise InputError(
+            f"Input y contains {what} (first at row {odd[0]}); every row needs a label; drop the rows without one"
+        )
     fraction = np.flatnonzero(values != np.trunc(values))
     if len(fraction):
         raise InputError(
@@ -89,6 +96,8 @@ def read_weights(sample_weight: Any, n_rows: int) -> Floats | None:
             f"Input sample_weight contains {weight[odd[0]]} at row {odd[0]}; negative, NaN or infinite weights mean "
             "nothing here; use 0 to leave a row out, and forget() to remove learned rows"
         )
+    if not np.isfinite(weight.sum()):
+        raise InputError(f"sample_weight adds up to infinity (largest: {weight.max():g}); divide the weights by it")
     if not weight.any():
         raise InputError("all sample weights are zero: nothing would be learned; give a row a weight above 0")
     return np.require(weight, requirements=("C", "A"))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,7 +16,7 @@ from ..encoding.columns import as_array, read_numbers
 from ..encoding.index import Index, encode
 from ..encoding.rows import label_array, read_labels, read_weights
 from ..engines.memory import summarize
-from ..exceptions import InputError, MergeError, ParameterError
+from ..exceptions import InputError, MergeError, ParameterError, warn
 from ..families import Family
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats, Positions
@@ -25,6 +24,7 @@ from ..model.classifier import Classifier
 from ..model.plan import ClassPrior, Plan
 from ..model.state import State
 from ..model.table import Table
+from .settings import number
 
 
 def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -36,8 +36,10 @@ def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return method(self, *args, **kwargs)
         except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
+            now = self.__dict__
+            now.update(before)
+            for name in now.keys() - before.keys():
+                del now[name]
             raise
 
     return guarded
@@ -52,7 +54,7 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # Parameters that change what is counted, with their names in the family: models that differ in them do not add.
     _counting: ClassVar[dict[str, str]] = {}
     _prior_in_score: ClassVar[bool] = True
-    _allow_nan: ClassVar[bool] = True
+    _positive_only: ClassVar[bool] = False
 
     # What a subclass provides.
 
@@ -88,7 +90,9 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight : array of shape (n_rows,), optional
             A row of weight k counts as k copies of it.
         """
-        return self._become(Classifier(*self._summarize(X, y, sample_weight, reset=True)))
+        plan, state = self._summarize(X, y, sample_weight, reset=True)
+        plan.prior.check_weights(state.classes)
+        return self._become(Classifier(plan, state))
 
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -103,26 +107,20 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             other label is an error.
         """
         first = not hasattr(self, "_model")
-        declared = self._declared(classes, first)
+        declared = None if classes is None else encode(label_array(classes), self._kernels())[0]
+        if declared is not None and not first:
+            self._check_declared(declared, len(np.asarray(classes)))
         plan, batch = self._summarize(X, y, sample_weight, reset=first)
-        state = batch if first else self._model.state
-        if declared is not None:
-            state = _declare(state, declared)
         if not first:
-            _no_stranger(batch.classes, self._model.state)
-            state = state.merge(batch)
-        return self._become(Classifier(plan, state))
+            return self._become(Classifier(plan, self._model.state.learn(batch)))
+        return self._become(Classifier(plan, batch if declared is None else batch.declare(declared)))
 
-    def _declared(self, classes: Any, first: bool) -> Index | None:
-        if classes is None:
-            return None
-        declared = encode(label_array(classes), self._kernels())[0]
-        if not first and (declared != self._model.classes or len(declared) != len(np.asarray(classes))):
+    def _check_declared(self, declared: Index, n_given: int) -> None:
+        if declared != self._model.classes or len(declared) != n_given:
             raise ParameterError(
-                f"classes={np.asarray(classes)!r} is not the same as on last call to partial_fit, which knew "
+                f"classes={declared.labels!r} is not the same as on last call to partial_fit, which knew "
                 f"{self._model.classes.labels!r}; leave classes out to let new ones join"
             )
-        return declared if first else None
 
     def _summarize(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Plan, State]:
         kernels = self._kernels()
@@ -154,8 +152,10 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         if type(other) is not type(self):
-            kinds = type(self).__name__, type(other).__name__
-            raise MergeError(f"a {kinds[0]} cannot absorb a {kinds[1]}; merge models of one kind")
+            home = "" if isinstance(other, BaseNB) else f"{type(other).__module__}."
+            raise MergeError(
+                f"a {type(self).__name__} cannot absorb a {home}{type(other).__name__}; merge models of one kind"
+            )
         check_is_fitted(other)
         self._check_mergeable(other)
         return self._become(self._model.merge(other._model))
@@ -191,8 +191,7 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def discount(self, factor: float) -> Self:
         """Multiply the weight of everything learned so far by ``factor`` (0 to 1), so that newer rows count more."""
         check_is_fitted(self)
-        self._model = self._model.with_state(self._model.state.discount(number(factor, "factor")))
-        return self
+        return self._become(self._model.with_state(self._model.state.discount(number(factor, "factor", most=1.0))))
 
     # Predicting.
 
@@ -252,7 +251,7 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def classes_(self) -> Array:
         """Class labels in sorted order."""
-        return self._fitted().classes.labels
+        return read_only(self._fitted().classes.labels)
 
     @property
     def class_count_(self) -> Floats:
@@ -291,13 +290,11 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any, reset: bool = False) -> Any:
         """Encoded rows; checks the number and names of the columns, or with ``reset`` takes them as new."""
+        data = self._encode(X)
         if type(X) is not np.ndarray or (not reset and "feature_names_in_" in vars(self)):
-            data = self._encode(X)
             # Only for feature names: scikit-learn's own check, with its messages.
             validate_data(self, X, reset=reset, skip_check_array=True)
-            return data
-        data = self._encode(X)
-        if reset:
+        elif reset:
             self.n_features_in_ = data.n_columns
             self.__dict__.pop("feature_names_in_", None)
         elif data.n_columns != self.n_features_in_:
@@ -311,11 +308,10 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if y is not None and type(y) is not np.ndarray:
             y = as_array(y, "y")
         if y is not None and y.ndim == 2 and y.shape[1] == 1:
-            warnings.warn(
+            warn(
                 "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
                 "(n_samples,), for example using ravel().",
                 DataConversionWarning,
-                stacklevel=4,
             )
             y = y.ravel()
         return read_labels(y, n_rows, kernels)
@@ -323,54 +319,9 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = self._allow_nan
+        tags.input_tags.allow_nan = True
+        tags.input_tags.positive_only = self._positive_only
         return tags
-
-
-def _declare(state: State, declared: Index) -> State:
-    _only(state.classes, declared)
-    state = state.among(declared)
-    return State(state.classes, np.ones(len(declared), dtype=bool), state.statistics)
-
-
-def _no_stranger(classes: Index, known: State) -> None:
-    """Where all classes were declared, the list is closed."""
-    if known.declared.all():
-        _only(classes, known.classes)
-
-
-def _only(classes: Index, declared: Index) -> None:
-    strange = classes.positions_in(declared) < 0
-    if strange.any():
-        raise InputError(
-            f"The target label(s) {classes.labels[strange]} in y do not exist in the initial classes "
-            f"{declared.labels}; leave classes out of partial_fit to let new ones join"
-        )
-
-
-def class_prior_of(given: Any, fitted: bool, class_weight: Any) -> ClassPrior:
-    """A class prior from an estimator's parameters."""
-    if not isinstance(fitted, (bool, np.bool_)):
-        raise ParameterError(f"fit_prior is {fitted!r}; it must be True or False")
-    values = None
-    if given is not None:
-        try:
-            values = np.array(given, dtype=np.float64)  # a copy: the caller may change its own later
-        except (TypeError, ValueError):
-            raise ParameterError(f"the class prior is {given!r}; give one probability per class, or None") from None
-    if not (class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced")):
-        if not isinstance(class_weight, Mapping):
-            raise ParameterError(f"class_weight is {class_weight!r}; it must be a dict, 'balanced' or None")
-        for label, weight in class_weight.items():
-            number(weight, f"class_weight of {label!r}")
-    return ClassPrior(values, bool(fitted), class_weight)
-
-
-def number(value: Any, name: str, least: float = 0.0) -> float:
-    """A real parameter of at least ``least``."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not least <= value < np.inf:
-        raise ParameterError(f"{name} is {value!r}; it must be a number of at least {least:g}")
-    return float(value)
 
 
 def read_only(array: Array) -> Array:

@@ -9,11 +9,11 @@ import numpy as np
 from ..families import Bernoulli
 from ..kernels.data import Floats
 from ..priors import Dirichlet
-from .base import number, read_only
-from .discrete import DiscreteNB
+from .discrete import CountNB
+from .settings import number
 
 
-class BernoulliNB(DiscreteNB):
+class BernoulliNB(CountNB):
     """Naive Bayes for columns that are on or off; absence counts as evidence too.
 
     A drop-in for ``sklearn.naive_bayes.BernoulliNB``. Both probabilities come from their own counts, so none is lost to
@@ -68,11 +68,6 @@ class BernoulliNB(DiscreteNB):
     def _family(self, n_features: int) -> Bernoulli:
         threshold = None if self.binarize is None else number(self.binarize, "binarize")
         return Bernoulli(Dirichlet(self._check_alpha()), threshold)
-
-    @property
-    def feature_count_(self) -> Floats:
-        """Weight of the rows of each class in which the column is on."""
-        return read_only(self._fitted().state.statistics.dense())
 
     @property
     def feature_log_prob_(self) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from ..encoding.categories import read_categories
 from ..exceptions import ParameterError
 from ..families import Categorical
 from ..kernels.data import Array, Floats
+from .base import read_only
 from .discrete import DiscreteNB
 
 
@@ -51,6 +52,8 @@ class CategoricalNB(DiscreteNB):
            [0.5  , 0.5  ]])
     """
 
+    _positive_only: ClassVar[bool] = True
+
     def __init__(
         self,
         *,
@@ -78,7 +81,8 @@ class CategoricalNB(DiscreteNB):
         for name, allowed in (("categories", ("range", "seen")), ("unseen", ("ignore", "smooth", "error"))):
             if getattr(self, name) not in allowed:
                 raise ParameterError(f"{name} is {getattr(self, name)!r}; it must be one of {', '.join(allowed)}")
-        family = Categorical(self._check_alpha(), self.categories, self.unseen, self.min_categories)
+        least = None if self.min_categories is None else np.array(self.min_categories)  # a copy
+        family = Categorical(self._check_alpha(), self.categories, self.unseen, least)
         if family.least(n_features).min() < 1:
             raise ParameterError(f"min_categories is {self.min_categories!r}; a column has at least 1 category")
         return family
@@ -96,7 +100,7 @@ class CategoricalNB(DiscreteNB):
     def categories_(self) -> list[Array]:
         """The values of each column that have a share."""
         family, statistics = self._parts()
-        return list(family.values(statistics))
+        return [read_only(values) for values in family.values(statistics)]
 
     @property
     def category_count_(self) -> list[Floats]:
@@ -119,5 +123,4 @@ class CategoricalNB(DiscreteNB):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         tags.input_tags.sparse = False
-        tags.input_tags.positive_only = True
         return tags

@@ -10,8 +10,7 @@ from ..exceptions import NotADensity, ParameterError
 from ..families import Complement
 from ..kernels.data import Floats
 from ..priors import Dirichlet
-from .base import read_only
-from .discrete import DiscreteNB
+from .discrete import CountNB
 
 
 class _Refused:
@@ -27,7 +26,7 @@ class _Refused:
         )
 
 
-class ComplementNB(DiscreteNB):
+class ComplementNB(CountNB):
     """Rennie's complement naive Bayes: a class wins where the other classes explain the row badly.
 
     Suits texts with unequal classes. A drop-in for ``sklearn.naive_bayes.ComplementNB``. Its scores are not log
@@ -58,6 +57,8 @@ class ComplementNB(DiscreteNB):
 
     _prior_in_score: ClassVar[bool] = False
 
+    _positive_only: ClassVar[bool] = True
+
     def __init__(
         self,
         *,
@@ -87,11 +88,6 @@ class ComplementNB(DiscreteNB):
     log_likelihood = _Refused()
 
     @property
-    def feature_count_(self) -> Floats:
-        """Weighted sum of each column in each class."""
-        return read_only(self._fitted().state.statistics.dense())
-
-    @property
     def feature_all_(self) -> Floats:
         """Weighted sum of each column over all classes."""
         return np.asarray(self._fitted().state.statistics.total.sum(axis=0)).ravel()
@@ -103,8 +99,3 @@ class ComplementNB(DiscreteNB):
         family: Any = model.plan.family
         finite, order = family.weights(model.state.statistics)
         return np.asarray(finite if order is None else np.where(order > 0, np.inf, finite))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags

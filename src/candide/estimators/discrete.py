@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
 
-from ..exceptions import ParameterError
+from ..exceptions import ParameterError, warn
 from ..kernels.data import Floats
 from ..model.classifier import Classifier
 from ..model.plan import ClassPrior
-from .base import BaseNB, class_prior_of
+from .base import BaseNB, read_only
+from .settings import class_prior_of
 
 _ALPHA_MIN = 1e-10
 
@@ -44,11 +44,9 @@ class DiscreteNB(BaseNB):
             raise ParameterError(f"force_alpha is {self.force_alpha!r}; it must be True or False")
         if np.min(alpha) >= _ALPHA_MIN or self.force_alpha:
             return alpha
-        warnings.warn(
+        warn(
             f"alpha too small will result in numeric errors, setting alpha = {_ALPHA_MIN:.1e}. Use "
-            "`force_alpha=True` to keep alpha unchanged.",
-            UserWarning,
-            stacklevel=6,
+            "`force_alpha=True` to keep alpha unchanged."
         )
         return np.maximum(alpha, _ALPHA_MIN) if np.ndim(alpha) else max(float(alpha), _ALPHA_MIN)
 
@@ -75,3 +73,12 @@ class DiscreteNB(BaseNB):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
         return tags
+
+
+class CountNB(DiscreteNB):
+    """Models whose statistic is a sum per class and column."""
+
+    @property
+    def feature_count_(self) -> Floats:
+        """Weighted sum of each column in each class (``BernoulliNB``: weight of the rows in which it is on)."""
+        return read_only(self._fitted().state.statistics.dense())

@@ -7,7 +7,8 @@ from typing import Any
 from ..families import Gaussian
 from ..kernels.data import Floats
 from ..model.plan import ClassPrior
-from .base import BaseNB, class_prior_of, number, read_only
+from .base import BaseNB, read_only
+from .settings import class_prior_of, number
 
 
 class GaussianNB(BaseNB):

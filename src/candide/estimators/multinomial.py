@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -10,11 +10,10 @@ from ..exceptions import ParameterError
 from ..families import Multinomial
 from ..kernels.data import Array, Floats
 from ..priors import Dirichlet
-from .base import read_only
-from .discrete import DiscreteNB
+from .discrete import CountNB
 
 
-class MultinomialNB(DiscreteNB):
+class MultinomialNB(CountNB):
     """Naive Bayes for counts that compete, such as the words of a text: each class has shares θ of the columns.
 
     A drop-in for ``sklearn.naive_bayes.MultinomialNB``, where ``alpha=0`` is the exact maximum likelihood. A missing
@@ -50,6 +49,8 @@ class MultinomialNB(DiscreteNB):
     array(['spam'], dtype='<U4')
     """
 
+    _positive_only: ClassVar[bool] = True
+
     def __init__(
         self,
         *,
@@ -78,18 +79,8 @@ class MultinomialNB(DiscreteNB):
         return self._draw(n, random_state, length=length)
 
     @property
-    def feature_count_(self) -> Floats:
-        """Weighted sum of each column in each class."""
-        return read_only(self._fitted().state.statistics.dense())
-
-    @property
     def feature_log_prob_(self) -> Floats:
         """log θ of each class and column; -inf where θ is 0."""
         model = self._fitted()
         family: Any = model.plan.family
         return np.asarray(family.log_shares(model.state.statistics).value())
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags

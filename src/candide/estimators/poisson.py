@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..families import Poisson
 from ..kernels.data import Floats
-from ..model.plan import ClassPrior
 from ..priors import Gamma
-from .base import class_prior_of, number, read_only
-from .discrete import DiscreteNB
+from .base import read_only
+from .discrete import CountNB
+from .settings import number
 
 
-class PoissonNB(DiscreteNB):
+class PoissonNB(CountNB):
     """Naive Bayes for counts of events: in every class each column follows a Poisson distribution of its own.
 
     Unlike ``MultinomialNB``, the columns do not compete: how many events there are in all is evidence too. The rate is
@@ -49,6 +49,8 @@ class PoissonNB(DiscreteNB):
 
     force_alpha = True
 
+    _positive_only: ClassVar[bool] = True
+
     def __init__(
         self,
         *,
@@ -69,25 +71,12 @@ class PoissonNB(DiscreteNB):
     def _family(self, n_features: int) -> Poisson:
         return Poisson(Gamma(self._check_alpha(), number(self.beta, "beta")))
 
-    def _class_prior(self) -> ClassPrior:
-        return class_prior_of(self.class_prior, self.fit_prior, self.class_weight)
-
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """log p(x, class) of each row and class, log x! included."""
         model, data, kernels = self._fitted(), self._read(X), self._kernels()
         return np.asarray(model.scorer.joint(data, kernels) + model.likelihood.log_base(data)[:, None])
 
     @property
-    def feature_count_(self) -> Floats:
-        """Weighted sum of each column in each class."""
-        return read_only(self._fitted().state.statistics.dense())
-
-    @property
     def rate_(self) -> Floats:
         """λ of each class and column."""
         return read_only(self._fitted().likelihood.rate)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags

@@ -19,7 +19,7 @@ class Batch(NamedTuple):
     weight: Floats | None
     n_classes: int
 
-    def class_weight(self) -> Floats:
+    def row_weight(self) -> Floats:
         """Weight of the rows of each class."""
         return np.bincount(self.classes, self.weight, minlength=self.n_classes).astype(np.float64, copy=False)
 

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from ..encoding.categories import DIRECT_CODES, Lookup, encode_categories, look_up
+from ..encoding.index import EXACT
 from ..exceptions import InputError, ParameterError
 from ..kernels import Kernels
 from ..kernels.base import PickTable
@@ -39,7 +40,7 @@ class Categorical:
     def observe(self, batch: Batch, kernels: Kernels) -> CategoryCounts:
         coded = encode_categories(batch.data, batch.n_classes, kernels)
         counts = kernels.count_codes(coded.codes, batch.classes, batch.weight, batch.n_classes, coded.offsets)
-        return CategoryCounts.of(batch.class_weight(), coded.labels, counts)
+        return CategoryCounts.of(batch.row_weight(), coded.labels, counts)
 
     def n_values(self, statistics: CategoryCounts) -> Array:
         """How many values each column has, the reserved one of ``unseen="smooth"`` not counted."""
@@ -73,8 +74,8 @@ class Categorical:
             yield np.arange(n) if self.is_range(labels) else labels
 
     def is_range(self, labels: Array) -> bool:
-        """Whether a column's values are all codes up to its largest."""
-        return self.categories == "range" and labels.dtype.kind == "i"
+        """Whether a column's values are all codes up to its largest (codes of 2^53 and more are just values)."""
+        return self.categories == "range" and labels.dtype.kind == "i" and (not len(labels) or labels[-1] < EXACT)
 
     def full_counts(self, statistics: CategoryCounts) -> Iterator[Floats]:
         """Counts of every value a column has, also of those nobody saw, ``(classes, values)`` per column."""
@@ -233,5 +234,8 @@ def _labels(look: Lookup) -> Array:
 
 def _draw(share: Floats, classes: Positions, rng: np.random.Generator) -> Array:
     edges = np.cumsum(share / share.sum(axis=1, keepdims=True), axis=1)
-    pick = (rng.random((len(classes), 1)) > edges[classes]).sum(axis=1)
+    level, pick = rng.random(len(classes)), np.empty(len(classes), dtype=np.int64)
+    for c in np.unique(classes):
+        rows = classes == c
+        pick[rows] = np.searchsorted(edges[c], level[rows], side="right")
     return np.asarray(np.minimum(pick, share.shape[1] - 1))

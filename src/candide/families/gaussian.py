@@ -18,6 +18,8 @@ from .base import Batch, cell_positions
 _LOG_2PI = float(np.log(2 * np.pi))
 # The score of a row of zeros may be this large before writing out the square costs more than the tenth digit.
 _EXPANDABLE = 1e5
+# Makes room for the squares of the largest numbers there are.
+_SHRINK = 2.0**-520
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Gaussian:
         table = kernels.moments(batch.data, batch.classes, batch.weight, batch.n_classes)
         if not (np.isfinite(table.mean).all() and np.isfinite(table.scatter).all()):
             raise _too_large(batch.data)
-        return Moments(batch.class_weight(), *table)
+        return Moments(batch.row_weight(), *table)
 
     def floor(self, statistics: Moments) -> float:
         """What is added to every variance."""
@@ -43,7 +45,7 @@ class Gaussian:
     def likelihood(self, statistics: Moments) -> GaussianLikelihood:
         weight, mean, variance = statistics.pooled()
         seen = statistics.weight > 0
-        floor = self.var_smoothing * variance.max()
+        floor = self.floor(statistics)
         own = np.divide(statistics.scatter, statistics.weight, out=np.zeros_like(statistics.mean), where=seen)
         # A class that never saw a column has no opinion of its own: it takes the column's overall distribution.
         theta = np.where(seen, statistics.mean, np.where(weight > 0, mean, np.nan))
@@ -141,10 +143,13 @@ class GaussianLikelihood:
         return [far, high]
 
     def shrunk(self, data: Data, kernels: Kernels) -> Floats:
-        x = data.floats()[:, None, :]
-        distance = (x * 2.0**-520 - self._center * 2.0**-520) * np.sqrt(self._spread)
-        with np.errstate(over="ignore"):
-            return np.asarray(-np.nansum(distance * distance, axis=2))
+        out = np.empty((data.n_rows, len(self.mean)))
+        center, scale = self._center * _SHRINK, np.sqrt(self._spread)
+        for begin, end, part in chunks(data, max(1, (1 << 20) // self.mean.size)):
+            distance = (part.floats()[:, None, :] * _SHRINK - center) * scale
+            with np.errstate(over="ignore"):
+                out[begin:end] = -np.nansum(distance * distance, axis=2)
+        return out
 
     def log_base(self, data: Data) -> Floats:
         return np.zeros(data.n_rows)

@@ -95,7 +95,7 @@ def observe_counts(
         raise infinite_cell(batch.data)
     if threshold is None:
         check_counts(tally, batch.data, model)
-    return Counts(batch.class_weight(), tally.total, tally.missing, presence)
+    return Counts(batch.row_weight(), tally.total, tally.missing, presence)
 
 
 def check_counts(tally: Tally, data: Data, model: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ..kernels.data import Array, Data, Dense, Floats, Positions, chunks
 from ..priors import Gamma
 from ..statistics import Counts
 from .base import Batch, cell_positions
-from .linear import LinearLikelihood, Score, observe_counts
+from .linear import LinearLikelihood, Score, factored, observe_counts, sparse_parts
 
 
 @dataclass(frozen=True)
@@ -29,13 +30,30 @@ class Poisson:
         return self.prior.mean(statistics.dense(), statistics.observed())
 
     def likelihood(self, statistics: Counts) -> PoissonLikelihood:
+        sparse = not isinstance(statistics.total, np.ndarray) and statistics.missing is None
+        if sparse and not np.ndim(self.prior.shape) and (statistics.rows + self.prior.rate > 0).all():
+            return self._sparse(statistics)
         rate = self.rates(statistics)
         zero = rate <= 0
         # A rate of 0 is that of a vanishing prior: ε events in as many rows as were seen.
         shrinking = Gamma(1.0, self.prior.rate).mean(np.zeros_like(rate), statistics.observed())
         finite = Score(LinearTable(np.log(np.where(zero, shrinking, rate)), rate), -rate.sum(axis=1))
         limit = Score(LinearTable(np.where(zero, -1.0, 0.0)), np.zeros(len(rate))) if zero.any() else None
-        return PoissonLikelihood(statistics, rate, finite, limit)
+        return PoissonLikelihood(statistics, self, finite, limit)
+
+    def _sparse(self, statistics: Counts) -> PoissonLikelihood:
+        # log λ = log α - log(rows of the class) + [log(n + α) - log α where the class has events].
+        alpha = float(self.prior.shape)
+        by_column, pseudo, shape = sparse_parts(statistics.total, alpha)
+        rows = statistics.rows + self.prior.rate
+        log_alpha = np.log(alpha) if alpha > 0 else 0.0
+        none, zeros = np.zeros(len(rows)), np.zeros(len(shape))
+        table = factored(zeros + log_alpha, -np.log(rows), by_column, np.log(by_column.data + pseudo) - log_alpha)
+        # A missing cell takes back its rate, which the base has subtracted.
+        absent = factored(zeros, alpha / rows, by_column, by_column.data / rows[by_column.indices])
+        events = np.asarray(statistics.total.sum(axis=1)).ravel() + alpha * len(shape)
+        limit = None if alpha > 0 else Score(factored(zeros - 1.0, none, by_column, np.ones(by_column.nnz)), none)
+        return PoissonLikelihood(statistics, self, Score(table, -events / rows, absent), limit)
 
     def n_parameters(self, statistics: Counts) -> int:
         n_classes, n_columns = statistics.total.shape
@@ -47,9 +65,14 @@ class PoissonLikelihood(LinearLikelihood):
     """log p(x | class) = Σ x_j log λ_j - λ_j - log x_j!."""
 
     statistics: Counts
-    rate: Floats
+    family: Poisson
     finite: Score
     order: Score | None
+
+    @cached_property
+    def rate(self) -> Floats:
+        """λ, ``(classes, columns)``."""
+        return self.family.rates(self.statistics)
 
     def log_base(self, data: Data) -> Floats:
         from scipy.special import gammaln

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from ..encoding.index import Index
 from ..exceptions import MergeError
 from ..kernels import Kernels
-from ..kernels.data import Array, Floats, Positions
+from ..kernels.data import Array, Floats, Positions, chunks
 from .plan import Plan
 from .scorer import Scorer
 from .state import State
@@ -78,10 +79,23 @@ class Classifier:
 
     def log_likelihood(self, data: Any, classes: Positions, weight: Floats | None, kernels: Kernels) -> float:
         """Σ log p(x, class) over rows."""
-        joint = self.scorer.joint(data, kernels)[np.arange(data.n_rows), classes]
-        joint = _plus(joint, self.likelihood.log_base(data))
-        # A row of weight 0 is not there: 0 · (-inf) counts as 0.
-        return float(joint.sum() if weight is None else (joint[weight > 0] * weight[weight > 0]).sum())
+        if weight is not None:
+            # A row of weight 0 is not there: 0 · (-inf) counts as 0.
+            kept = np.flatnonzero(weight > 0)
+            data, classes, weight = data.take(kept), classes[kept], weight[kept]
+        parts = [self._log_likelihood(*part, kernels) for part in _stretches(data, classes, weight)]
+        # Terms that outgrow all others are added apart; the first that does not cancel decides.
+        *diverging, finite = np.sum(parts, axis=0)
+        left = [term for term in diverging if term]
+        return float(np.copysign(np.inf, left[0]) if left else finite)
+
+    def _log_likelihood(self, data: Any, classes: Positions, weight: Floats | float, kernels: Kernels) -> list[float]:
+        """Sums over rows of the coefficients of diverging terms, and last of the finite rest."""
+        own = np.arange(data.n_rows), classes
+        scores = self.likelihood.scores(data, self.scorer.offset, kernels)[own]
+        finite = _plus(scores, self.likelihood.log_base(data))
+        terms = [limit[own] for limit in self.likelihood.limits(data, kernels)]
+        return [float((term * weight).sum()) for term in (*terms, finite)]
 
     def sample(self, n: int, rng: np.random.Generator, **options: Any) -> tuple[Any, Array]:
         """Rows drawn from the model, and their labels."""
@@ -91,7 +105,8 @@ class Classifier:
 
     def parameters(self, column_names: Array) -> Table:
         """Every parameter of p(x | class) with the count behind it."""
-        columns = dict(self.likelihood.parameters())
+        # Copies: what a reader does to the table must not reach the model.
+        columns = {name: np.array(column) for name, column in self.likelihood.parameters().items()}
         columns["class"] = named(columns["class"], self.classes.labels)
         columns["column"] = named(columns["column"], column_names)
         return Table(columns)
@@ -107,3 +122,8 @@ def _plus(score: Floats, base: Floats) -> Floats:
     """``score + base``; a base of -inf (the factorial of a huge count) outgrows any score."""
     with np.errstate(invalid="ignore"):
         return np.where(np.isneginf(base), -np.inf, score + base)
+
+
+def _stretches(data: Any, classes: Positions, weight: Floats | None) -> Iterator[tuple[Any, Positions, Floats | float]]:
+    for begin, end, part in chunks(data):
+        yield part, classes[begin:end], 1.0 if weight is None else weight[begin:end]

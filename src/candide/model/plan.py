@@ -43,6 +43,18 @@ class ClassPrior:
                 "divide them by their sum"
             )
 
+    def check_weights(self, classes: Index) -> None:
+        """Weights that name a class that is not there, while one that is has none: most likely a slip."""
+        if self.class_weight is None or isinstance(self.class_weight, str):
+            return
+        known = classes.labels.tolist()
+        strange = [label for label in self.class_weight if label not in known]
+        if strange and any(label not in self.class_weight for label in known):
+            raise ParameterError(
+                f"class_weight names {strange[0]!r}, which is no class of y ({_listed(classes)}); name the classes as "
+                "they are in y"
+            )
+
     def probability(self, classes: Index, rows: Floats) -> Floats:
         """p(class), class weights included."""
         prior = self._unweighted(classes, rows)

@@ -21,7 +21,7 @@ class Scorer:
 
     def joint(self, data: Any, kernels: Kernels) -> Floats:
         """log p(x, class) up to a term common to all classes; -inf where it is 0."""
-        return self._settled(data, kernels, _with_infinities)
+        return self._settled(data, kernels, self._with_infinities)
 
     def posterior(self, data: Any, kernels: Kernels, *, logarithm: bool) -> Floats:
         """p(class | x), or its logarithm. Rows that no class allows get the limit ε → 0."""
@@ -56,26 +56,32 @@ class Scorer:
 
     def _leaders_only(self, scores: Floats, limits: list[Floats]) -> Floats:
         """Every class that a limit rules out is -inf."""
+        return np.where(self._alive(scores, limits), scores, -np.inf)
+
+    def _alive(self, scores: Floats, limits: list[Floats]) -> Array:
         alive = np.broadcast_to(self.offset > -np.inf, scores.shape)
         for limit in limits:
-            alive = _leaders(limit, alive)
-        return np.where(alive, scores, -np.inf)
+            # Sums of fractions: 0.1 + 0.2 and 0.3 are the same power of ε.
+            alive = _leaders(limit, alive, slack=1e-12)
+        return alive
+
+    def _with_infinities(self, scores: Floats, limits: list[Floats]) -> Floats:
+        """Diverging densities are infinite, probabilities of 0 are -inf; the most important limit has the last word."""
+        for limit in reversed(limits):
+            scores = np.where(limit == 0, scores, np.copysign(np.inf, limit))
+        return np.where(self.offset > -np.inf, scores, -np.inf)
 
     def _overflowed(self, data: Any, kernels: Kernels, *, logarithm: bool) -> Floats:
         """Rows so extreme that every score overflows: the scores times a tiny factor tell who is ahead."""
         shrunk = self.likelihood.shrunk(data, kernels)
-        scores = self._leaders_only(np.broadcast_to(self.offset, shrunk.shape), [shrunk])
+        alive = _leaders(shrunk, self._alive(shrunk, self.likelihood.limits(data, kernels)))
+        scores = np.where(alive, self.offset, -np.inf)
         kernels.normalise(scores, logarithm=logarithm)
         return scores
 
 
-def _with_infinities(scores: Floats, limits: list[Floats]) -> Floats:
-    """Densities that diverge are infinite, probabilities of 0 are -inf; the most important limit has the last word."""
-    for limit in reversed(limits):
-        scores = np.where(limit == 0, scores, np.copysign(np.inf, limit))
-    return scores
-
-
-def _leaders(scores: Floats, alive: Array) -> Array:
+def _leaders(scores: Floats, alive: Array, slack: float = 0.0) -> Array:
     top = np.where(alive, scores, -np.inf).max(axis=1, keepdims=True)
-    return np.asarray(alive & (scores >= top))
+    margin = slack * np.abs(np.where(np.isfinite(top), top, 0.0))
+    with np.errstate(over="ignore"):
+        return np.asarray(alive & (scores >= top - margin))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ..encoding.index import Index
+from ..encoding.index import Index, kind_of
 from ..exceptions import ForgetError, InputError, ParameterError
 from ..kernels.data import Array, Floats
 
@@ -23,6 +23,7 @@ class State:
     classes: Index
     declared: Array  # (classes,) bool
     statistics: Any
+    closed: bool = False  # the declared classes are all there may be
 
     @property
     def rows(self) -> Floats:
@@ -34,7 +35,20 @@ class State:
         """The state of both sets of rows; classes that differ are aligned."""
         classes = join(self.classes, other.classes)
         a, b = self.among(classes), other.among(classes)
-        return State(classes, a.declared | b.declared, a.statistics.merge(b.statistics))
+        # One list that is open keeps the result open.
+        closed = self.closed and other.closed
+        return State(classes, a.declared | b.declared, a.statistics.merge(b.statistics), closed)
+
+    def learn(self, batch: State) -> State:
+        """The state after further rows, whose classes must be known if the list is closed."""
+        if self.closed:
+            _no_strangers(batch.classes, self.classes)
+        return replace(self.merge(batch), closed=self.closed)
+
+    def declare(self, classes: Index) -> State:
+        """The same rows with a closed list of classes."""
+        _no_strangers(self.classes, classes)
+        return replace(self.among(classes), declared=np.ones(len(classes), dtype=bool), closed=True)
 
     def forget(self, other: State) -> State:
         """The state without rows that were learned before."""
@@ -45,13 +59,13 @@ class State:
                 f"these rows were never learned: class {stranger!r} is unknown to the model; nothing was changed"
             )
         left = self.statistics.forget(other.among(self.classes).statistics)
-        return State(self.classes, self.declared, left).without_empty_classes()
+        return replace(self, statistics=left).without_empty_classes()
 
     def discount(self, factor: float) -> State:
         """All weights multiplied by ``factor`` between 0 and 1."""
         if not 0 <= factor <= 1:
             raise ParameterError(f"factor is {factor!r}; a discount multiplies all weights by a number from 0 to 1")
-        return State(self.classes, self.declared, self.statistics.discount(factor))
+        return replace(self, statistics=self.statistics.discount(factor))
 
     def among(self, classes: Index) -> State:
         """The same rows with other classes, which must contain these."""
@@ -60,7 +74,7 @@ class State:
         positions = self.classes.positions_in(classes)
         declared = np.zeros(len(classes), dtype=bool)
         declared[positions] = self.declared
-        return State(classes, declared, self.statistics.reindex(positions, len(classes)))
+        return State(classes, declared, self.statistics.reindex(positions, len(classes)), self.closed)
 
     def without_empty_classes(self) -> State:
         """Without the classes that have no weight and that nobody declared."""
@@ -73,17 +87,21 @@ class State:
             )
         positions = np.where(keep, np.cumsum(keep) - 1, -1)
         statistics = self.statistics.reindex(positions, int(keep.sum()))
-        return State(self.classes.take(keep), self.declared[keep], statistics)
+        return State(self.classes.take(keep), self.declared[keep], statistics, self.closed)
 
 
 def join(a: Index, b: Index) -> Index:
     """Both sets of classes; texts and numbers together would have no order a user could rely on."""
-    kinds = {_kind(a), _kind(b)}
-    if len(kinds) > 1:
-        one, other = a.labels.tolist()[0], b.labels.tolist()[0]
+    one, other = a.labels.tolist()[0], b.labels.tolist()[0]
+    if kind_of(one) != kind_of(other):
         raise InputError(f"labels of different types: {one!r} and {other!r}; give all labels of a model the same type")
     return a.union(b)
 
 
-def _kind(index: Index) -> str:
-    return "number" if isinstance(index.labels[:1].tolist()[0], (bool, int, float)) else "text"
+def _no_strangers(classes: Index, declared: Index) -> None:
+    strange = classes.positions_in(declared) < 0
+    if strange.any():
+        raise InputError(
+            f"The target label(s) {classes.labels[strange]} in y do not exist in the initial classes "
+            f"{declared.labels}; leave classes out of partial_fit to let new ones join"
+        )

@@ -56,18 +56,18 @@ def subtract(before: Any, removed: Any, what: str) -> Any:
     if isinstance(before, np.ndarray) or isinstance(removed, np.ndarray):
         before, removed = as_dense(before), as_dense(removed)
         # Whole numbers leave no rounding behind: their difference is exact.
-        rounding: Any = np.where(_whole(before) & _whole(removed), 0.0, ROUNDING * before)
-        after = stored = before - removed
-    else:
-        whole = _whole(before.data).all() and _whole(removed.data).all()
-        rounding = 0.0 if whole else ROUNDING * before.max()
+        rounding = np.where(_whole(before) & _whole(removed), 0.0, ROUNDING * before)
         after = before - removed
-        stored = after.data
-    if (stored < -rounding).any():
-        raise ForgetError(_never_learned(what))
-    stored[np.abs(stored) <= rounding] = 0.0
-    if after is not stored:
-        after.eliminate_zeros()
+        if (after < -rounding).any():
+            raise never_learned(what)
+        return np.where(np.abs(after) <= rounding, 0.0, after)
+    whole = _whole(before.data).all() and _whole(removed.data).all()
+    slack = before * (0.0 if whole else ROUNDING)
+    after = before - removed
+    if ((after + slack).data < 0).any():
+        raise never_learned(what)
+    after = after.multiply(abs(after) > slack).tocsr()
+    after.eliminate_zeros()
     return after
 
 
@@ -79,7 +79,7 @@ def refuse_above(part: Any, after: Floats, before: Floats, what: str) -> None:
     else:
         above = part.data > np.repeat(limit, np.diff(part.indptr))
     if above.any():
-        raise ForgetError(_never_learned(what))
+        raise never_learned(what)
 
 
 def as_dense(values: Any) -> Floats:
@@ -91,8 +91,9 @@ def _whole(values: Floats) -> Array:
     return np.asarray(values == np.trunc(values))
 
 
-def _never_learned(what: str) -> str:
-    return (
+def never_learned(what: str) -> ForgetError:
+    """The refusal to remove rows that cannot have been learned."""
+    return ForgetError(
         f"these rows were never learned: removing them would make {what} negative; nothing was changed; forget only "
         "rows that were learned, with the weight they have now (discounted rows: their discounted weight)"
     )

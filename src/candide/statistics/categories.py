@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..encoding.categories import join_labels
-from ..encoding.index import Index
+from ..encoding.index import Index, join, settled
 from ..exceptions import ForgetError
 from ..kernels.data import Array, Floats
 from .base import move_classes, refuse_above, subtract
@@ -33,7 +32,7 @@ class CategoryCounts:
         if seen.all():
             return cls(rows, labels, count)
         bounds = np.cumsum([len(column) for column in labels])[:-1]
-        kept = tuple(_settled(column[mask]) for column, mask in zip(labels, np.split(seen, bounds), strict=True))
+        kept = tuple(settled(column[mask]) for column, mask in zip(labels, np.split(seen, bounds), strict=True))
         return cls(rows, kept, count[:, seen])
 
     @cached_property
@@ -49,7 +48,7 @@ class CategoryCounts:
         return np.stack([self.column(j).sum(axis=1) for j in range(len(self.labels))], axis=1)
 
     def merge(self, other: CategoryCounts) -> CategoryCounts:
-        labels = tuple(map(join_labels, self.labels, other.labels))
+        labels = tuple(map(join, self.labels, other.labels))
         a, b = self._spread(labels), other._spread(labels)
         return CategoryCounts(self.rows + other.rows, labels, a + b)
 
@@ -84,8 +83,10 @@ class CategoryCounts:
             begin[j] + Index(mine).positions_in(Index(theirs))
             for j, (mine, theirs) in enumerate(zip(self.labels, labels, strict=True))
         ]
+        places = np.concatenate(slots)
+        assert (places >= np.repeat(begin[:-1], np.diff(self.offsets))).all(), "a label lost its place"
         out = np.zeros((len(self.rows), begin[-1]))
-        out[:, np.concatenate(slots)] = self.count
+        out[:, places] = self.count
         return out
 
     def arrays(self) -> dict[str, Any]:
@@ -94,15 +95,3 @@ class CategoryCounts:
     @classmethod
     def from_arrays(cls, arrays: dict[str, Any]) -> CategoryCounts:
         return cls(**arrays)
-
-
-def _settled(labels: Array) -> Array:
-    """Labels in the type they have when nothing else was ever seen: whole numbers are int64, also after texts left."""
-    if not len(labels):
-        return np.empty(0, dtype=np.int64)
-    if labels.dtype.kind == "O":
-        if not all(isinstance(label, (int, float, np.number)) for label in labels.tolist()):
-            return labels
-        labels = labels.astype(np.float64)
-    whole = labels.dtype.kind == "f" and bool(((labels == np.trunc(labels)) & (np.abs(labels) <= 2.0**53)).all())
-    return labels.astype(np.int64) if whole else labels

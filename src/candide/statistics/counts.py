@@ -9,7 +9,7 @@ import numpy as np
 
 from ..exceptions import ForgetError
 from ..kernels.data import Array, Floats
-from .base import as_dense, move_classes, refuse_above, subtract
+from .base import as_dense, move_classes, never_learned, refuse_above, subtract
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,11 @@ class Counts:
 
     def forget(self, other: Counts) -> Counts:
         rows = subtract(self.rows, other.rows, "the weight of a class")
-        missing = self.missing
-        if other.missing is not None:
-            before = self.missing if self.missing is not None else np.zeros(self.total.shape)
-            missing = subtract(before, other.missing, "the number of missing cells")
+        missing, gone = self.missing, _or_none(other.missing)
+        if gone is not None:
+            if missing is None:
+                raise never_learned("the number of missing cells")
+            missing = subtract(missing, gone, "the number of missing cells")
         after = Counts(rows, subtract(self.total, other.total, "a count"), _or_none(missing), self.presence)
         if after.reindex(np.where(rows > 0, -1, 0), 1).total.sum() > 0:
             raise ForgetError(
