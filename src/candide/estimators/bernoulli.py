@@ -22,7 +22,7 @@ class BernoulliNB(CountNB):
     Parameters
     ----------
     binarize : float or None, default 0.0
-        A column is on where its value lies above. None: the values are 0 or 1 already.
+        A column is on where its value lies above. None: the values are 0 or 1 already (or shares in between).
     alpha, force_alpha, fit_prior, class_prior, class_weight, n_threads
         As in ``MultinomialNB``; ``alpha`` is added to both outcomes.
 
