@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "../core/findings.hpp"
 #include "../core/rows.hpp"
 #include "../core/table.hpp"
 
@@ -105,6 +106,8 @@ auto unlocked(Work&& work) {
     return work();
 }
 
+inline nb::tuple as_tuple(const Findings& found) { return nb::make_tuple(found.negative, found.infinite, found.missing); }
+
 // A vector becomes a NumPy array without a copy.
 template <class T>
 nb::ndarray<nb::numpy, T, nb::ndim<1>> to_array(std::vector<T>&& values) {
@@ -116,6 +119,7 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> to_array(std::vector<T>&& values) {
 void bind_tally(nb::module_& module);
 void bind_moments(nb::module_& module);
 void bind_codes(nb::module_& module);
+void bind_scan(nb::module_& module);
 void bind_score(nb::module_& module);
 void bind_finish(nb::module_& module);
 void bind_labels(nb::module_& module);

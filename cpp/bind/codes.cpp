@@ -33,22 +33,6 @@ void bind_codes(nb::module_& module) {
             code_scores(codes, slots, table.data(), stride, base.data(), n_classes, n_threads, scores.data());
         },
         nb::arg("codes"), exact("offsets"), exact("table"), nb::arg("base"), nb::arg("n_threads"), exact("scores"));
-
-    module.def(
-        "scan",
-        [](nb::object source, int n_threads) {
-            const Table table = table_of(source);
-            std::vector<Extent> extents(table.n_columns);
-            {
-                nb::gil_scoped_release unlocked;
-                scan(table, n_threads, extents.data());
-            }
-            nb::list out;
-            for (const Extent& e : extents)
-                out.append(nb::make_tuple(e.low, e.high, e.missing, e.first_fraction, e.first_infinite, e.first_huge));
-            return out;
-        },
-        exact("table"), nb::arg("n_threads"));
 }
 
 }  // namespace candide

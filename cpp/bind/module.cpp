@@ -5,6 +5,7 @@ NB_MODULE(_core, module) {
     candide::bind_tally(module);
     candide::bind_moments(module);
     candide::bind_codes(module);
+    candide::bind_scan(module);
     candide::bind_score(module);
     candide::bind_finish(module);
     candide::bind_labels(module);

@@ -1,12 +1,11 @@
 #include "../core/score.hpp"
+#include "../core/score_rows.hpp"
 
 #include "arrays.hpp"
 #include "shapes.hpp"
 
 namespace candide {
 namespace {
-
-nb::tuple as_tuple(const Odd& odd) { return nb::make_tuple(odd.infinite, odd.negative); }
 
 // The number of classes, once the scores and their base fit it.
 std::size_t count_classes(const Output& scores, const Doubles& base, std::size_t n_rows) {

@@ -1,4 +1,8 @@
 #include "../core/tally.hpp"
+#include "../core/tally_rows.hpp"
+#include "../core/tally_sparse.hpp"
+
+#include <iterator>
 
 #include "arrays.hpp"
 #include "shapes.hpp"
@@ -6,10 +10,8 @@
 namespace candide {
 namespace {
 
-nb::tuple as_tuple(const Findings& found) { return nb::make_tuple(found.negative, found.infinite, found.missing); }
-
 Request request_of(int cell, double threshold, const MaybeDoubles& center) {
-    require(cell >= 0 && cell < kCells, "there is no such kind of cell");
+    require(cell >= 0 && cell < static_cast<int>(std::size(kCellNames)), "there is no such kind of cell");
     const Request request{static_cast<Cell>(cell), threshold, data_or_null(center)};
     require(center || !request.centered(), "this kind of cell needs a center");
     return request;
@@ -18,6 +20,10 @@ Request request_of(int cell, double threshold, const MaybeDoubles& center) {
 }  // namespace
 
 void bind_tally(nb::module_& module) {
+    nb::list cells;
+    for (const char* name : kCellNames) cells.append(name);
+    module.attr("CELLS") = nb::tuple(cells);  // kinds of cells, by number
+
     module.def(
         "tally",
         [](nb::object source, Positions classes, MaybeDoubles weight, std::optional<double> threshold, int n_threads,

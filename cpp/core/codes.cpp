@@ -62,10 +62,7 @@ void count_codes(const Table& codes, const std::int32_t* classes, const double* 
                        weight ? weight + begin : nullptr, out);
         }
     });
-    for (auto& part : parts) {
-        for (std::size_t i = 0; i < part.size(); ++i) counts[i] += part[i];
-        part = {};
-    }
+    add_in_order(parts, counts);
 }
 
 void code_scores(const Table& codes, const Slots& slots, const double* table, std::size_t stride, const double* base,

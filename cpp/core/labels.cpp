@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "parallel.hpp"
+#include "scan.hpp"
 
 namespace candide {
 

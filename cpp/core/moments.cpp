@@ -128,7 +128,7 @@ struct TileSums {
 void moments(const Table& table, const std::int32_t* classes, const double* row_weight, std::size_t n_classes,
              int n_threads, double* weight, double* mean, double* scatter) {
     const std::size_t n = table.n_columns, size = n_classes * n;
-    const std::size_t step = std::clamp<std::size_t>(32768 / std::max<std::size_t>(1, n), 16, 4096);
+    const std::size_t step = table.rows_per_tile();
     const Shards shards(table.n_rows, n_classes);
     std::vector<Part> parts(shards.count);
     parallel_for(shards.count, 4 * table.n_rows * n, n_threads, [&](std::size_t shard) {

@@ -61,6 +61,14 @@ void parallel_for(std::size_t n_tasks, std::size_t work, int n_threads, Task&& t
     if (failure) std::rethrow_exception(failure);
 }
 
+// Adds the shards' private tables to the result and frees them.
+inline void add_in_order(std::vector<std::vector<double>>& parts, double* total) {
+    for (auto& part : parts) {
+        for (std::size_t i = 0; i < part.size(); ++i) total[i] += part[i];
+        part = {};
+    }
+}
+
 // Rows cut into equal shards. The number depends on the data only; 64 rows a class and shard bound the extra memory of
 // the shards' private tables (three in the case of moments) to a twentieth of the data.
 struct Shards {

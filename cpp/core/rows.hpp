@@ -18,6 +18,8 @@ struct Rows {
     const Index* indices;  // column of each stored cell
     Table cells;           // the stored values: a table of one column
 
+    // Cells in all; a measure of the work.
+    std::size_t stored() const { return static_cast<std::size_t>(indptr[n_rows] - indptr[0]); }
     std::size_t size(std::size_t row) const { return static_cast<std::size_t>(indptr[row + 1] - indptr[row]); }
 
     const double* values(std::size_t row, std::vector<double>& scratch) const {

@@ -8,9 +8,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "types.hpp"
+
 namespace candide {
 
-enum class Type : std::uint8_t { f64, f32, i64, i32, i16, i8, u64, u32, u16, u8 };
+// Rows that stand side by side where columns are read one after the other.
+inline constexpr std::size_t kHeight = 16;
 
 struct Column {
     const std::byte* data;
@@ -28,9 +31,10 @@ struct Table {
     const double* rows(std::size_t begin, std::size_t end, std::vector<double>& scratch) const;
     // The same as codes; a missing number (NaN) becomes -1.
     const std::int64_t* code_rows(std::size_t begin, std::size_t end, std::vector<std::int64_t>& scratch) const;
-    // The cells of columns [first, last) and rows [begin, end), column by column, `height` apart; rows past the end are 0.
-    void tile(std::size_t begin, std::size_t end, std::size_t first, std::size_t last, std::size_t height,
-              double* out) const;
+    // The cells of columns [first, last) and of up to kHeight rows, column by column, kHeight apart; rows past `end` are 0.
+    void tile(std::size_t begin, std::size_t end, std::size_t first, std::size_t last, double* out) const;
+    // How many rows to ask for at once: about 256 kB, which stay in the second-level cache between reading and adding.
+    std::size_t rows_per_tile() const;
 
     // One array of integers with adjacent cells.
     bool plain_integers() const;
@@ -38,13 +42,5 @@ struct Table {
   private:
     bool plain(Type type) const;
 };
-
-// What a column holds, for deciding how to read it as categories.
-struct Extent {
-    std::int64_t low = INT64_MAX, high = INT64_MIN;  // over whole numbers; low is INT64_MIN if a huge one is negative
-    std::int64_t first_fraction = -1, first_infinite = -1, first_huge = -1;  // rows, -1 for none
-    std::size_t missing = 0;
-};
-void scan(const Table& table, int n_threads, Extent* out);
 
 }  // namespace candide

@@ -11,7 +11,7 @@ import pytest
 from candide.kernels import _core
 
 N_ROWS, N_COLUMNS, N_CLASSES = 5, 3, 2
-VALUE, DEVIATION = 0, 4
+VALUE, DEVIATION = _core.CELLS.index("value"), _core.CELLS.index("deviation")
 
 
 def _sparse() -> dict[str, Any]:

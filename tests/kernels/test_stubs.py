@@ -18,7 +18,7 @@ def stub_signatures() -> dict[str, list[str]]:
 
 def binary_signatures() -> dict[str, list[str]]:
     # nanobind writes the signature into the docstring: name(argument: type, …) -> type.
-    names = [name for name in dir(_core) if not name.startswith("_")]
+    names = [name for name in dir(_core) if callable(getattr(_core, name)) and not name.startswith("_")]
     return {name: re.findall(r"[(\s](\w+): ", getattr(_core, name).__doc__.split("->")[0]) for name in names}
 
 

@@ -5,6 +5,9 @@ from typing import Any
 from .data import Array, Floats, Positions
 
 Table = Array | tuple[Array, ...]
+Findings = tuple[bool, bool, bool]  # negative, infinite, missing
+
+CELLS: tuple[str, ...]
 
 def tally(
     table: Table,
@@ -14,7 +17,7 @@ def tally(
     n_threads: int,
     total: Floats,
     missing: Floats,
-) -> tuple[bool, bool, bool]: ...
+) -> Findings: ...
 def tally_rows(
     indptr: Array,
     indices: Array,
@@ -26,7 +29,7 @@ def tally_rows(
     center: Floats | None,
     n_threads: int,
     total: Floats,
-) -> tuple[bool, bool, bool]: ...
+) -> Findings: ...
 def tally_rows_sparse(
     indptr: Array,
     indices: Array,
@@ -38,7 +41,7 @@ def tally_rows_sparse(
     n_classes: int,
     n_columns: int,
     n_threads: int,
-) -> tuple[Array, Array, Floats, tuple[bool, bool, bool]]: ...
+) -> tuple[Array, Array, Floats, Findings]: ...
 def moments(
     table: Table,
     classes: Positions,
@@ -61,10 +64,10 @@ def linear_scores(
     threshold: float | None,
     n_threads: int,
     scores: Floats,
-) -> tuple[bool, bool]: ...
+) -> Findings: ...
 def quadratic_scores(
     table: Table, precision: Floats, mean: Floats, constant: Floats, base: Floats, n_threads: int, scores: Floats
-) -> tuple[bool, bool]: ...
+) -> Findings: ...
 def linear_row_scores(
     indptr: Array,
     indices: Array,
@@ -75,7 +78,7 @@ def linear_row_scores(
     threshold: float | None,
     n_threads: int,
     scores: Floats,
-) -> tuple[bool, bool]: ...
+) -> Findings: ...
 def factored_row_scores(
     indptr: Array,
     indices: Array,
@@ -89,7 +92,7 @@ def factored_row_scores(
     threshold: float | None,
     n_threads: int,
     scores: Floats,
-) -> tuple[bool, bool]: ...
+) -> Findings: ...
 def normalise(scores: Floats, logarithm: bool, n_threads: int) -> int: ...
 def best(scores: Floats, n_threads: int, out: Array) -> int: ...
 def encode_labels(labels: Array, n_threads: int) -> Any: ...

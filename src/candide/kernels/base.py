@@ -11,6 +11,14 @@ import numpy as np
 from .data import Array, Data, Dense, Floats, Positions
 
 
+class Findings(NamedTuple):
+    """What a kernel met on the way; it does not judge."""
+
+    negative: bool  # some cell was below 0
+    infinite: bool
+    missing: bool
+
+
 class Tally(NamedTuple):
     """Weighted sums of cells: ``(classes, columns)``, dense or, where most cells are empty, a scipy ``csr_array``."""
 

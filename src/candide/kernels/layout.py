@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..exceptions import InputError
-from .base import MomentTable
+from .base import Findings, MomentTable
 from .data import Array, Data, Floats, Sparse
 
 # Up to this many cells (32 MB) a table of classes × columns is dense whatever it holds.
@@ -20,7 +20,9 @@ def keep_sparse(n_classes: int, n_columns: int, stored: int) -> bool:
 
 def with_implicit_zeros(rows: Array, count: Floats, missing: Floats, mean: Floats, scatter: Floats) -> MomentTable:
     """Moments of all cells from those of the stored ones: the cells that are not stored are zeros."""
-    zeros = np.maximum(rows[:, None] - count - missing, 0.0)
+    zeros = rows[:, None] - count - missing
+    # Weights that are not whole leave a rest where every cell is stored.
+    zeros[zeros < 1e-12 * rows[:, None]] = 0.0
     weight = count + zeros
     share = np.divide(zeros, weight, out=np.zeros_like(weight), where=weight > 0)
     return MomentTable(weight, mean * (1.0 - share), scatter + mean * mean * (count * share))
@@ -51,9 +53,9 @@ def negative_cell(data: Data, model: str = "a model of counts") -> InputError:
     )
 
 
-def refuse(data: Data, infinite: bool, negative: bool) -> None:
-    """Raises for what a scoring kernel met."""
-    if infinite:
+def refuse(data: Data, found: Findings, *, counts: bool = False) -> None:
+    """Raises for what a kernel met: infinite cells and, among counts, negative ones."""
+    if found.infinite:
         raise infinite_cell(data)
-    if negative:
+    if counts and found.negative:
         raise negative_cell(data)

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from .base import Extent, FactoredTable, LinearTable, MomentTable, PickTable, Tally
+from .base import Extent, FactoredTable, Findings, LinearTable, MomentTable, PickTable, Tally
 from .data import Array, Data, Dense, Floats, Positions, Sparse
 from .layout import keep_sparse, refuse, with_implicit_zeros
 
-_VALUE, _ABOVE, _OBSERVED, _MISSING, _DEVIATION = range(5)
+# What of a stored cell is summed, by the native module's own numbers.
+_CELLS = {name: number for number, name in enumerate(_core.CELLS)}
 
 
 class Native:
@@ -33,16 +34,13 @@ class Native:
         self, data: Data, classes: Positions, weight: Floats | None, n_classes: int, threshold: float | None
     ) -> Tally:
         if isinstance(data, Sparse):
-            cell = _VALUE if threshold is None else _ABOVE
+            cell = "value" if threshold is None else "above"
             total, found = self._sum_stored(data, classes, weight, n_classes, cell, threshold or 0.0)
-            negative, infinite, has_missing = found
-            missing = self._sum_stored(data, classes, weight, n_classes, _MISSING)[0] if has_missing else None
-            return Tally(total, missing, negative, infinite)
-        total, gaps = np.zeros((2, n_classes, data.n_columns))
-        negative, infinite, has_missing = _core.tally(
-            data.values, classes, weight, threshold, self.n_threads, total, gaps
-        )
-        return Tally(total, gaps if has_missing else None, negative, infinite)
+            gaps = self._sum_stored(data, classes, weight, n_classes, "missing")[0] if found.missing else None
+        else:
+            total, gaps = np.zeros((2, n_classes, data.n_columns))
+            found = Findings(*_core.tally(data.values, classes, weight, threshold, self.n_threads, total, gaps))
+        return Tally(total, gaps if found.missing else None, found.negative, found.infinite)
 
     def _sum_stored(
         self,
@@ -50,18 +48,18 @@ class Native:
         classes: Positions,
         weight: Floats | None,
         n_classes: int,
-        cell: int,
+        cell: str,
         threshold: float = 0.0,
         center: Floats | None = None,
-    ) -> tuple[Any, tuple[bool, bool, bool]]:
-        stored = (data.indptr, data.indices, data.values, classes, weight, cell, threshold)
+    ) -> tuple[Any, Findings]:
+        stored = (data.indptr, data.indices, data.values, classes, weight, _CELLS[cell], threshold)
         if center is None and keep_sparse(n_classes, data.n_columns, len(data.indices)):
             from scipy.sparse import csr_array
 
             indptr, indices, values, found = _core.tally_rows_sparse(*stored, n_classes, data.n_columns, self.n_threads)
-            return csr_array((values, indices, indptr), shape=(n_classes, data.n_columns)), found
+            return csr_array((values, indices, indptr), shape=(n_classes, data.n_columns)), Findings(*found)
         total = np.zeros((n_classes, data.n_columns))
-        return total, _core.tally_rows(*stored, center, self.n_threads, total)
+        return total, Findings(*_core.tally_rows(*stored, center, self.n_threads, total))
 
     def moments(self, data: Data, classes: Positions, weight: Floats | None, n_classes: int) -> MomentTable:
         if isinstance(data, Sparse):
@@ -73,16 +71,21 @@ class Native:
     def _sparse_moments(self, data: Sparse, classes: Positions, weight: Floats | None, n_classes: int) -> MomentTable:
         shape = (n_classes, data.n_columns)
 
-        def stored(cell: int, center: Floats) -> Floats:
+        def stored(cell: str, center: Floats) -> tuple[Floats, bool]:
             # A center, even an unused one, asks for a dense result.
-            total, (_, infinite, _) = self._sum_stored(data, classes, weight, n_classes, cell, 0.0, center)
-            refuse(data, infinite, negative=False)
-            return np.asarray(total)
+            total, found = self._sum_stored(data, classes, weight, n_classes, cell, 0.0, center)
+            refuse(data, found)
+            return np.asarray(total), found.missing
 
-        count, total, missing = (stored(cell, np.zeros(shape)) for cell in (_OBSERVED, _VALUE, _MISSING))
-        mean = np.divide(total, count, out=np.zeros(shape), where=count > 0)
+        none = np.zeros(shape)
+        count, has_missing = stored("observed", none)
+        missing = stored("missing", none)[0] if has_missing else none
+        # The mean, then the mean of what it leaves: equal cells end with exactly their value, and no scatter.
+        mean = none
+        for cell in ("value", "difference"):
+            mean = mean + np.divide(stored(cell, mean)[0], count, out=np.zeros(shape), where=count > 0)
         rows = np.bincount(classes, weight, minlength=n_classes)
-        return with_implicit_zeros(rows, count, missing, mean, stored(_DEVIATION, mean))
+        return with_implicit_zeros(rows, count, missing, mean, stored("deviation", mean)[0])
 
     def count_codes(
         self, codes: Dense, classes: Positions, weight: Floats | None, n_classes: int, offsets: Array
@@ -96,29 +99,32 @@ class Native:
         if isinstance(data, Sparse):
             weights, absent = table.by_column
             gaps = None if absent is None else absent.padded
-            odd = _core.linear_row_scores(
+            found = _core.linear_row_scores(
                 data.indptr, data.indices, data.values, weights.padded, base, gaps, threshold, self.n_threads, scores
             )
         else:
-            odd = _core.linear_scores(data.values, table.weights, base, table.absent, threshold, self.n_threads, scores)
-        refuse(data, odd[0], odd[1] and not table.signed)
+            found = _core.linear_scores(
+                data.values, table.weights, base, table.absent, threshold, self.n_threads, scores
+            )
+        refuse(data, Findings(*found), counts=threshold is None and not table.signed)
         return scores
 
     def factored_scores(self, data: Data, table: FactoredTable, base: Floats, threshold: float | None) -> Floats:
         rows = data if isinstance(data, Sparse) else Sparse.of(_as_sparse(data))
         scores = np.empty((data.n_rows, len(base)))
         stored = table.stored
-        odd = _core.factored_row_scores(
+        found = _core.factored_row_scores(
             rows.indptr, rows.indices, rows.values, table.shared, table.slope, stored.indptr, stored.indices,
             stored.data, base, threshold, self.n_threads, scores,
         )  # fmt: skip
-        refuse(data, *odd)
+        refuse(data, Findings(*found), counts=threshold is None)
         return scores
 
     def quadratic_scores(self, data: Data, precision: Floats, mean: Floats, constant: Floats, base: Floats) -> Floats:
         values = data.floats() if isinstance(data, Sparse) else data.values
         scores = np.empty((data.n_rows, len(base)))
-        refuse(data, *_core.quadratic_scores(values, precision, mean, constant, base, self.n_threads, scores))
+        found = _core.quadratic_scores(values, precision, mean, constant, base, self.n_threads, scores)
+        refuse(data, Findings(*found))
         return scores
 
     def code_scores(self, codes: Dense, offsets: Array, table: PickTable, base: Floats) -> Floats:

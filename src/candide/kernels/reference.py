@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .base import Extent, FactoredTable, LinearTable, MomentTable, PickTable, Tally
+from .base import Extent, FactoredTable, Findings, LinearTable, MomentTable, PickTable, Tally
 from .data import Array, Data, Dense, Floats, Positions
 from .layout import refuse
 
@@ -106,7 +106,7 @@ def _codes(column: Array) -> tuple[Array, Array]:
 
 def _usable(data: Data, *, counts: bool = False) -> Floats:
     x = data.floats()
-    refuse(data, bool(np.isinf(x).any()), counts and bool((x < 0).any()))
+    refuse(data, Findings(bool((x < 0).any()), bool(np.isinf(x).any()), bool(np.isnan(x).any())), counts=counts)
     return x
 
 

@@ -1,0 +1,27 @@
+// What a kernel met on the way. It never judges: Python turns findings into errors with names and places.
+#pragma once
+
+#include <vector>
+
+namespace candide {
+
+struct Findings {
+    bool negative = false, infinite = false, missing = false;
+
+    bool finite() const { return !infinite && !missing; }
+
+    void add(const Findings& other) {
+        negative |= other.negative;
+        infinite |= other.infinite;
+        missing |= other.missing;
+    }
+};
+
+// Those of all tasks.
+inline Findings join(const std::vector<Findings>& parts) {
+    Findings all;
+    for (const Findings& part : parts) all.add(part);
+    return all;
+}
+
+}  // namespace candide

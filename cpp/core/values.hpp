@@ -1,0 +1,16 @@
+// A stretch of values before it is scored: what is odd in it, and which of it lies above a threshold.
+#pragma once
+
+#include <cstddef>
+
+#include "findings.hpp"
+
+namespace candide {
+
+// Negative values are looked for only where they matter, as in counts.
+Findings inspect(const double* x, std::size_t n, bool signs);
+
+// 1 above the threshold, else 0; a missing value stays missing.
+void binarize(double* x, std::size_t n, double threshold);
+
+}  // namespace candide
