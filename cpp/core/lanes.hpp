@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "parallel.hpp"
 
@@ -29,7 +30,8 @@ struct LaneArray {
     double v[N];
     LaneArray& operator+=(const LaneArray& o) { for (int i = 0; i < N; ++i) v[i] += o.v[i]; return *this; }
     LaneArray& operator-=(const LaneArray& o) { for (int i = 0; i < N; ++i) v[i] -= o.v[i]; return *this; }
-    friend LaneArray operator*(LaneArray a, const LaneArray& b) { for (int i = 0; i < N; ++i) a.v[i] *= b.v[i]; return a; }
+    LaneArray& operator*=(const LaneArray& o) { for (int i = 0; i < N; ++i) v[i] *= o.v[i]; return *this; }
+    friend LaneArray operator*(LaneArray a, const LaneArray& b) { return a *= b; }
     friend LaneArray operator*(double a, LaneArray b) { for (int i = 0; i < N; ++i) b.v[i] *= a; return b; }
     friend LaneArray operator-(LaneArray a) { for (int i = 0; i < N; ++i) a.v[i] = -a.v[i]; return a; }
     friend LaneArray operator-(LaneArray a, const LaneArray& b) { return a -= b; }
@@ -38,6 +40,19 @@ struct LaneArray {
 using Lanes8 = LaneArray<8>;
 using Lanes4 = LaneArray<4>;
 #endif
+
+// Doubles from the beginning of a cache line on: a vector that lies across two costs two loads.
+class AlignedDoubles {
+  public:
+    explicit AlignedDoubles(std::size_t n) : lines_((n + 7) / 8) {}
+    double* data() { return lines_.empty() ? nullptr : lines_[0].values; }
+
+  private:
+    struct alignas(64) Line {
+        double values[8];
+    };
+    std::vector<Line> lines_;
+};
 
 template <class Lanes>
 CANDIDE_INLINE void load(Lanes& to, const double* from) { std::memcpy(&to, from, sizeof to); }

@@ -73,15 +73,14 @@ struct Reading {
 // One tile: blocks of columns go through `add(block, finite, first column, sums)`.
 template <class AddBlock>
 Findings score_tile(const Table& table, std::size_t begin, std::size_t end, const Reading& reading,
-                    std::vector<double>& x, double* sums, AddBlock&& add) {
+                    double* x, double* sums, AddBlock&& add) {
     Findings found;
-    const std::size_t width = x.size() / kHeight;
-    for (std::size_t first = 0; first < table.n_columns; first += width) {
-        const std::size_t last = std::min(first + width, table.n_columns), n = (last - first) * kHeight;
-        table.tile(begin, end, first, last, x.data());
-        const Findings here = inspect(x.data(), n, reading.signs);
-        if (reading.threshold) binarize(x.data(), n, *reading.threshold);
-        add(Block{x.data(), last - first, table.n_columns}, here.finite(), first, sums);
+    for (std::size_t first = 0; first < table.n_columns; first += kColumnBlock) {
+        const std::size_t last = std::min(first + kColumnBlock, table.n_columns), n = (last - first) * kHeight;
+        table.tile(begin, end, first, last, x);
+        const Findings here = inspect(x, n, reading.signs);
+        if (reading.threshold) binarize(x, n, *reading.threshold);
+        add(Block{x, last - first, table.n_columns}, here.finite(), first, sums);
         found.add(here);
     }
     return found;
@@ -94,14 +93,14 @@ Findings score_tiles(const Table& table, const double* base, std::size_t n_class
     const std::size_t n_tasks = (n_tiles + kTilesPerTask - 1) / kTilesPerTask;
     std::vector<Findings> found(n_tasks);
     parallel_for(n_tasks, table.n_rows * table.n_columns * n_classes, n_threads, [&](std::size_t task) {
-        std::vector<double> x(std::min(kColumnBlock, table.n_columns) * kHeight), sums(n_classes * kHeight);
+        AlignedDoubles x(std::min(kColumnBlock, table.n_columns) * kHeight), sums(n_classes * kHeight);
         const std::size_t last_tile = std::min(n_tiles, (task + 1) * kTilesPerTask);
         for (std::size_t t = task * kTilesPerTask; t < last_tile; ++t) {
             const std::size_t begin = t * kHeight, end = std::min(begin + kHeight, table.n_rows);
             for (std::size_t c = 0; c < n_classes; ++c) std::fill_n(sums.data() + c * kHeight, kHeight, base[c]);
-            found[task].add(score_tile(table, begin, end, reading, x, sums.data(), add));
+            found[task].add(score_tile(table, begin, end, reading, x.data(), sums.data(), add));
             for (std::size_t r = begin; r < end; ++r)
-                for (std::size_t c = 0; c < n_classes; ++c) scores[r * n_classes + c] = sums[c * kHeight + (r - begin)];
+                for (std::size_t c = 0; c < n_classes; ++c) scores[r * n_classes + c] = sums.data()[c * kHeight + (r - begin)];
         }
     });
     return join(found);

@@ -93,9 +93,7 @@ Findings factored_row_scores(const Rows<Index>& rows, const FactoredWeights& wei
             const auto j = static_cast<std::size_t>(cells.at[k]);
             shared += value * weights.shared[j];
             length += value;
-            weights.check_column(j, n_classes);
-            for (std::int64_t i = weights.indptr[j]; i < weights.indptr[j + 1]; ++i)
-                out[weights.classes[i]] += value * weights.values[i];
+            weights.add_column(j, value, n_classes, out);
         }
         for (std::size_t c = 0; c < n_classes; ++c) out[c] += base[c] + shared + length * weights.slope[c];
     };

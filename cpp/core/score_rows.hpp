@@ -7,7 +7,6 @@
 #include <stdexcept>
 
 #include "findings.hpp"
-#include "positions.hpp"
 #include "rows.hpp"
 
 namespace candide {
@@ -29,12 +28,19 @@ struct FactoredWeights {
     const double* values;
     std::size_t n_stored;
 
-    // The table is too large to be checked in every call: the cells of a column are, before they are used.
-    void check_column(std::size_t j, std::size_t n_classes) const {
+    // out[class] += x * weight for the stored cells of column j. The table is too large to be checked in every call: its
+    // cells are when they are used.
+    void add_column(std::size_t j, double x, std::size_t n_classes, double* out) const {
         const std::int64_t begin = indptr[j], end = indptr[j + 1];
-        if (begin < 0 || end < begin || static_cast<std::size_t>(end) > n_stored ||
-            !all_below(classes + begin, static_cast<std::size_t>(end - begin), n_classes))
-            throw std::invalid_argument("the stored weights of a column lie outside their table");
+        bool outside = begin < 0 || end < begin || static_cast<std::size_t>(end) > n_stored;
+        for (std::int64_t i = begin; i < end && !outside; ++i) {
+            const auto c = static_cast<std::size_t>(classes[i]);
+            if (c < n_classes) [[likely]]
+                out[c] += x * values[i];
+            else
+                outside = true;
+        }
+        if (outside) throw std::invalid_argument("the stored weights of a column lie outside their table");
     }
 };
 template <class Index>
