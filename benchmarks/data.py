@@ -36,6 +36,13 @@ def codes(scale: float = 1.0) -> tuple[Any, Any]:
     return (X + y[:, None] % 3) % 8, y
 
 
+def unsorted(X: Any) -> Any:
+    """The same rows as vectorisers make them: whole numbers, the columns of a row in the order of the text."""
+    order = np.random.default_rng(5).random(X.nnz)
+    order = np.lexsort((order, np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))))
+    return csr_matrix((X.data[order].astype(np.int64), X.indices[order], X.indptr), shape=X.shape)
+
+
 def words(scale: float = 1.0) -> tuple[Any, Any]:
     """Word counts: frequencies fall as one over the rank, about 73 different words a row."""
     n_rows, n_columns = int(SPARSE_SHAPE[0] * scale), SPARSE_SHAPE[1]
