@@ -61,7 +61,7 @@ class Dense:
 
 @dataclass(frozen=True, slots=True)
 class Sparse:
-    """Compressed sparse rows. ``indptr`` need not start at 0, so a stretch of rows is a view."""
+    """Compressed sparse rows; ``indptr`` starts at 0, and what is stored is what the rows hold."""
 
     indptr: Array
     indices: Array
@@ -81,15 +81,19 @@ class Sparse:
             indptr, indices = indptr.astype(np.int64), indices.astype(np.int64)
         if not (indptr.flags.c_contiguous and indices.flags.c_contiguous):
             indptr, indices = np.ascontiguousarray(indptr), np.ascontiguousarray(indices)
-        return cls(indptr, indices, values, matrix.shape[1])
+        stored = int(indptr[-1])  # scipy may hold room for more
+        return cls(indptr, indices[:stored], values[:stored], matrix.shape[1])
 
     @property
     def n_rows(self) -> int:
         return len(self.indptr) - 1
 
     def rows(self, begin: int, end: int) -> Sparse:
-        """Rows ``begin`` to ``end``, without a copy."""
-        return Sparse(self.indptr[begin : end + 1], self.indices, self.values, self.n_columns, self.first_row + begin)
+        """Rows ``begin`` to ``end``; only the row pointers are copied."""
+        indptr = self.indptr[begin : end + 1]
+        stored = slice(int(indptr[0]), int(indptr[-1]))
+        indices, values = self.indices[stored], self.values[stored]
+        return Sparse(indptr - indptr[0], indices, values, self.n_columns, self.first_row + begin)
 
     def take(self, rows: Array) -> Sparse:
         """A copy of some rows."""
@@ -99,9 +103,7 @@ class Sparse:
         """The same rows as scipy's type."""
         from scipy.sparse import csr_array
 
-        begin, end = int(self.indptr[0]), int(self.indptr[-1])
-        parts = (self.values[begin:end], self.indices[begin:end], self.indptr - begin)
-        return csr_array(parts, shape=(self.n_rows, self.n_columns))
+        return csr_array((self.values, self.indices, self.indptr), shape=(self.n_rows, self.n_columns))
 
     def floats(self) -> Floats:
         """The cells as one array of doubles."""

@@ -1,18 +1,39 @@
-"""The kernels in C++: allocates results, checks what crosses the border, and releases the interpreter lock."""
+"""The kernels in C++: allocates results, and turns what the native module finds into errors.
+
+The border itself checks shapes and types of all arrays and releases the interpreter lock.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+from ..exceptions import InputError
 from . import _core
 from .base import Extent, FactoredTable, Findings, LinearTable, MomentTable, PickTable, Tally
 from .data import Array, Data, Dense, Floats, Positions, Sparse
-from .layout import keep_sparse, refuse, with_implicit_zeros
+from .places import refuse
+
+# Up to this many cells (32 MB) a table of classes × columns is dense whatever it holds.
+DENSE_CELLS = 1 << 22
 
 # What of a stored cell is summed, by the native module's own numbers.
 _CELLS = {name: number for number, name in enumerate(_core.CELLS)}
+
+
+@contextmanager
+def _well_formed() -> Iterator[None]:
+    """Sparse rows are checked where they are read, one row before its cells are used."""
+    try:
+        yield
+    except IndexError as error:
+        raise InputError(
+            f"the sparse matrix is malformed: {error}; row pointers must rise and column indices lie within the shape; "
+            "rebuild it, for example with scipy.sparse.csr_array(X.tocoo())"
+        ) from error
 
 
 class Native:
@@ -53,13 +74,17 @@ class Native:
         center: Floats | None = None,
     ) -> tuple[Any, Findings]:
         stored = (data.indptr, data.indices, data.values, classes, weight, _CELLS[cell], threshold)
-        if center is None and keep_sparse(n_classes, data.n_columns, len(data.indices)):
+        if center is None and _keep_sparse(n_classes, data.n_columns, len(data.indices)):
             from scipy.sparse import csr_array
 
-            indptr, indices, values, found = _core.tally_rows_sparse(*stored, n_classes, data.n_columns, self.n_threads)
+            with _well_formed():
+                indptr, indices, values, found = _core.tally_rows_sparse(
+                    *stored, n_classes, data.n_columns, self.n_threads
+                )
             return csr_array((values, indices, indptr), shape=(n_classes, data.n_columns)), Findings(*found)
         total = np.zeros((n_classes, data.n_columns))
-        return total, Findings(*_core.tally_rows(*stored, center, self.n_threads, total))
+        with _well_formed():
+            return total, Findings(*_core.tally_rows(*stored, center, self.n_threads, total))
 
     def moments(self, data: Data, classes: Positions, weight: Floats | None, n_classes: int) -> MomentTable:
         if isinstance(data, Sparse):
@@ -85,7 +110,7 @@ class Native:
         for cell in ("value", "difference"):
             mean = mean + np.divide(stored(cell, mean)[0], count, out=np.zeros(shape), where=count > 0)
         rows = np.bincount(classes, weight, minlength=n_classes)
-        return with_implicit_zeros(rows, count, missing, mean, stored("deviation", mean)[0])
+        return _with_implicit_zeros(rows, count, missing, mean, stored("deviation", mean)[0])
 
     def count_codes(
         self, codes: Dense, classes: Positions, weight: Floats | None, n_classes: int, offsets: Array
@@ -99,9 +124,9 @@ class Native:
         if isinstance(data, Sparse):
             weights, absent = table.by_column
             gaps = None if absent is None else absent.padded
-            found = _core.linear_row_scores(
-                data.indptr, data.indices, data.values, weights.padded, base, gaps, threshold, self.n_threads, scores
-            )
+            stored = (data.indptr, data.indices, data.values)
+            with _well_formed():
+                found = _core.linear_row_scores(*stored, weights.padded, base, gaps, threshold, self.n_threads, scores)
         else:
             found = _core.linear_scores(
                 data.values, table.weights, base, table.absent, threshold, self.n_threads, scores
@@ -112,11 +137,12 @@ class Native:
     def factored_scores(self, data: Data, table: FactoredTable, base: Floats, threshold: float | None) -> Floats:
         rows = data if isinstance(data, Sparse) else Sparse.of(_as_sparse(data))
         scores = np.empty((data.n_rows, len(base)))
-        stored = table.stored
-        found = _core.factored_row_scores(
-            rows.indptr, rows.indices, rows.values, table.shared, table.slope, stored.indptr, stored.indices,
-            stored.data, base, threshold, self.n_threads, scores,
-        )  # fmt: skip
+        by_column = (table.stored.indptr, table.stored.indices, table.stored.data)
+        with _well_formed():
+            found = _core.factored_row_scores(
+                rows.indptr, rows.indices, rows.values, table.shared, table.slope, *by_column, base, threshold,
+                self.n_threads, scores,
+            )  # fmt: skip
         refuse(data, Findings(*found), counts=threshold is None)
         return scores
 
@@ -138,6 +164,22 @@ class Native:
     def best(self, scores: Floats) -> tuple[Array, int]:
         out = np.empty(len(scores), dtype=np.int64)
         return out, int(_core.best(scores, self.n_threads, out))
+
+
+def _keep_sparse(n_classes: int, n_columns: int, stored: int) -> bool:
+    """Whether a table of sums with at most ``stored`` cells is better kept sparse."""
+    cells = n_classes * n_columns
+    return cells > DENSE_CELLS and 3 * stored < cells
+
+
+def _with_implicit_zeros(rows: Array, count: Floats, missing: Floats, mean: Floats, scatter: Floats) -> MomentTable:
+    """Moments of all cells from those of the stored ones: the cells that are not stored are zeros."""
+    zeros = rows[:, None] - count - missing
+    # Weights that are not whole leave a rest where every cell is stored.
+    zeros[zeros < 1e-12 * rows[:, None]] = 0.0
+    weight = count + zeros
+    share = np.divide(zeros, weight, out=np.zeros_like(weight), where=weight > 0)
+    return MomentTable(weight, mean * (1.0 - share), scatter + mean * mean * (count * share))
 
 
 def _as_sparse(data: Dense) -> Any:

@@ -6,7 +6,7 @@ import numpy as np
 
 from .base import Extent, FactoredTable, Findings, LinearTable, MomentTable, PickTable, Tally
 from .data import Array, Data, Dense, Floats, Positions
-from .layout import refuse
+from .places import refuse
 
 
 class Reference:
