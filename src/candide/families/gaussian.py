@@ -11,7 +11,7 @@ from ..exceptions import InputError
 from ..kernels import Kernels
 from ..kernels.base import LinearTable
 from ..kernels.data import Array, Data, Dense, Floats, Positions, Sparse, chunks
-from ..kernels.layout import infinite_cell
+from ..kernels.places import infinite_cell
 from ..statistics import Moments
 from .base import Batch, cell_positions
 

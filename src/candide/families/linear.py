@@ -12,7 +12,7 @@ from ..exceptions import InputError
 from ..kernels import Kernels
 from ..kernels.base import FactoredTable, LinearTable, Tally
 from ..kernels.data import Data, Floats, Sparse
-from ..kernels.layout import infinite_cell, negative_cell
+from ..kernels.places import infinite_cell, negative_cell
 from ..statistics import Counts
 from .base import Batch
 
