@@ -28,7 +28,8 @@ inline auto exact(const char* name) { return nb::arg(name).noconvert(); }
 template <class Array>
 Array array_of(nb::handle source) {
     Array array;
-    if (!nb::try_cast<Array>(source, array, false)) throw nb::type_error("an array of another type or layout was expected");
+    if (!nb::try_cast<Array>(source, array, false))
+        throw nb::type_error("an array of another type or layout was expected");
     return array;
 }
 
@@ -106,7 +107,9 @@ auto unlocked(Work&& work) {
     return work();
 }
 
-inline nb::tuple as_tuple(const Findings& found) { return nb::make_tuple(found.negative, found.infinite, found.missing); }
+inline nb::tuple as_tuple(const Findings& found) {
+    return nb::make_tuple(found.negative, found.infinite, found.missing);
+}
 
 // A vector becomes a NumPy array without a copy.
 template <class T>

@@ -1,7 +1,7 @@
 #include "arrays.hpp"
 
 NB_MODULE(_core, module) {
-    module.doc() = "The loops over rows. Call them through candide.kernels, which checks what crosses.";
+    module.doc() = "The loops over rows. Call them through candide.kernels, which says what went wrong and where.";
     candide::bind_tally(module);
     candide::bind_moments(module);
     candide::bind_codes(module);

@@ -55,8 +55,8 @@ inline void check_groups(std::size_t n_rows, const Positions& classes, const May
 inline std::size_t padded_width(const Doubles& array, std::size_t n_rows, std::size_t n_classes, const char* name) {
     const Shape shape = shape_of(array, name);
     require(shape.n_rows == n_rows && shape.n_columns >= n_classes && shape.n_columns % 4 == 0,
-            std::string(name) + " must have " + std::to_string(n_rows) + " rows, padded to a multiple of four and at least " +
-                std::to_string(n_classes));
+            std::string(name) + " must have " + std::to_string(n_rows) +
+                " rows, padded to a multiple of four and at least " + std::to_string(n_classes));
     return shape.n_columns;
 }
 

@@ -112,7 +112,8 @@ CANDIDE_CLONES void transpose(const double* rows, std::size_t stride, std::size_
     std::size_t j = 0;
 #ifdef CANDIDE_SHUFFLES
     for (; j + 4 <= n_columns; j += 4)
-        for (std::size_t r = 0; r < kHeight; r += 4) transpose_four(rows + r * stride + j, stride, out + j * kHeight + r);
+        for (std::size_t r = 0; r < kHeight; r += 4)
+            transpose_four(rows + r * stride + j, stride, out + j * kHeight + r);
 #endif
     for (; j < n_columns; ++j)
         for (std::size_t r = 0; r < kHeight; ++r) out[j * kHeight + r] = rows[r * stride + j];

@@ -14,9 +14,10 @@ CANDIDE_CLONES bool negative_values(const double* x, std::size_t n) { return any
 }  // namespace
 
 Findings inspect(const double* x, std::size_t n, bool signs) {
+    const bool finite = finite_values(x, n);
     Findings found;
     found.negative = signs && negative_values(x, n);
-    if (finite_values(x, n)) return found;
+    if (finite) return found;
     found.infinite = std::any_of(x, x + n, [](double value) { return std::isinf(value); });
     found.missing = std::any_of(x, x + n, [](double value) { return value != value; });
     return found;
