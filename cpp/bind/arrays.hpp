@@ -126,5 +126,6 @@ void bind_scan(nb::module_& module);
 void bind_score(nb::module_& module);
 void bind_finish(nb::module_& module);
 void bind_labels(nb::module_& module);
+void bind_repeats(nb::module_& module);
 
 }  // namespace candide

@@ -9,4 +9,5 @@ NB_MODULE(_core, module) {
     candide::bind_score(module);
     candide::bind_finish(module);
     candide::bind_labels(module);
+    candide::bind_repeats(module);
 }

@@ -97,7 +97,8 @@ def test_dates(name: str, make: Callable[[np.ndarray], Any]) -> None:
 @pytest.mark.parametrize("name", COUNTS)
 @pytest.mark.parametrize("make", [np.asarray, csr_array, pd.DataFrame, pl.DataFrame], ids=lambda make: make.__name__)
 def test_negative_counts(name: str, make: Callable[[np.ndarray], Any]) -> None:
-    said = "Negative values", name, "column 1 is -3 at row 2", "counts are 0 or more", "alternate_sign=False"
+    column = "column 'column_1'" if make is pl.DataFrame else "column 1"
+    said = "Negative values", name, f"{column} is -3 at row 2", "counts are 0 or more", "alternate_sign=False"
     refused(lambda: getattr(candide, name)().fit(make(with_cell(-3.0)), y), *said)
 
 
@@ -115,7 +116,8 @@ FRAMES = [np.asarray, np.asfortranarray, pd.DataFrame, pl.DataFrame, lambda rows
 def test_infinity(name: str, make: Callable[[np.ndarray], Any], value: float) -> None:
     if name == "CategoricalNB" and make is csr_array:
         pytest.skip("CategoricalNB takes no sparse matrices")
-    said = "column 1 is infinite at row 2", "finite, or NaN where", "replace or drop it"
+    column = "column 'column_1'" if make is pl.DataFrame else "column 1"
+    said = f"{column} is infinite at row 2", "finite, or NaN where", "replace or drop it"
     rows, model = make(with_cell(value)), getattr(candide, name)().fit(X, y)
     refused(lambda: getattr(candide, name)().fit(rows, y), *said)
     if make is not pl.DataFrame:  # whose names of columns the model does not know, and says so

@@ -89,7 +89,7 @@ def _csr(dtype: str, index: str) -> Callable[[Floats], Sparse]:
 
 
 def _middle_rows(X: Floats) -> Sparse:
-    """A stretch of rows of a larger matrix: ``indptr`` does not start at 0."""
+    """A stretch of rows of a larger matrix."""
     return Sparse.of(csr_array(np.vstack([X, X, X]))).rows(len(X), 2 * len(X))
 
 

@@ -28,7 +28,7 @@ def read_categories(X: Any) -> Dense:
     frame = as_frame(X)
     if frame is not None:
         columns = tuple(_frame_column(series) for series in frame.iter_columns())
-        return not_empty(Dense(columns, len(frame), len(columns)))
+        return not_empty(Dense(columns, len(frame), len(columns), 0, tuple(frame.columns)))
     values = two_dimensional(X)
     if values.dtype.kind not in "biuf":
         columns = tuple(_tidy(values[:, j]) for j in range(values.shape[1]))
@@ -87,7 +87,7 @@ def encode_categories(data: Dense, n_classes: int, kernels: Kernels) -> Coded:
     if not isinstance(data.values, tuple) and all(e is not None and _direct(e, limit) for e in extents):
         labels = tuple(np.arange(max(e.high, -1) + 1) for e in extents if e is not None)
         return Coded(data, labels)
-    parts = [_encode_column(data.column(j), extents[j], limit, kernels, j) for j in range(data.n_columns)]
+    parts = [_encode_column(data.column(j), extents[j], limit, kernels, data.name(j)) for j in range(data.n_columns)]
     return Coded(Dense.of(tuple(codes for codes, _ in parts)), tuple(labels for _, labels in parts))
 
 
@@ -103,11 +103,11 @@ def _extents(data: Dense, kernels: Kernels) -> list[Extent | None]:
         if extent.first_infinite >= 0:
             row = data.first_row + extent.first_infinite
             raise InputError(
-                f"Input X contains infinity: column {j} is infinite at row {row}; codes must be finite, or NaN "
+                f"Input X contains infinity: {data.name(j)} is infinite at row {row}; codes must be finite, or NaN "
                 "where they are missing; replace or drop it"
             )
         if extent.low < 0 or (extent.first_fraction >= 0 and _lowest(data.column(j)) < 0):
-            raise _negative(j, _lowest(data.column(j)))
+            raise _negative(data.name(j), _lowest(data.column(j)))
     return found
 
 
@@ -119,22 +119,24 @@ def _direct(extent: Extent, limit: int) -> bool:
     return extent.high < limit and extent.first_fraction < 0 and extent.first_huge < 0
 
 
-def _encode_column(column: Array, extent: Extent | None, limit: int, kernels: Kernels, j: int) -> tuple[Array, Array]:
+def _encode_column(
+    column: Array, extent: Extent | None, limit: int, kernels: Kernels, name: str
+) -> tuple[Array, Array]:
     if extent is not None and _direct(extent, limit):
         return column, np.arange(max(extent.high, -1) + 1)
     if extent is not None and extent.first_fraction >= 0:
         row = extent.first_fraction
         warn(
-            f"column {j} holds numbers that are not whole (first: {column[row]} at row {row}); each distinct value is "
+            f"{name} holds numbers that are not whole (first: {column[row]} at row {row}); each distinct value is "
             "taken as a category; for measurements use GaussianNB"
         )
-    known, index, positions = _distinct(column, j, kernels)
+    known, index, positions = _distinct(column, name, kernels)
     codes = np.full(len(column), -1, dtype=np.int64)
     codes[known] = positions
     return codes, index.labels
 
 
-def _distinct(column: Array, j: int, kernels: Kernels) -> tuple[Array, Index, Array]:
+def _distinct(column: Array, name: str, kernels: Kernels) -> tuple[Array, Index, Array]:
     """Which rows are known, the distinct values of those, and the position of each."""
     if column.dtype == np.uint64 and (column > np.iinfo(np.int64).max).any():
         column = column.astype(object)
@@ -149,7 +151,7 @@ def _distinct(column: Array, j: int, kernels: Kernels) -> tuple[Array, Index, Ar
     holes = {value for value in _values(column) if is_missing(value)}
     known = np.array([value not in holes for value in column.tolist()], dtype=bool) if holes else _all_rows(column)
     index, positions = encode(column[known], kernels)
-    _not_negative(index.labels, j)
+    _not_negative(index.labels, name)
     return known, index, positions
 
 
@@ -164,16 +166,16 @@ def _all_rows(column: Array) -> Array:
     return np.ones(len(column), dtype=bool)
 
 
-def _not_negative(labels: Array, j: int) -> None:
+def _not_negative(labels: Array, name: str) -> None:
     """A number below 0 is refused beside texts as it is among numbers."""
     low = [label for label in labels.tolist() if isinstance(label, (int, float)) and label < 0]
     if low:
-        raise _negative(j, low[0])
+        raise _negative(name, low[0])
 
 
-def _negative(j: int, lowest: Any) -> InputError:
+def _negative(name: str, lowest: Any) -> InputError:
     return InputError(
-        f"Negative values in data passed to CategoricalNB (input X): column {j} holds {lowest}; codes start at 0; use "
+        f"Negative values in data passed to CategoricalNB (input X): {name} holds {lowest}; codes start at 0; use "
         "NaN for a missing value, or pass the categories as texts"
     )
 
@@ -215,15 +217,15 @@ def look_up(data: Dense, lookups: tuple[Lookup, ...], kernels: Kernels) -> Dense
     if all(plain) and not isinstance(data.values, tuple):
         return data
     columns = [
-        data.column(j) if plain[j] else _look_up_column(data.column(j), j, lookups[j], kernels)
+        data.column(j) if plain[j] else _look_up_column(data.column(j), data.name(j), lookups[j], kernels)
         for j in range(data.n_columns)
     ]
     return Dense.of(tuple(columns))
 
 
-def _look_up_column(column: Array, j: int, lookup: Lookup, kernels: Kernels) -> Array:
-    known, index, positions = _distinct(column, j, kernels)
-    _same_kind(index.labels, lookup.labels, j)
+def _look_up_column(column: Array, name: str, lookup: Lookup, kernels: Kernels) -> Array:
+    known, index, positions = _distinct(column, name, kernels)
+    _same_kind(index.labels, lookup.labels, name)
     places = index.positions_in(Index(lookup.labels))
     place = np.array([lookup.slot(*pair) for pair in zip(index.labels.tolist(), places, strict=True)], dtype=np.int64)
     codes = np.full(len(column), -1, dtype=np.int64)
@@ -231,11 +233,11 @@ def _look_up_column(column: Array, j: int, lookup: Lookup, kernels: Kernels) -> 
     return codes
 
 
-def _same_kind(asked: Array, learned: Array, j: int) -> None:
+def _same_kind(asked: Array, learned: Array, name: str) -> None:
     """'1' is not 1: a column that comes in another type than it was learned in is all unseen, most likely by a slip."""
     kinds = [{kind_of(label) for label in labels.tolist()} for labels in (asked, learned)]
     if all(kinds) and not kinds[0] & kinds[1]:
         warn(
-            f"column {j} holds values such as {asked.tolist()[0]!r}, but was learned with values such as "
+            f"{name} holds values such as {asked.tolist()[0]!r}, but was learned with values such as "
             f"{learned.tolist()[0]!r}, so none of them is known; pass the type that was learned"
         )

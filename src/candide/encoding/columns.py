@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..exceptions import InputError
+from ..kernels import default as default_kernels
 from ..kernels.data import Array, Data, Dense, Floats, Sparse
 
 # Types that cross to the kernels as they are; all others become doubles first.
@@ -29,7 +30,7 @@ def read_numbers(X: Any) -> Data:
     if type(X) is np.ndarray and X.ndim == 2 and X.dtype in _DIRECT and X.flags.aligned:
         return not_empty(Dense(X, *X.shape))
     if is_sparse(X):
-        return not_empty(Sparse.of(_numeric_sparse(X)))
+        return not_empty(_sparse_numbers(X))
     frame = as_frame(X)
     if frame is not None:
         return not_empty(_frame_numbers(frame))
@@ -37,12 +38,12 @@ def read_numbers(X: Any) -> Data:
 
 
 def _frame_numbers(frame: Any) -> Dense:
-    values = _as_one(frame)
+    values, names = _as_one(frame), tuple(frame.columns)
     if values is not None:
-        return Dense.of(values)
+        return Dense.of(values, names)
     columns = tuple(number_column(series, series.name) for series in frame.iter_columns())
-    data = Dense(columns, len(frame), len(columns))
-    return Dense.of(data.floats()) if len(columns) > _MANY_COLUMNS else data
+    data = Dense(columns, len(frame), len(columns), 0, names)
+    return Dense.of(data.floats(), names) if len(columns) > _MANY_COLUMNS else data
 
 
 def _as_one(frame: Any) -> Array | None:
@@ -184,6 +185,17 @@ def _from_objects(values: Array, name: str | int) -> Floats:
             "clean the values, or use CategoricalNB for categories"
         )
     return out
+
+
+def _sparse_numbers(X: Any) -> Sparse:
+    matrix = _numeric_sparse(X).tocsr()
+    data = Sparse.of(matrix)
+    # Cells stored twice are one cell, as scipy reads them. A matrix that knows itself to be tidy need not be looked at.
+    if not matrix.has_canonical_format and default_kernels().has_repeats(data):
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+        return Sparse.of(matrix)
+    return data
 
 
 def _numeric_sparse(X: Any) -> Any:

@@ -153,10 +153,10 @@ class CategoricalLikelihood:
         for j, (look, _) in enumerate(self.columns):
             outside = np.flatnonzero(codes.column(j) >= look.size)
             if len(outside):
-                value = data.column(j)[outside[:1]].tolist()[0]
+                value, row = data.column(j)[outside[:1]].tolist()[0], data.first_row + outside[0]
                 raise InputError(
-                    f"column {j} holds category {value!r} at row {data.first_row + outside[0]}, which was not seen in "
-                    "training; pass unseen='ignore' or unseen='smooth', or learn it with partial_fit"
+                    f"{data.name(j)} holds category {value!r} at row {row}, which was not seen in training; "
+                    "pass unseen='ignore' or unseen='smooth', or learn it with partial_fit"
                 )
 
     def scores(self, data: Dense, offset: Floats, kernels: Kernels) -> Floats:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from .data import Array, Data, Dense, Floats, Positions
+from .data import Array, Data, Dense, Floats, Positions, Sparse
 
 
 class Findings(NamedTuple):
@@ -92,6 +92,8 @@ class Kernels(Protocol):
     def encode_labels(self, values: Array) -> tuple[Array, Positions] | None: ...
 
     def scan(self, data: Dense) -> list[Extent]: ...
+
+    def has_repeats(self, data: Sparse) -> bool: ...
 
     def tally(
         self, data: Data, classes: Positions, weight: Floats | None, n_classes: int, threshold: float | None

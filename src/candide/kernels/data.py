@@ -28,12 +28,17 @@ class Dense:
     n_rows: int
     n_columns: int
     first_row: int = 0  # where a stretch of rows begins in the whole, for messages
+    names: tuple[Any, ...] | None = None  # of the columns, for messages
 
     @classmethod
-    def of(cls, values: Array | tuple[Array, ...]) -> Dense:
+    def of(cls, values: Array | tuple[Array, ...], names: tuple[Any, ...] | None = None) -> Dense:
         if isinstance(values, tuple):
-            return cls(values, len(values[0]) if values else 0, len(values))
-        return cls(values, values.shape[0], values.shape[1])
+            return cls(values, len(values[0]) if values else 0, len(values), 0, names)
+        return cls(values, values.shape[0], values.shape[1], 0, names)
+
+    def name(self, j: int) -> str:
+        """How a message speaks of a column."""
+        return f"column {j if self.names is None else self.names[j]!r}"
 
     def column(self, j: int) -> Array:
         """One column, without a copy."""
@@ -43,8 +48,8 @@ class Dense:
         """Rows ``begin`` to ``end``, without a copy."""
         if isinstance(self.values, tuple):
             columns = tuple(column[begin:end] for column in self.values)
-            return Dense(columns, end - begin, self.n_columns, self.first_row + begin)
-        return Dense(self.values[begin:end], end - begin, self.n_columns, self.first_row + begin)
+            return Dense(columns, end - begin, self.n_columns, self.first_row + begin, self.names)
+        return Dense(self.values[begin:end], end - begin, self.n_columns, self.first_row + begin, self.names)
 
     def take(self, rows: Array) -> Dense:
         """A copy of some rows."""
@@ -71,11 +76,8 @@ class Sparse:
 
     @classmethod
     def of(cls, matrix: Any) -> Sparse:
-        """From any scipy sparse matrix; cells stored twice are added up, as scipy reads them."""
+        """From any scipy sparse matrix; the order of cells within a row does not matter."""
         matrix = matrix.tocsr()
-        if not matrix.has_canonical_format:
-            matrix = matrix.copy()
-            matrix.sum_duplicates()
         indptr, indices, values = matrix.indptr, matrix.indices, matrix.data
         if indptr.dtype != indices.dtype:
             indptr, indices = indptr.astype(np.int64), indices.astype(np.int64)
@@ -87,6 +89,10 @@ class Sparse:
     @property
     def n_rows(self) -> int:
         return len(self.indptr) - 1
+
+    def name(self, j: int) -> str:
+        """How a message speaks of a column."""
+        return f"column {j}"
 
     def rows(self, begin: int, end: int) -> Sparse:
         """Rows ``begin`` to ``end``; only the row pointers are copied."""

@@ -51,6 +51,10 @@ class Native:
     def scan(self, data: Dense) -> list[Extent]:
         return [Extent(*facts) for facts in _core.scan(data.values, self.n_threads)]
 
+    def has_repeats(self, data: Sparse) -> bool:
+        with _well_formed():
+            return _core.has_repeats(data.indptr, data.indices, data.values, data.n_columns, self.n_threads)
+
     def tally(
         self, data: Data, classes: Positions, weight: Floats | None, n_classes: int, threshold: float | None
     ) -> Tally:

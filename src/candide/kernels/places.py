@@ -17,7 +17,7 @@ def infinite_cell(data: Data) -> InputError:
     else:
         row, column = (int(i[0]) for i in np.nonzero(np.isinf(data.floats())))
     return InputError(
-        f"Input X contains infinity: column {column} is infinite at row {data.first_row + row}; values must be "
+        f"Input X contains infinity: {data.name(column)} is infinite at row {data.first_row + row}; values must be "
         "finite, or NaN where they are missing; replace or drop it"
     )
 
@@ -28,7 +28,7 @@ def negative_cell(data: Data, model: str = "a model of counts") -> InputError:
     rows, columns = (x < 0).nonzero()
     row, column = int(rows[0]), int(columns[0])
     return InputError(
-        f"Negative values in data passed to {model} (input X): column {column} is {x[row, column]:g} at row "
+        f"Negative values in data passed to {model} (input X): {data.name(column)} is {x[row, column]:g} at row "
         f"{data.first_row + row}; counts are 0 or more; for hashed features pass alternate_sign=False"
     )
 

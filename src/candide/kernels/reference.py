@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .base import Extent, FactoredTable, Findings, LinearTable, MomentTable, PickTable, Tally
-from .data import Array, Data, Dense, Floats, Positions
+from .data import Array, Data, Dense, Floats, Positions, Sparse
 from .places import refuse
 
 
@@ -18,6 +18,10 @@ class Reference:
 
     def scan(self, data: Dense) -> list[Extent]:
         return [_extent(np.asarray(column)) for column in _columns(data)]
+
+    def has_repeats(self, data: Sparse) -> bool:
+        row = np.repeat(np.arange(data.n_rows), np.diff(data.indptr))
+        return len(np.unique(np.stack([row, data.indices]), axis=1).T) < len(row)
 
     def tally(
         self, data: Data, classes: Positions, weight: Floats | None, n_classes: int, threshold: float | None
