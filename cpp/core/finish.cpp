@@ -127,7 +127,9 @@ std::size_t best(const double* scores, std::size_t n_rows, std::size_t n_classes
             const double* row = scores + r * n_classes;
             const double top = largest(row, n_classes);
             const bool decided = std::isfinite(top);
-            out[r] = decided ? std::find(row, row + n_classes, top) - row : 0;
+            std::int64_t first = 0;
+            for (std::size_t c = n_classes; c-- > 0;) first = row[c] == top ? static_cast<std::int64_t>(c) : first;
+            out[r] = first;
             undecided += decided ? 0 : 1;
         }
         return undecided;

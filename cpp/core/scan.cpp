@@ -49,40 +49,42 @@ void scan_column(const Column& column, std::size_t n_rows, Extent& out) {
 }
 
 // Integers in rows: extremes of all columns at once, the cells in the order in which they lie.
-template <class From>
-void scan_rows(const Table& table, std::size_t begin, std::size_t end, Extent* out) {
-    for (std::size_t r = begin; r < end; ++r) {
-        const std::byte* at = table.columns[0].data + static_cast<std::ptrdiff_t>(r) * table.columns[0].stride;
-        for (std::size_t j = 0; j < table.n_columns; ++j) {
-            const auto value = static_cast<std::int64_t>(read<From>(at + j * sizeof(From)));
-            out[j].low = std::min(out[j].low, value);
-            out[j].high = std::max(out[j].high, value);
+CANDIDE_CLONES void widen(const std::int64_t* x, std::size_t n_rows, std::size_t n, std::int64_t* low,
+                          std::int64_t* high) {
+    for (std::size_t r = 0; r < n_rows; ++r, x += n)
+        for (std::size_t j = 0; j < n; ++j) {
+            low[j] = x[j] < low[j] ? x[j] : low[j];
+            high[j] = x[j] > high[j] ? x[j] : high[j];
         }
+}
+
+void scan_rows(const Table& table, std::size_t begin, std::size_t end, std::int64_t* low, std::int64_t* high) {
+    const std::size_t step = table.rows_per_tile();
+    std::vector<std::int64_t> scratch;
+    for (std::size_t r = begin; r < end; r += step) {
+        const std::size_t last = std::min(r + step, end);
+        widen(table.code_rows(r, last, scratch), last - r, table.n_columns, low, high);
+    }
+}
+
+void scan_integers(const Table& table, int n_threads, Extent* out) {
+    const std::size_t n = table.n_columns;
+    const Shards shards(table.n_rows, 1);
+    std::vector<std::int64_t> low(shards.count * n, Extent{}.low), high(shards.count * n, Extent{}.high);
+    parallel_for(shards.count, table.n_rows * n, n_threads, [&](std::size_t s) {
+        scan_rows(table, shards.begin(s), shards.end(s), low.data() + s * n, high.data() + s * n);
+    });
+    for (std::size_t i = 0; i < low.size(); ++i) {
+        out[i % n].low = std::min(out[i % n].low, low[i]);
+        out[i % n].high = std::max(out[i % n].high, high[i]);
     }
 }
 
 }  // namespace
 
 void scan(const Table& table, int n_threads, Extent* out) {
-    const std::size_t work = table.n_rows * table.n_columns;
-    if (table.plain_integers()) {
-        const Shards shards(table.n_rows, 1);
-        std::vector<Extent> parts(shards.count * table.n_columns);
-        parallel_for(shards.count, work, n_threads, [&](std::size_t s) {
-            with_type(table.columns[0].type, [&](auto kind) {
-                using From = decltype(kind);
-                if constexpr (std::is_integral_v<From> && !std::is_same_v<From, std::uint64_t>)
-                    scan_rows<From>(table, shards.begin(s), shards.end(s), parts.data() + s * table.n_columns);
-            });
-        });
-        for (std::size_t i = 0; i < parts.size(); ++i) {
-            Extent& total = out[i % table.n_columns];
-            total.low = std::min(total.low, parts[i].low);
-            total.high = std::max(total.high, parts[i].high);
-        }
-        return;
-    }
-    parallel_for(table.n_columns, work, n_threads, [&](std::size_t j) {
+    if (table.plain_integers()) return scan_integers(table, n_threads, out);
+    parallel_for(table.n_columns, table.n_rows * table.n_columns, n_threads, [&](std::size_t j) {
         with_type(table.columns[j].type,
                   [&](auto kind) { scan_column<decltype(kind)>(table.columns[j], table.n_rows, out[j]); });
     });
