@@ -124,6 +124,7 @@ void bind_moments(nb::module_& module);
 void bind_codes(nb::module_& module);
 void bind_scan(nb::module_& module);
 void bind_score(nb::module_& module);
+void bind_presence(nb::module_& module);
 void bind_finish(nb::module_& module);
 void bind_labels(nb::module_& module);
 void bind_repeats(nb::module_& module);

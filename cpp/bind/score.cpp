@@ -5,17 +5,6 @@
 #include "shapes.hpp"
 
 namespace candide {
-namespace {
-
-// The number of classes, once the scores and their base fit it.
-std::size_t count_classes(const Output& scores, const Doubles& base, std::size_t n_rows) {
-    const std::size_t n_classes = shape_of(scores, "scores").n_columns;
-    check_shape(scores, {n_rows, n_classes}, "scores");
-    check_length(base, n_classes, "base");
-    return n_classes;
-}
-
-}  // namespace
 
 void bind_score(nb::module_& module) {
     module.def(

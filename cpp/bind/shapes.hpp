@@ -60,6 +60,14 @@ inline std::size_t padded_width(const Doubles& array, std::size_t n_rows, std::s
     return shape.n_columns;
 }
 
+// The number of classes, once the scores and their base fit it.
+inline std::size_t count_classes(const Output& scores, const Doubles& base, std::size_t n_rows) {
+    const std::size_t n_classes = shape_of(scores, "scores").n_columns;
+    check_shape(scores, {n_rows, n_classes}, "scores");
+    check_length(base, n_classes, "base");
+    return n_classes;
+}
+
 // `least` slots or more for every column, in all as many as `total`.
 inline Slots slots_of(const Longs& offsets, std::size_t n_columns, std::size_t total, std::int64_t least) {
     check_length(offsets, n_columns + 1, "offsets");

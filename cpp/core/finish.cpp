@@ -16,8 +16,6 @@ constexpr std::size_t kRowsPerTask = 4096;
 constexpr std::size_t kRowsPerBlock = 64;
 
 #ifdef CANDIDE_VECTORS
-typedef std::int64_t Integers8 __attribute__((vector_size(64)));
-
 // e^x for x <= 0, eight at a time, to about one unit in the last place: 2^n e^r with |r| <= ln 2 / 2 and the series of
 // e^r up to r^13. Below -708 the result is 0 (its true value is not even a normal number).
 CANDIDE_INLINE Lanes8 exponential(const Lanes8& x) {

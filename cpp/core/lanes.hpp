@@ -24,6 +24,7 @@ namespace candide {
 #define CANDIDE_VECTORS
 typedef double Lanes8 __attribute__((vector_size(64)));
 typedef double Lanes4 __attribute__((vector_size(32)));
+typedef std::int64_t Integers8 __attribute__((vector_size(64)));
 #else
 template <int N>
 struct LaneArray {

@@ -65,6 +65,16 @@ def linear_scores(
     n_threads: int,
     scores: Floats,
 ) -> Findings: ...
+def presence_scores(
+    table: Table,
+    threshold: float,
+    bytes: Floats,
+    weights: Floats,
+    absent: Floats | None,
+    base: Floats,
+    n_threads: int,
+    scores: Floats,
+) -> tuple[bool, bool, bool]: ...
 def quadratic_scores(
     table: Table, precision: Floats, mean: Floats, constant: Floats, base: Floats, n_threads: int, scores: Floats
 ) -> Findings: ...

@@ -77,6 +77,18 @@ class LinearTable:
         """Both tables as (columns, classes): sparse rows want the classes of a column side by side."""
         return PickTable(self.weights.T), None if self.absent is None else PickTable(self.absent.T)
 
+    @cached_property
+    def by_byte(self) -> PickTable:
+        """For columns that are on or off: the sum of those that are on, for every byte that eight columns can make."""
+        n_classes, n_columns = self.weights.shape
+        columns = np.zeros((-(-n_columns // 8), 8, n_classes))
+        columns.reshape(-1, n_classes)[:n_columns] = self.weights.T
+        on = np.arange(256)[:, None] >> np.arange(8) & 1
+        sums = np.zeros((len(columns), 256, n_classes))
+        for place in range(8):
+            sums += on[:, place, None] * columns[:, None, place]
+        return PickTable(sums.reshape(-1, n_classes))
+
 
 class FactoredTable(NamedTuple):
     """Linear weights of very many classes: ``shared[j] + slope[c]`` plus a sparse ``(columns, classes)`` remainder."""

@@ -20,6 +20,9 @@ from .places import refuse
 # Up to this many cells (32 MB) a table of classes × columns is dense whatever it holds.
 DENSE_CELLS = 1 << 22
 
+# Up to this many weights their sums by bytes, 32 times as many, stay in the cache (512 kB).
+BYTE_CELLS = 1 << 11
+
 # What of a stored cell is summed, by the native module's own numbers.
 _CELLS = {name: number for number, name in enumerate(_core.CELLS)}
 
@@ -131,6 +134,12 @@ class Native:
             stored = (data.indptr, data.indices, data.values)
             with _well_formed():
                 found = _core.linear_row_scores(*stored, weights.padded, base, gaps, threshold, self.n_threads, scores)
+        elif threshold is not None and table.weights.size <= BYTE_CELLS:
+            weights, absent = table.by_column
+            gaps = None if absent is None else absent.padded
+            found = _core.presence_scores(
+                data.values, threshold, table.by_byte.padded, weights.padded, gaps, base, self.n_threads, scores
+            )
         else:
             found = _core.linear_scores(
                 data.values, table.weights, base, table.absent, threshold, self.n_threads, scores
