@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
@@ -45,7 +46,7 @@ def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
     return guarded
 
 
-class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BaseNB(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Shared verbs. A subclass names its family, its parameters and the attributes that people expect of it."""
 
     _model: Classifier
@@ -58,13 +59,13 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # What a subclass provides.
 
+    @abstractmethod
     def _family(self, n_features: int) -> Family:
         """The family with the current parameters, which it checks."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _class_prior(self) -> ClassPrior:
         """The prior of the classes with the current parameters."""
-        raise NotImplementedError
 
     def _encode(self, X: Any) -> Any:
         """``X`` as the family reads it."""

@@ -77,4 +77,5 @@ class GaussianNB(BaseNB):
     def epsilon_(self) -> float:
         """What was added to every variance."""
         model = self._fitted()
-        return float(model.plan.family.floor(model.state.statistics))  # type: ignore[attr-defined]
+        family: Any = model.plan.family
+        return float(family.floor(model.state.statistics))

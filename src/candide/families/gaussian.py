@@ -101,7 +101,7 @@ class GaussianLikelihood:
             with np.errstate(over="ignore"):
                 squares = np.square(data.values, dtype=np.float64)
             if not np.isinf(squares).any():
-                return self._expanded_scores(data, squares, offset, kernels)
+                return _expanded_scores(self._expanded, data, squares, offset, kernels)
         return self._quadratic(data, self._spread, self._constant, self._base + offset, kernels)
 
     def _quadratic(self, data: Data, spread: Floats, constant: Floats, base: Floats, kernels: Kernels) -> Floats:
@@ -125,12 +125,6 @@ class GaussianLikelihood:
             return None
         linear = LinearTable(2 * self._spread * self._center, at_zero - self._constant, signed=True)
         return linear, LinearTable(-self._spread), self._base - at_zero.sum(axis=1)
-
-    def _expanded_scores(self, data: Sparse, squares: Floats, offset: Floats, kernels: Kernels) -> Floats:
-        linear, square, base = self._expanded  # type: ignore[misc]
-        squared = Sparse(data.indptr, data.indices, squares, data.n_columns)
-        scores = kernels.linear_scores(data, linear, base + offset, None)
-        return scores + kernels.linear_scores(squared, square, np.zeros(len(base)), None)
 
     def limits(self, data: Data, kernels: Kernels) -> list[Floats]:
         """With variance ε: the squared distance from the point grows as 1/ε, the density at the point as log(1/ε)/2."""
@@ -165,6 +159,15 @@ class GaussianLikelihood:
             "mean": self.mean.ravel(),
             "variance": self.variance.ravel(),
         }
+
+
+def _expanded_scores(
+    expanded: tuple[LinearTable, LinearTable, Floats], data: Sparse, squares: Floats, offset: Floats, kernels: Kernels
+) -> Floats:
+    linear, square, base = expanded
+    squared = Sparse(data.indptr, data.indices, squares, data.n_columns)
+    scores = kernels.linear_scores(data, linear, base + offset, None)
+    return scores + kernels.linear_scores(squared, square, np.zeros(len(base)), None)
 
 
 def _too_large(data: Data) -> InputError:
