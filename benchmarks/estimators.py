@@ -1,6 +1,6 @@
 """Our time, scikit-learn's, the ratio, and how far from the speed of memory: ``python -m benchmarks.estimators``.
 
-Both sides run interleaved in every round, with a pause between them; the table shows medians. ``--save`` keeps it in ``benchmarks/RESULTS.md``.
+Both sides run interleaved in every round; the table shows medians. ``--save`` keeps it in ``benchmarks/RESULTS.md``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ import candide
 from . import data
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
-PAUSE = 0.1
 
 
 class Case(NamedTuple):
@@ -129,8 +128,6 @@ def measure(case: Case, rounds: int) -> dict[str, float]:
     times: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(rounds):
         for name, run in runs.items():
-            # BLAS threads spin for a while after their work; nobody is to be timed against another's leftovers.
-            time.sleep(PAUSE)
             times[name].append(seconds(run, case.repeat))
     return {name: statistics.median(taken) for name, taken in times.items()}
 
