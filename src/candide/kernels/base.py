@@ -98,6 +98,31 @@ class FactoredTable(NamedTuple):
     stored: Any
 
 
+class NormalTable(NamedTuple):
+    """A normal-inverse-gamma distribution per class and column: ``(classes, columns)`` each."""
+
+    strength: Floats  # of the location, as a number of rows; NaN locations stand for columns that nobody observed
+    location: Floats
+    shape: Floats
+    scale: Floats
+
+
+class StudentTable(NamedTuple):
+    """``constant - power · log1p(spread · (x - location)²)`` per class and column: ``(classes, columns)`` each."""
+
+    location: Floats
+    spread: Floats
+    power: Floats
+    constant: Floats
+
+
+class LogSums(NamedTuple):
+    """Sums of cells times logarithms. What meets the logarithm of 0 is kept apart: its sum of cells is a power of 0."""
+
+    sums: Floats
+    zeros: Floats
+
+
 class Kernels(Protocol):
     """The loops over rows. Missing cells are NaN (codes: below 0); classes are positions of type int32."""
 
@@ -126,6 +151,36 @@ class Kernels(Protocol):
     ) -> Floats: ...
 
     def code_scores(self, codes: Dense, offsets: Array, table: PickTable, base: Floats) -> Floats: ...
+
+    def student_scores(self, data: Data, table: StudentTable, base: Floats) -> Floats: ...
+
+    def rising_scores(self, data: Data, start: Floats, base: Floats) -> Floats: ...
+
+    # Scores of rows that the tables contain, each under its own class; but for the first two, with the row taken out.
+
+    def own_linear_scores(
+        self, data: Data, classes: Positions, table: LinearTable, base: Floats, threshold: float | None
+    ) -> Floats: ...
+
+    def own_code_scores(self, codes: Dense, classes: Positions, offsets: Array, table: PickTable) -> Floats: ...
+
+    def own_log_sums(self, data: Data, classes: Positions, weight: Floats | None, part: Floats) -> LogSums: ...
+
+    def own_normal_scores(
+        self, data: Data, classes: Positions, weight: Floats | None, posterior: NormalTable, extra: float, floor: float,
+        *, student: bool,
+    ) -> Floats: ...  # fmt: skip
+
+    def own_rising_scores(self, data: Data, classes: Positions, weight: Floats | None, start: Floats) -> Floats: ...
+
+    # The same under every class, where leaving a row out changes them all.
+
+    def left_out_complement(self, data: Data, classes: Positions, weight: Floats | None, others: Floats) -> LogSums: ...
+
+    def left_out_shared(
+        self, data: Data, classes: Positions, weight: Floats | None, location: Floats, strength: Floats, shape: Floats,
+        scale: Floats, extra: float, floor: float, base: Floats,
+    ) -> Floats: ...  # fmt: skip
 
     def normalise(self, scores: Floats, *, logarithm: bool) -> int: ...
 

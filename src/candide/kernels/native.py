@@ -16,6 +16,7 @@ from . import _core
 from .base import Extent, FactoredTable, Findings, LinearTable, MomentTable, PickTable, Tally
 from .data import Array, Data, Dense, Floats, Positions, Sparse
 from .places import refuse
+from .reference import Reference
 
 # Up to this many cells (32 MB) a table of classes × columns is dense whatever it holds.
 DENSE_CELLS = 1 << 22
@@ -39,7 +40,7 @@ def _well_formed() -> Iterator[None]:
         ) from error
 
 
-class Native:
+class Native(Reference):
     """The C++ kernels with a number of threads. Results do not depend on that number."""
 
     __slots__ = ("n_threads",)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .base import Extent, FactoredTable, Findings, LinearTable, MomentTable, PickTable, Tally
+from .base import Extent, FactoredTable, LinearTable, MomentTable, PickTable, StudentTable, Tally
 from .data import Array, Data, Dense, Floats, Positions, Sparse
-from .places import refuse
+from .reference_left_out import LeftOutReference, log_rising, usable
 
 
-class Reference:
+class Reference(LeftOutReference):
     """Plain NumPy, one thread, no concern for memory. Counts agree with ``Native`` exactly, sums to rounding."""
 
     def encode_labels(self, values: Array) -> tuple[Array, Positions] | None:
@@ -59,7 +59,7 @@ class Reference:
         return counts
 
     def linear_scores(self, data: Data, table: LinearTable, base: Floats, threshold: float | None) -> Floats:
-        x = _usable(data, counts=threshold is None and not table.signed)
+        x = usable(data, counts=threshold is None and not table.signed)
         known = ~np.isnan(x)
         cells = np.where(known, x if threshold is None else x > threshold, 0.0)
         absent = 0.0 if table.absent is None else ~known @ table.absent.T
@@ -70,7 +70,7 @@ class Reference:
         return self.linear_scores(data, LinearTable(weights), base, threshold)
 
     def quadratic_scores(self, data: Data, precision: Floats, mean: Floats, constant: Floats, base: Floats) -> Floats:
-        x = _usable(data)[:, None, :]
+        x = usable(data)[:, None, :]
         cells = np.where(np.isnan(x), constant, precision * (x - mean) * (x - mean))
         return np.asarray(base - cells.sum(axis=2))
 
@@ -81,6 +81,23 @@ class Reference:
             slot = np.minimum(code, offsets[j + 1] - offsets[j] - 1)
             scores[known] += table.rows[offsets[j] + slot[known]]
         return scores
+
+    def student_scores(self, data: Data, table: StudentTable, base: Floats) -> Floats:
+        x = usable(data)[:, None, :]
+        distance = x - table.location
+        tails = table.power * np.log1p(table.spread * distance * distance)
+        return np.asarray(base - np.where(np.isnan(x), table.constant, tails).sum(axis=2))
+
+    def rising_scores(self, data: Data, start: Floats, base: Floats) -> Floats:
+        return np.asarray(base + log_rising(start, usable(data, counts=True)[:, None, :]).sum(axis=2))
+
+    def own_linear_scores(
+        self, data: Data, classes: Positions, table: LinearTable, base: Floats, threshold: float | None
+    ) -> Floats:
+        return _own(self.linear_scores(data, table, base, threshold), classes)
+
+    def own_code_scores(self, codes: Dense, classes: Positions, offsets: Array, table: PickTable) -> Floats:
+        return _own(self.code_scores(codes, offsets, table, np.zeros(table.rows.shape[1])), classes)
 
     def normalise(self, scores: Floats, *, logarithm: bool) -> int:
         top = scores.max(axis=1, keepdims=True)
@@ -108,10 +125,8 @@ def _codes(column: Array) -> tuple[Array, Array]:
     return code.astype(np.int64), code >= 0
 
 
-def _usable(data: Data, *, counts: bool = False) -> Floats:
-    x = data.floats()
-    refuse(data, Findings(bool((x < 0).any()), bool(np.isinf(x).any()), bool(np.isnan(x).any())), counts=counts)
-    return x
+def _own(scores: Floats, classes: Positions) -> Floats:
+    return np.asarray(scores[np.arange(len(scores)), classes])
 
 
 def _extent(column: Array) -> Extent:
