@@ -18,7 +18,6 @@ from candide.kernels.data import Dense, Sparse
 from candide.kernels.native import Native
 from candide.kernels.reference import Reference
 from candide.model.scorer import Scorer
-from candide.priors import Dirichlet
 
 from .models import BERNOULLI, COMPLEMENT, KINDS, MULTINOMIAL, NORMED, Kind, assert_same_model, by_name, unsmoothed
 from .strategies import STATISTICS, numbers, rows, thin
@@ -88,7 +87,7 @@ def test_sparse_counts_make_the_same_likelihood(name: str, data: Any, alpha: flo
     counts = data.draw(STATISTICS[statistic]).discount(factor)
     X = numbers(data.draw, (6, 3), [0.0, 1.0, 2.0, np.nan])
     prior = np.log(np.array([0.5, 0.2, 0.3]))
-    scorers = [Scorer(family(Dirichlet(alpha)).likelihood(form), prior) for form in (counts, thin(counts))]
+    scorers = [Scorer(family().with_alpha(alpha).likelihood(form), prior) for form in (counts, thin(counts))]
     for data_form in (Dense.of(X), Sparse.of(csr_array(X))):
         for answer in ("joint", "posterior"):
             option = {"logarithm": False} if answer == "posterior" else {}

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..families import Bernoulli
 from ..kernels.data import Floats
-from ..priors import Dirichlet
+from ..priors import Beta
 from .discrete import CountNB
 from .settings import number
 
@@ -67,7 +67,8 @@ class BernoulliNB(CountNB):
 
     def _family(self, n_features: int) -> Bernoulli:
         threshold = None if self.binarize is None else number(self.binarize, "binarize")
-        return Bernoulli(Dirichlet(self._check_alpha()), threshold)
+        alpha = self._check_alpha()
+        return Bernoulli(Beta(alpha, alpha), threshold)
 
     @property
     def feature_log_prob_(self) -> Floats:

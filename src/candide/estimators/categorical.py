@@ -10,6 +10,7 @@ from ..encoding.categories import read_categories
 from ..exceptions import ParameterError
 from ..families import Categorical
 from ..kernels.data import Array, Floats
+from ..priors import Dirichlet
 from .base import read_only
 from .discrete import DiscreteNB
 
@@ -82,7 +83,7 @@ class CategoricalNB(DiscreteNB):
             if getattr(self, name) not in allowed:
                 raise ParameterError(f"{name} is {getattr(self, name)!r}; it must be one of {', '.join(allowed)}")
         least = None if self.min_categories is None else np.array(self.min_categories)  # a copy
-        family = Categorical(self._check_alpha(), self.categories, self.unseen, least)
+        family = Categorical(Dirichlet(self._check_alpha()), self.categories, self.unseen, least)
         if family.least(n_features).min() < 1:
             raise ParameterError(f"min_categories is {self.min_categories!r}; a column has at least 1 category")
         return family

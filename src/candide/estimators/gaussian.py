@@ -58,7 +58,7 @@ class GaussianNB(BaseNB):
         self.n_threads = n_threads
 
     def _family(self, n_features: int) -> Gaussian:
-        return Gaussian(number(self.var_smoothing, "var_smoothing"))
+        return Gaussian(var_smoothing=number(self.var_smoothing, "var_smoothing"))
 
     def _class_prior(self) -> ClassPrior:
         return class_prior_of(self.priors, True, self.class_weight)

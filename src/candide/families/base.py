@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
+from ..exceptions import ParameterError
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats, Positions
+from ..priors import Estimate, Prior
 from ..statistics import Statistics
 
 
@@ -22,6 +24,21 @@ class Batch(NamedTuple):
     def row_weight(self) -> Floats:
         """Weight of the rows of each class."""
         return np.bincount(self.classes, self.weight, minlength=self.n_classes).astype(np.float64, copy=False)
+
+    def take(self, rows: Array) -> Batch:
+        """Some of the rows."""
+        weight = None if self.weight is None else self.weight[rows]
+        return Batch(self.data.take(rows), self.classes[rows], weight, self.n_classes)
+
+
+class Scores(NamedTuple):
+    """Scores, and the coefficients of the terms that outgrow all others, most important first, positive towards +inf.
+
+    ``(rows, classes)`` each, or ``(rows,)`` where every row meets one class alone.
+    """
+
+    finite: Floats
+    limits: tuple[Floats, ...] = ()
 
 
 class Likelihood(Protocol):
@@ -41,6 +58,9 @@ class Likelihood(Protocol):
     def limits(self, data: Any, kernels: Kernels) -> list[Floats]:
         """Coefficients of diverging terms, ``(rows, classes)`` each, positive towards +inf."""
 
+    def each(self, data: Any, kernels: Kernels) -> Scores:
+        """Row ``i`` under class ``i`` alone, ``(rows,)``; there are as many classes as rows."""
+
     def shrunk(self, data: Any, kernels: Kernels) -> Floats:
         """The scores times a tiny factor: decides rows whose scores overflow."""
 
@@ -50,18 +70,53 @@ class Likelihood(Protocol):
     def sample(self, classes: Positions, rng: np.random.Generator) -> Any:
         """A row drawn for each given class."""
 
+    def expected(self, data: Any, posterior: Floats) -> Any:
+        """What the missing cells hold most likely, ``(rows, columns)``, given p(class | what is observed)."""
+
     def parameters(self) -> dict[str, Array]:
         """Columns ``class`` and ``column`` (as positions), then counts and parameters, one row each."""
 
 
 class Family(Protocol):
-    """One kind of likelihood with its prior. Frozen: verbs return new objects."""
+    """One kind of likelihood with its prior and its way to estimate. Frozen: verbs return new objects."""
+
+    @property
+    def prior(self) -> Any:
+        """What is believed about the parameters before data."""
+
+    @property
+    def estimate(self) -> Estimate:
+        """How the posterior becomes a number."""
 
     def observe(self, batch: Batch, kernels: Kernels) -> Statistics:
         """The statistic of a batch of rows."""
 
+    def settle(self, statistics: Any) -> Self:
+        """With all that is taken from the classes together (floors, empirical priors) fixed at what they say now."""
+
     def likelihood(self, statistics: Any) -> Likelihood:
         """What the statistic says, under the prior."""
+
+    def left_out(self, batch: Batch, statistics: Any, kernels: Kernels) -> Scores:
+        """Scores of rows that the statistic contains, each as if it did not contain the row."""
+
+    def with_alpha(self, alpha: float | Floats) -> Self:
+        """With another pseudo-count: one, or one per column."""
+
+    def posterior(self, statistics: Any) -> Any:
+        """The distribution of the parameters, ``(classes, columns)``."""
+
+    def log_evidence(self, statistics: Any) -> Floats:
+        """log p(column | class) over all rows, the parameters integrated out, per column."""
+
+    def total_log_evidence(self, statistics: Any) -> float:
+        """The same for all columns together."""
+
+    def score_variance(self, data: Any, statistics: Any, kernels: Kernels) -> Floats:
+        """Posterior variance of log p(x | class), ``(rows, classes)``."""
+
+    def amount(self, data: Any) -> Floats | None:
+        """How much evidence a row holds where that varies by nature (the length of a text), else None."""
 
     def n_parameters(self, statistics: Any) -> int:
         """Free parameters of p(x | class), over all classes."""
@@ -73,3 +128,12 @@ def cell_positions(n_classes: int, n_columns: int) -> dict[str, Array]:
         "class": np.repeat(np.arange(n_classes), n_columns),
         "column": np.tile(np.arange(n_columns), n_classes),
     }
+
+
+def require_proper(estimate: Estimate, *priors: Prior) -> None:
+    """Evidence integrates over the prior, which must be one."""
+    if estimate == "mle" or not all(prior.is_proper for prior in priors):
+        raise ParameterError(
+            "log_evidence needs a prior that integrates to 1, and this model has none (maximum likelihood, or a "
+            "pseudo-count of 0); choose estimate='mean' or 'map' with alpha above 0, or give a parameter_prior"
+        )

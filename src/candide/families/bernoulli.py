@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,20 +10,25 @@ import numpy as np
 from ..exceptions import InputError
 from ..kernels import Kernels
 from ..kernels.base import LinearTable
-from ..kernels.data import Array, Floats, Positions
-from ..priors import Dirichlet, LogProbability, log_share
+from ..kernels.data import Array, Data, Floats, Positions, Sparse
+from ..priors import Beta, Estimate, LogProbability, log_share, pseudo_count
 from ..statistics import Counts
-from ..statistics.base import as_dense
-from .base import Batch, cell_positions
+from ..statistics.base import as_dense, remaining
+from .base import Batch, Scores, cell_positions, require_proper
+from .left_out import own_by_removal, own_by_weight, replace_own
 from .linear import LinearLikelihood, Score, factored, observe_counts
+
+_UNIFORM = Beta(1.0, 1.0)
+_JEFFREYS = Beta(0.5, 0.5)
 
 
 @dataclass(frozen=True)
 class Bernoulli:
     """Columns that are on (above ``threshold``) or off. With ``threshold=None`` the cells must be 0 or 1 already."""
 
-    prior: Dirichlet = Dirichlet(1.0)
+    prior: Beta = _UNIFORM
     threshold: float | None = 0.0
+    estimate: Estimate = "mean"
 
     def observe(self, batch: Batch, kernels: Kernels) -> Counts:
         if self.threshold is None and as_dense(kernels.tally(*batch, threshold=1.0).total).any():
@@ -33,23 +38,46 @@ class Bernoulli:
             )
         return observe_counts(batch, kernels, "BernoulliNB", self.threshold, presence=True)
 
+    def settle(self, statistics: Counts) -> Bernoulli:
+        return self
+
+    def with_alpha(self, alpha: float | Floats) -> Bernoulli:
+        return replace(self, prior=Beta(alpha, alpha))
+
     def log_on_off(self, statistics: Counts) -> tuple[LogProbability, LogProbability]:
         """log φ and log(1 - φ), each from its own count, ``(classes, columns)``."""
-        return self._shares(statistics.dense(), statistics.observed())
+        return self._shares(*_on_off(statistics))
 
-    def _shares(self, on: Floats, seen: Floats) -> tuple[LogProbability, LogProbability]:
-        alpha = np.asarray(self.prior.concentration)
-        whole = seen + 2 * alpha
-        return log_share(on + alpha, whole, 2), log_share(np.maximum(seen - on, 0.0) + alpha, whole, 2)
+    def _shares(self, on: Floats, off: Floats) -> tuple[LogProbability, LogProbability]:
+        raw_on = on + pseudo_count(self.prior.a, self.estimate)
+        raw_off = off + pseudo_count(self.prior.b, self.estimate)
+        part_on, part_off = np.maximum(raw_on, 0.0), np.maximum(raw_off, 0.0)
+        cornered = part_on + part_off <= 0
+        if cornered.any():
+            part_on = np.where(cornered, raw_on >= raw_off, part_on)
+            part_off = np.where(cornered, raw_off >= raw_on, part_off)
+        whole = part_on + part_off
+        return log_share(part_on, whole, 2), log_share(part_off, whole, 2)
+
+    def _shares_without(self, on: Floats, off: Floats, weight: float) -> tuple[LogProbability, LogProbability]:
+        """log φ as a row of this weight sees it that is on and is left out, and log(1 - φ) if it is off."""
+        if not weight:
+            return self._shares(on, off)
+        return self._shares(remaining(on, weight), off)[0], self._shares(on, remaining(off, weight))[1]
 
     def likelihood(self, statistics: Counts) -> BernoulliLikelihood:
+        return self._without(statistics, 0.0)
+
+    def _without(self, statistics: Counts, weight: float) -> BernoulliLikelihood:
+        """What a row of this weight meets in its own class once it is left out; with 0, the likelihood itself."""
         dense = isinstance(statistics.total, np.ndarray) or statistics.missing is not None
-        if dense or np.ndim(self.prior.concentration):
-            return self._build(statistics, _score, *self.log_on_off(statistics))
+        if dense or np.ndim(self.prior.a) or np.ndim(self.prior.b):
+            return self._build(statistics, _score, *self._shares_without(*_on_off(statistics), weight))
         # A class that never saw a word gives it the same weight as any other such word: only seen ones are stored.
         by_column = statistics.total.tocsc()
-        never = self._shares(np.zeros_like(statistics.rows), statistics.rows)
-        seen = self._shares(by_column.data, statistics.rows[by_column.indices])
+        never = self._shares_without(np.zeros_like(statistics.rows), statistics.rows, weight)
+        off = np.maximum(statistics.rows[by_column.indices] - by_column.data, 0.0)
+        seen = self._shares_without(by_column.data, off, weight)
 
         def sparse_score(on: Floats, off: Floats, never_on: Floats, never_off: Floats) -> Score:
             return _sparse_score(by_column, on, off, never_on, never_off)
@@ -62,9 +90,56 @@ class Bernoulli:
             limit = score(*(np.zeros(p.finite.shape) if p.order is None else -p.order for p in parts))
         return BernoulliLikelihood(statistics, self, score(*(part.finite for part in parts)), limit, self.threshold)
 
+    def left_out(self, batch: Batch, statistics: Counts, kernels: Kernels) -> Scores:
+        def at_weight(part: Batch, weight: float) -> Scores:
+            return self._without(statistics, weight).own(part.data, part.classes, kernels)
+
+        def one_by_one(part: Batch) -> Scores:
+            return own_by_removal(self, part, statistics, kernels)
+
+        if self.threshold is None and not _on_or_off(batch.data):
+            own = one_by_one(batch)
+        else:
+            own = own_by_weight(batch, at_weight, one_by_one, batch.n_classes)
+        return replace_own(self, batch, statistics, own, kernels)
+
+    def posterior(self, statistics: Counts) -> Beta:
+        on, off = _on_off(statistics)
+        prior = self.prior if self.estimate != "mle" and self.prior.is_proper else _JEFFREYS
+        return prior.posterior(on, np.broadcast_to(off, on.shape))
+
+    def log_evidence(self, statistics: Counts) -> Floats:
+        require_proper(self.estimate, self.prior)
+        return np.asarray(self.prior.log_evidence(*_on_off(statistics)).sum(axis=0))
+
+    def total_log_evidence(self, statistics: Counts) -> float:
+        return float(self.log_evidence(statistics).sum())
+
+    def score_variance(self, data: Data, statistics: Counts, kernels: Kernels) -> Floats:
+        from scipy.special import polygamma
+
+        after = self.posterior(statistics)
+        both = polygamma(1, np.asarray(after.a) + after.b)
+        on, off = polygamma(1, after.a) - both, polygamma(1, after.b) - both
+        return _score(on, off).of(data, 0.0, self.threshold, kernels)
+
+    def amount(self, data: Data) -> None:
+        return None
+
     def n_parameters(self, statistics: Counts) -> int:
         n_classes, n_columns = statistics.total.shape
         return int(n_classes * n_columns)
+
+
+def _on_off(statistics: Counts) -> tuple[Floats, Floats]:
+    on = statistics.dense()
+    return on, np.maximum(statistics.observed() - on, 0.0)
+
+
+def _on_or_off(data: Data) -> bool:
+    """Whether no cell is a share between 0 and 1."""
+    x = np.asarray(data.values) if isinstance(data, Sparse) else data.floats()
+    return bool(((x == 0) | (x == 1) | (x != x)).all())
 
 
 def _score(on: Floats, off: Floats) -> Score:
@@ -96,11 +171,17 @@ class BernoulliLikelihood(LinearLikelihood):
         """φ, ``(classes, columns)``."""
         return np.exp(self.family.log_on_off(self.statistics)[0].value())
 
+    @property
+    def _level(self) -> float:
+        """A value that says "on" to this model, whatever its threshold."""
+        return 1.0 if self.threshold is None else max(1.0, np.floor(self.threshold) + 1.0)
+
     def sample(self, classes: Positions, rng: np.random.Generator) -> Floats:
         on = self.probability()[classes]
-        # Rows that say "on" to the model that drew them, whatever its threshold.
-        level = 1.0 if self.threshold is None else max(1.0, np.floor(self.threshold) + 1.0)
-        return np.where(rng.random(on.shape) < on, level, 0.0)
+        return np.where(rng.random(on.shape) < on, self._level, 0.0)
+
+    def expected(self, data: Data, posterior: Floats) -> Floats:
+        return np.where(posterior @ self.probability() > 0.5, self._level, 0.0)
 
     def parameters(self) -> dict[str, Array]:
         cells = cell_positions(*self.statistics.total.shape)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -15,9 +15,12 @@ from ..exceptions import InputError, ParameterError
 from ..kernels import Kernels
 from ..kernels.base import PickTable
 from ..kernels.data import Array, Dense, Floats, Positions
-from ..priors import LogProbability, log_share
+from ..priors import Dirichlet, Estimate, LogProbability, log_share, pseudo_count
 from ..statistics import CategoryCounts
-from .base import Batch
+from ..statistics.base import remaining
+from .base import Batch, Scores, require_proper
+from .left_out import own_by_removal, own_by_weight, replace_own
+from .slots import Slots, draw_slots, labels_of, log_shares, neutral_last, with_spare
 
 Range = Literal["range", "seen"]
 Unseen = Literal["smooth", "ignore", "error"]
@@ -25,17 +28,19 @@ Unseen = Literal["smooth", "ignore", "error"]
 
 @dataclass(frozen=True)
 class Categorical:
-    """Columns of categories, smoothed by ``alpha`` per value.
+    """Columns of categories, with a Dirichlet prior on the shares of each column's values.
 
-    ``alpha``: one number, one per column, or one per class and column. ``categories`` says how many values a column of
-    whole-number codes has: its largest code + 1 (``"range"``), or those seen. ``unseen`` says what a value that has no
-    share of its own does: nothing (``"ignore"``), count as one further value (``"smooth"``), or stop (``"error"``).
+    ``prior``: one for all columns, with one pseudo-count for all values (or one per column, or per class and column);
+    or one prior per column, which may have a pseudo-count for each value. ``categories`` says how many values a column
+    of whole-number codes has: its largest code + 1 (``"range"``), or those seen. ``unseen`` says what a value that has
+    no share of its own does: nothing (``"ignore"``), count as one further value (``"smooth"``), or stop (``"error"``).
     """
 
-    alpha: float | Floats = 1.0
+    prior: Dirichlet | tuple[Dirichlet, ...] = Dirichlet(1.0)
     categories: Range = "range"
     unseen: Unseen = "ignore"
     min_categories: int | Array | None = None
+    estimate: Estimate = "mean"
 
     def observe(self, batch: Batch, kernels: Kernels) -> CategoryCounts:
         coded = encode_categories(batch.data, batch.n_classes, kernels)
@@ -64,9 +69,32 @@ class Categorical:
             )
         return np.broadcast_to(least, (n_columns,))
 
-    def pseudo(self, n_classes: int, n_columns: int) -> Floats:
-        """α, ``(classes, columns)``."""
-        return np.broadcast_to(np.asarray(self.alpha, dtype=np.float64), (n_classes, n_columns))
+    def settle(self, statistics: CategoryCounts) -> Categorical:
+        return self
+
+    def with_alpha(self, alpha: float | Floats) -> Categorical:
+        return replace(self, prior=Dirichlet(alpha))
+
+    def alpha(self, j: int, n_values: int) -> Floats:
+        """The prior's pseudo-counts of column ``j``: ``(classes or 1, values or 1)``."""
+        if not isinstance(self.prior, tuple):
+            alpha = np.asarray(self.prior.concentration, dtype=np.float64)
+            return np.atleast_1d(alpha[..., j] if alpha.ndim else alpha)[:, None]
+        alpha = np.atleast_1d(np.asarray(self.prior[j].concentration, dtype=np.float64))
+        if len(alpha) not in (1, n_values):
+            raise ParameterError(
+                f"the prior of column {j} has {len(alpha)} pseudo-counts for {n_values} values; give one per value, in "
+                "the order of categories_, or one for all"
+            )
+        return alpha[None, :]
+
+    def pseudo(self, j: int, n_values: int) -> Floats:
+        """What is added to the counts of column ``j``."""
+        return np.asarray(pseudo_count(self.alpha(j, n_values), self.estimate))
+
+    @property
+    def _priors(self) -> tuple[Dirichlet, ...]:
+        return self.prior if isinstance(self.prior, tuple) else (self.prior,)
 
     def values(self, statistics: CategoryCounts) -> Iterator[Array]:
         """The values of each column that have a share, in the order of ``full_counts``."""
@@ -86,14 +114,57 @@ class Categorical:
 
     def full_log_shares(self, statistics: CategoryCounts) -> Iterator[Floats]:
         """log θ of every value a column has."""
-        alpha = self.pseudo(len(statistics.rows), len(statistics.labels))
         for j, count in enumerate(self.full_counts(statistics)):
-            n_cells = count.shape[1] + (self.unseen == "smooth")
-            pseudo = alpha[:, j : j + 1]
-            yield log_share(count + pseudo, count.sum(axis=1, keepdims=True) + pseudo * n_cells, n_cells).value()
+            spare = np.zeros((len(count), 1))  # the cell reserved for what was never seen
+            copies = np.append(np.ones(count.shape[1]), float(self.unseen == "smooth"))
+            pseudo = with_spare(self.pseudo(j, count.shape[1]), count.shape[1])
+            yield log_shares(np.hstack([count, spare]) + pseudo, copies).value()[:, :-1]
 
     def likelihood(self, statistics: CategoryCounts) -> CategoricalLikelihood:
         return CategoricalLikelihood(statistics, self)
+
+    def left_out(self, batch: Batch, statistics: CategoryCounts, kernels: Kernels) -> Scores:
+        def at_weight(part: Batch, weight: float) -> Scores:
+            return CategoricalLikelihood(statistics, self, weight).own(part.data, part.classes, kernels)
+
+        def one_by_one(part: Batch) -> Scores:
+            return own_by_removal(self, part, statistics, kernels)
+
+        if self.estimate == "map" and min(np.min(prior.concentration) for prior in self._priors) < 1:
+            own = one_by_one(batch)
+        else:
+            own = own_by_weight(batch, at_weight, one_by_one, batch.n_classes)
+        return replace_own(self, batch, statistics, own, kernels)
+
+    def posterior(self, statistics: CategoryCounts) -> tuple[Dirichlet, ...]:
+        """One per column, over the values it has."""
+        proper = self.estimate != "mle" and all(prior.is_proper for prior in self._priors)
+        return tuple(
+            Dirichlet(count + (self.alpha(j, count.shape[1]) if proper else 0.5))
+            for j, count in enumerate(self.full_counts(statistics))
+        )
+
+    def log_evidence(self, statistics: CategoryCounts) -> Floats:
+        from scipy.special import gammaln
+
+        require_proper(self.estimate, *self._priors)
+        out = np.empty(len(statistics.labels))
+        for j, count in enumerate(self.full_counts(statistics)):
+            alpha = np.broadcast_to(self.alpha(j, count.shape[1]), count.shape)
+            spare = alpha.mean(axis=1) if self.unseen == "smooth" else 0.0
+            whole, total = alpha.sum(axis=1) + spare, count.sum(axis=1)
+            cells = (gammaln(alpha + count) - gammaln(alpha)).sum(axis=1)
+            out[j] = (cells + gammaln(whole) - gammaln(whole + total)).sum()
+        return out
+
+    def total_log_evidence(self, statistics: CategoryCounts) -> float:
+        return float(self.log_evidence(statistics).sum())
+
+    def score_variance(self, data: Dense, statistics: CategoryCounts, kernels: Kernels) -> Floats:
+        return CategoricalLikelihood(statistics, self).variance(data, kernels)
+
+    def amount(self, data: Dense) -> None:
+        return None
 
     def n_parameters(self, statistics: CategoryCounts) -> int:
         extra = 1 if self.unseen == "smooth" else 0
@@ -102,28 +173,67 @@ class Categorical:
 
 @dataclass(frozen=True)
 class CategoricalLikelihood:
-    """log p(x | class) = Σ log θ of each column's value; a missing or ignored value adds nothing."""
+    """log p(x | class) = Σ log θ of each column's value; a missing or ignored value adds nothing.
+
+    With ``removed``, what a row of that weight meets in its own class once it is left out.
+    """
 
     statistics: CategoryCounts
     family: Categorical
+    removed: float = 0.0
 
     @cached_property
     def columns(self) -> list[tuple[Lookup, LogProbability]]:
         """Each column's lookup, and log θ of its slots, ``(classes, slots)``: seen, empty, and last the unseen one."""
-        values = self.family.n_values(self.statistics)
-        alpha = self.family.pseudo(len(self.statistics.rows), len(values))
-        return [self._column(j, int(n), alpha[:, j : j + 1]) for j, n in enumerate(values)]
+        return [(slots.look, self._log_shares(slots)) for slots in self.slots]
 
-    def _column(self, j: int, n_values: int, alpha: Floats) -> tuple[Lookup, LogProbability]:
+    @cached_property
+    def slots(self) -> list[Slots]:
+        """The counts of each column, slot by slot."""
+        values = self.family.n_values(self.statistics)
+        return [self._slots(j, int(n)) for j, n in enumerate(values)]
+
+    def _slots(self, j: int, n_values: int) -> Slots:
         labels, count = self.statistics.labels[j], self.statistics.column(j)
         ranged = self.family.is_range(labels)
         look = Lookup(labels, n_values if ranged else 0, ranged and n_values <= DIRECT_CODES)
         cells = np.zeros((len(count), look.size + 1))
         cells[:, labels if look.direct else slice(len(labels))] = count
-        smooth = self.family.unseen == "smooth"
-        total = count.sum(axis=1, keepdims=True) + alpha * (n_values + smooth)
-        log_theta = log_share(cells + alpha, total, n_values + smooth)
-        return look, log_theta if smooth else _neutral_last(log_theta)
+        copies = np.ones(look.size + 1)
+        if not look.direct:
+            # Values that nobody saw share a slot, or have none (min_categories of a column of texts).
+            copies[len(labels) : look.size] = n_values - len(labels)
+        copies[-1] = float(self.family.unseen == "smooth")
+        if not look.direct and not look.range_end:
+            copies[-1] += n_values - len(labels)
+        alpha = with_spare(self.family.alpha(j, n_values), look.size)
+        return Slots(look, cells, copies, alpha)
+
+    def _log_shares(self, slots: Slots) -> LogProbability:
+        raw = slots.count + pseudo_count(slots.alpha, self.family.estimate)
+        log_theta = log_shares(raw, slots.copies)
+        if self.removed:
+            # Only the slot that the row is in loses its weight.
+            part = np.maximum(raw, 0.0)
+            left = np.maximum(remaining(slots.count, self.removed) + (raw - slots.count), 0.0)
+            whole = (part * slots.copies).sum(axis=1, keepdims=True) - part + left
+            log_theta = log_share(left, remaining(whole, 0.0), int(slots.copies.sum()))
+        return log_theta if self.family.unseen == "smooth" else neutral_last(log_theta)
+
+    def variance(self, data: Dense, kernels: Kernels) -> Floats:
+        """Posterior variance of the scores."""
+        from scipy.special import polygamma
+
+        parts = []
+        for slots in self.slots:
+            after = np.maximum(slots.count + slots.alpha, 1e-300)
+            each = polygamma(1, after) - polygamma(1, (after * slots.copies).sum(axis=1, keepdims=True))
+            if self.family.unseen != "smooth":
+                each[:, -1] = 0.0
+            parts.append(each)
+        none = np.zeros(len(self.statistics.rows))
+        table = PickTable(np.concatenate(parts, axis=1).T)
+        return kernels.code_scores(self._codes(data, kernels), self._offsets, table, none)
 
     @cached_property
     def _offsets(self) -> Array:
@@ -168,6 +278,17 @@ class CategoricalLikelihood:
         none = np.zeros(len(self.statistics.rows))
         return [kernels.code_scores(self._codes(data, kernels), self._offsets, self._order, none)]
 
+    def own(self, data: Dense, classes: Positions, kernels: Kernels) -> Scores:
+        """Every row under its own class."""
+        codes = self._codes(data, kernels)
+        tables = (self._table,) if self._order is None else (self._table, self._order)
+        finite, *limits = (kernels.own_code_scores(codes, classes, self._offsets, table) for table in tables)
+        return Scores(finite, tuple(limits))
+
+    def each(self, data: Dense, kernels: Kernels) -> Scores:
+        own = np.arange(data.n_rows, dtype=np.int32)
+        return self.own(data, own, kernels)
+
     def shrunk(self, data: Dense, kernels: Kernels) -> Floats:
         return self.scores(data, np.zeros(len(self.statistics.rows)), kernels)
 
@@ -189,9 +310,9 @@ class CategoricalLikelihood:
         # The reserved cell has no label to draw; the shares of the others are kept in proportion.
         share = np.exp(theta.value()[:, : look.size])
         if look.direct or not look.range_end:
-            return _labels(look)[_draw(share, classes, rng)]
+            return labels_of(look)[draw_slots(share, classes, rng)]
         share[:, -1] *= look.range_end - len(look.labels)
-        pick = _draw(share, classes, rng)
+        pick = draw_slots(share, classes, rng)
         out = look.labels[np.minimum(pick, len(look.labels) - 1)]
         rest = np.flatnonzero(pick == len(look.labels))
         while len(rest):
@@ -199,10 +320,19 @@ class CategoricalLikelihood:
             rest = rest[np.isin(out[rest], look.labels)]
         return out
 
+    def expected(self, data: Dense, posterior: Floats) -> Array:
+        """The most probable value of each column."""
+        columns = []
+        for look, theta in self.columns:
+            labels = labels_of(look)
+            share = posterior @ np.exp(theta.value()[:, : len(labels)])
+            columns.append(labels[share.argmax(axis=1)] if len(labels) else np.full(len(posterior), None))
+        return np.stack([column.astype(object) for column in columns], axis=1)
+
     def parameters(self) -> dict[str, Array]:
         parts: list[dict[str, Array]] = []
         for j, (look, theta) in enumerate(self.columns):
-            labels = _labels(look)
+            labels = labels_of(look)
             count = np.zeros((len(theta.finite), len(labels)))
             count[:, self.statistics.labels[j] if look.direct else slice(None)] = self.statistics.column(j)
             n_classes = len(count)
@@ -217,25 +347,3 @@ class CategoricalLikelihood:
             )
         order = np.argsort(np.concatenate([p["class"] for p in parts]), kind="stable")
         return {name: np.concatenate([p[name] for p in parts])[order] for name in parts[0]}
-
-
-def _neutral_last(theta: LogProbability) -> LogProbability:
-    """An unseen value says nothing about the class."""
-    theta.finite[:, -1] = 0.0
-    if theta.order is not None:
-        theta.order[:, -1] = 0.0
-    return theta
-
-
-def _labels(look: Lookup) -> Array:
-    """The values that a column's slots stand for; a range too long to list shows those seen."""
-    return np.arange(look.size) if look.direct else look.labels
-
-
-def _draw(share: Floats, classes: Positions, rng: np.random.Generator) -> Array:
-    edges = np.cumsum(share / share.sum(axis=1, keepdims=True), axis=1)
-    level, pick = rng.random(len(classes)), np.empty(len(classes), dtype=np.int64)
-    for c in np.unique(classes):
-        rows = classes == c
-        pick[rows] = np.searchsorted(edges[c], level[rows], side="right")
-    return np.asarray(np.minimum(pick, share.shape[1] - 1))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -10,10 +11,17 @@ from ..exceptions import NotADensity
 from ..kernels import Kernels
 from ..kernels.base import LinearTable
 from ..kernels.data import Array, Data, Floats, Positions
-from ..priors import Dirichlet
+from ..priors import Dirichlet, Estimate, log_share, parts_of, pseudo_count
 from ..statistics import Counts
-from .base import Batch, cell_positions
+from ..statistics.base import remaining
+from .base import Batch, Scores, cell_positions
+from .left_out import stretches
 from .linear import LinearLikelihood, Score, factored, observe_counts, sparse_parts
+from .tokens import row_sums
+
+# Cells of all classes handled at once where every row gets weights of its own.
+_CELLS = 1 << 20
+_NO_DENSITY = "complement scores compare a row with the other classes; they are no density of the row"
 
 
 @dataclass(frozen=True)
@@ -22,31 +30,48 @@ class Complement:
 
     prior: Dirichlet = Dirichlet(1.0)
     norm: bool = False
+    estimate: Estimate = "mean"
 
     def observe(self, batch: Batch, kernels: Kernels) -> Counts:
         return observe_counts(batch, kernels, "ComplementNB")
 
+    def settle(self, statistics: Counts) -> Complement:
+        return self
+
+    def with_alpha(self, alpha: float | Floats) -> Complement:
+        return replace(self, prior=Dirichlet(alpha))
+
+    @property
+    def pseudo(self) -> float | Floats:
+        """What is added to every count."""
+        return pseudo_count(self.prior.concentration, self.estimate)
+
     def weights(self, statistics: Counts) -> tuple[Floats, Floats | None]:
         """Finite weights, ``(classes, columns)``, and the powers of 1/ε where the complement lacks a word."""
         count = statistics.dense()
-        others = np.maximum(count.sum(axis=0) - count, 0.0)
-        finite, order = self.prior.log_mean(others, others.sum(axis=1, keepdims=True), count.shape[1])
+        return self._weights(np.maximum(count.sum(axis=0) - count, 0.0))
+
+    def _weights(self, others: Floats) -> tuple[Floats, Floats | None]:
+        """From the counts of the other classes, columns last."""
+        part = parts_of(others + self.pseudo)
+        finite, order = log_share(part, part.sum(axis=-1, keepdims=True), part.shape[-1])
         if not self.norm:
             return -finite, order
         # In the limit the impossible words share the whole weight of their class.
-        return _shares(finite if order is None else np.where(order.any(axis=1, keepdims=True), order, finite)), None
+        return _shares(finite if order is None else np.where(order.any(axis=-1, keepdims=True), order, finite)), None
 
     def likelihood(self, statistics: Counts) -> ComplementLikelihood:
-        if isinstance(statistics.total, np.ndarray) or np.ndim(self.prior.concentration) == 2 or self.norm:
-            finite, order = self.weights(statistics)
-            none = np.zeros(len(finite))
-            limit = None if order is None else Score(LinearTable(order), none)
-            return ComplementLikelihood(statistics, self, Score(LinearTable(finite), none), limit)
-        return self._sparse(statistics)
+        sparse = not isinstance(statistics.total, np.ndarray) and np.ndim(self.pseudo) < 2 and not self.norm
+        if sparse and np.min(self.pseudo) >= 0:
+            return self._sparse(statistics)
+        finite, order = self.weights(statistics)
+        none = np.zeros(len(finite))
+        limit = None if order is None else Score(LinearTable(order), none)
+        return ComplementLikelihood(statistics, self, Score(LinearTable(finite), none), limit)
 
     def _sparse(self, statistics: Counts) -> ComplementLikelihood:
         # Words a class lacks have the same complement count in all such classes: that of the whole collection.
-        by_column, pseudo, alpha = sparse_parts(statistics.total, self.prior.concentration)
+        by_column, pseudo, alpha = sparse_parts(statistics.total, self.pseudo)
         everywhere = np.asarray(statistics.total.sum(axis=0)).ravel()
         total = everywhere.sum() - np.asarray(statistics.total.sum(axis=1)).ravel() + alpha.sum()
         width = np.diff(by_column.indptr)
@@ -66,15 +91,63 @@ class Complement:
             limit = Score(factored(np.where(unknown, 1.0, 0.0), np.where(empty, -1.0, 0.0), by_column, stored), none)
         return ComplementLikelihood(statistics, self, finite, limit)
 
+    def left_out(self, batch: Batch, statistics: Counts, kernels: Kernels) -> Scores:
+        """A row belongs to the complement of every class but its own: its own class alone stays as it is."""
+        refused = self.norm or np.min(self.pseudo) < 0
+        parts = [
+            self._removed(part, statistics) if refused else self._left_out(part, statistics, kernels)
+            for part in (stretches(batch, _CELLS // batch.n_classes) if refused else (batch,))
+        ]
+        limits = [part.limits[0] if part.limits else np.zeros_like(part.finite) for part in parts]
+        return Scores(np.concatenate([part.finite for part in parts]), (np.concatenate(limits),))
+
+    def _left_out(self, batch: Batch, statistics: Counts, kernels: Kernels) -> Scores:
+        count = statistics.dense()
+        others = np.maximum(count.sum(axis=0) - count, 0.0) + self.pseudo
+        sums, zeros = kernels.left_out_complement(batch.data, batch.classes, batch.weight, others)
+        length = row_sums(batch.data)[:, None]
+        gone = np.where(_own(batch), 0.0, length if batch.weight is None else length * batch.weight[:, None])
+        whole = remaining(others.sum(axis=1)[None, :], gone)
+        empty = whole <= 0
+        log_whole = np.log(np.where(empty, 1.0, whole))
+        finite = np.where(empty, length * np.log(others.shape[1]), length * log_whole - sums)
+        return Scores(finite, (np.where(empty, 0.0, zeros),))
+
+    def _removed(self, batch: Batch, statistics: Counts) -> Scores:
+        """Weights of every row's own making, ``(rows, classes, columns)``: exact for all settings, and slow."""
+        count, x = statistics.dense(), np.nan_to_num(batch.data.floats(), nan=0.0)
+        others = np.maximum(count.sum(axis=0) - count, 0.0)[None]
+        gone = x if batch.weight is None else x * batch.weight[:, None]
+        left = np.where(_own(batch)[:, :, None], others, remaining(others, gone[:, None, :]))
+        finite, order = self._weights(left)
+        limits = () if order is None else (np.einsum("ij,ikj->ik", x, order),)
+        return Scores(np.einsum("ij,ikj->ik", x, finite), limits)
+
+    def posterior(self, statistics: Counts) -> Any:
+        raise NotADensity(_NO_DENSITY)
+
+    log_evidence = total_log_evidence = posterior
+
+    def score_variance(self, data: Data, statistics: Counts, kernels: Kernels) -> Floats:
+        raise NotADensity(_NO_DENSITY)
+
+    def amount(self, data: Data) -> Floats:
+        return row_sums(data)
+
     def n_parameters(self, statistics: Counts) -> int:
         n_classes, n_columns = statistics.total.shape
         return int(n_classes * (n_columns - 1))
 
 
+def _own(batch: Batch) -> Array:
+    """Where a row meets its own class, ``(rows, classes)``."""
+    return np.asarray(batch.classes[:, None] == np.arange(batch.n_classes))
+
+
 def _shares(weights: Floats) -> Floats:
     """Weights of each class divided by their sum; a single column, whose weight is 0, has the whole."""
-    total = weights.sum(axis=1, keepdims=True)
-    even = np.full(weights.shape, 1.0 / weights.shape[1])
+    total = weights.sum(axis=-1, keepdims=True)
+    even = np.full(weights.shape, 1.0 / weights.shape[-1])
     return np.asarray(np.divide(weights, total, out=even, where=total != 0))
 
 
@@ -88,10 +161,13 @@ class ComplementLikelihood(LinearLikelihood):
     order: Score | None
 
     def log_base(self, data: Data) -> Floats:
-        raise NotADensity("complement scores are no density")
+        raise NotADensity(_NO_DENSITY)
 
     def sample(self, classes: Positions, rng: np.random.Generator) -> Floats:
-        raise NotADensity("complement scores are no density")
+        raise NotADensity(_NO_DENSITY)
+
+    def expected(self, data: Data, posterior: Floats) -> Floats:
+        raise NotADensity(_NO_DENSITY)
 
     def parameters(self) -> dict[str, Array]:
         finite, order = self.family.weights(self.statistics)

@@ -1,36 +1,56 @@
-"""Measurements: a normal distribution per class and column, variances by maximum likelihood plus a floor."""
+"""Measurements: a normal distribution per class and column."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..exceptions import InputError
+from ..exceptions import InputError, ParameterError
 from ..kernels import Kernels
-from ..kernels.base import LinearTable
-from ..kernels.data import Array, Data, Dense, Floats, Positions, Sparse, chunks
+from ..kernels.base import NormalTable
+from ..kernels.data import Data, Floats, Sparse
 from ..kernels.places import infinite_cell
+from ..priors import Estimate, Normal, NormalInverseGamma
 from ..statistics import Moments
-from .base import Batch, cell_positions
+from .base import Batch, Scores, require_proper
+from .normal import GaussianLikelihood
+from .normal_left_out import left_out_normal
+from .student import StudentLikelihood
 
-_LOG_2PI = float(np.log(2 * np.pi))
-# The score of a row of zeros may be this large before writing out the square costs more than the tenth digit.
-_EXPANDABLE = 1e5
-# Makes room for the squares of the largest numbers there are.
-_SHRINK = 2.0**-520
+# Under these the posterior's estimates are those of maximum likelihood, and its intervals the classical ones.
+_NOTHING = NormalInverseGamma(0.0, 0.0, 0.0, 0.0)
+_REFERENCE = NormalInverseGamma(0.0, 0.0, -0.5, 0.0)
+
+
+class Overall(NamedTuple):
+    """What all classes together say of the columns; it stays as it is while rows are left out."""
+
+    floor: float  # added to every variance
+    mean: Floats  # of columns; NaN where nobody observed anything
+    variance: Floats
 
 
 @dataclass(frozen=True)
 class Gaussian:
-    """Means and variances. ``var_smoothing`` times the largest variance of all columns is added to every variance.
+    """Means and variances.
 
-    The floor is taken from the moments of all classes together when parameters are made, never kept in them; so chunks,
-    weights, merges and one pass agree.
+    By maximum likelihood, ``var_smoothing`` times the largest variance of all columns is added to every variance, and
+    ``ddof`` is subtracted from the number of rows. Otherwise a prior does that work: the one given, or a weak one
+    around the columns' overall means and variances. ``shared``: one variance for all classes, which makes the log-odds
+    linear.
+
+    Floor and empirical prior are taken from the moments of all classes together when parameters are made, never kept in
+    them; so chunks, weights, merges and one pass agree.
     """
 
+    prior: NormalInverseGamma | Normal | None = None
+    estimate: Estimate = "mle"
     var_smoothing: float = 1e-9
+    ddof: float = 0.0
+    shared: bool = False
+    overall: Overall | None = None
 
     def observe(self, batch: Batch, kernels: Kernels) -> Moments:
         table = kernels.moments(batch.data, batch.classes, batch.weight, batch.n_classes)
@@ -40,134 +60,141 @@ class Gaussian:
 
     def floor(self, statistics: Moments) -> float:
         """What is added to every variance."""
+        if self.overall is not None:
+            return self.overall.floor
         return float(self.var_smoothing * statistics.pooled()[2].max())
 
-    def likelihood(self, statistics: Moments) -> GaussianLikelihood:
+    def settle(self, statistics: Moments) -> Gaussian:
+        if self.overall is not None:
+            return self
         weight, mean, variance = statistics.pooled()
+        floor = float(self.var_smoothing * variance.max()) if self.estimate == "mle" else 0.0
+        unknown = weight <= 0
+        overall = Overall(floor, np.where(unknown, np.nan, mean), np.where(unknown, np.nan, variance))
+        prior = self.prior
+        if prior is None and self.estimate != "mle":
+            prior = _empirical(np.where(unknown, 0.0, mean), np.where(unknown, 0.0, variance))
+        return replace(self, overall=overall, prior=prior)
+
+    def with_alpha(self, alpha: float | Floats) -> Gaussian:
+        raise ParameterError("a normal distribution has no pseudo-count alpha; give a parameter_prior")
+
+    def likelihood(self, statistics: Moments) -> Any:
+        if self.overall is None:
+            return self.settle(statistics).likelihood(statistics)
+        if self.estimate == "mle":
+            return GaussianLikelihood(statistics, *self._most_likely(statistics, self.overall))
+        if isinstance(self.prior, Normal):
+            after = self.prior.posterior(statistics.mean, statistics.weight)
+            spread = after.predictive().variance if self.estimate == "predictive" else after.noise
+            return GaussianLikelihood(statistics, np.asarray(after.location), _like(spread, statistics))
+        table = self.table(statistics)
+        if self.estimate == "predictive":
+            return StudentLikelihood(statistics, table)
+        whole = table.shape + self.extra(len(statistics.rows))
+        variance = np.divide(table.scale, whole, out=_like(self.overall.variance, statistics), where=whole > 0)
+        return GaussianLikelihood(statistics, table.location, variance)
+
+    def _most_likely(self, statistics: Moments, overall: Overall) -> tuple[Floats, Floats]:
+        """Means, and variances with the floor. What a class cannot tell, because it has too few rows, it takes from
+        the column's overall distribution.
+        """
         seen = statistics.weight > 0
-        floor = self.floor(statistics)
-        own = np.divide(statistics.scatter, statistics.weight, out=np.zeros_like(statistics.mean), where=seen)
-        # A class that never saw a column has no opinion of its own: it takes the column's overall distribution.
-        theta = np.where(seen, statistics.mean, np.where(weight > 0, mean, np.nan))
-        var = np.where(seen, own, np.where(weight > 0, variance, np.nan)) + floor
-        return GaussianLikelihood(statistics, theta, var)
+        scatter, rows = statistics.scatter, statistics.weight - self.ddof
+        if self.shared:
+            scatter, rows = scatter.sum(axis=0), np.where(seen, rows, 0.0).sum(axis=0)
+            seen_any = np.broadcast_to(seen.any(axis=0), seen.shape)
+            scatter, rows = np.broadcast_to(scatter, seen.shape), np.broadcast_to(rows, seen.shape)
+        else:
+            seen_any = seen
+        mean = np.where(seen, statistics.mean, overall.mean)
+        own = np.divide(scatter, rows, out=_like(overall.variance, statistics), where=seen_any & (rows > 0))
+        return mean, own + overall.floor
+
+    def table(self, statistics: Moments) -> NormalTable:
+        """The posterior, ``(classes, columns)`` each; with a shared variance, its shape and scale are alike for all
+        classes. Maximum likelihood is the posterior of no prior at all.
+        """
+        prior = _NOTHING if self.estimate == "mle" else self.prior
+        assert isinstance(prior, NormalInverseGamma)
+        after = prior.posterior(statistics.mean, statistics.weight, statistics.scatter)
+        shape, scale = np.asarray(after.shape), np.asarray(after.scale)
+        if self.shared:
+            shape = _like(prior.shape + (shape - prior.shape).sum(axis=0), statistics)
+            scale = _like(prior.scale + (scale - prior.scale).sum(axis=0), statistics)
+        strength, location = np.asarray(after.strength), np.asarray(after.location)
+        if self.estimate == "mle":
+            assert self.overall is not None
+            location = np.where(statistics.weight > 0, location, np.nan)
+        return NormalTable(strength, location, shape, scale)
+
+    def extra(self, n_classes: int) -> float:
+        """What is added to the shape to make the divisor of the scale: a mean, a mode, or maximum likelihood."""
+        if self.estimate == "mean":
+            return -1.0
+        if self.estimate == "map":
+            return 1.0 + 0.5 * (n_classes if self.shared else 1)
+        return -0.5 * self.ddof * (n_classes if self.shared else 1)
+
+    def left_out(self, batch: Batch, statistics: Moments, kernels: Kernels) -> Scores:
+        return left_out_normal(self.settle(statistics), batch, statistics, kernels)
+
+    def posterior(self, statistics: Moments) -> NormalInverseGamma | Normal:
+        if isinstance(self.prior, Normal):
+            return self.prior.posterior(statistics.mean, statistics.weight)
+        prior = _REFERENCE if self.estimate == "mle" else self.settle(statistics).prior
+        assert isinstance(prior, NormalInverseGamma)
+        return prior.posterior(statistics.mean, statistics.weight, statistics.scatter)
+
+    def log_evidence(self, statistics: Moments) -> Floats:
+        prior = self.settle(statistics).prior
+        require_proper(self.estimate, *([] if prior is None else [prior]))
+        assert prior is not None
+        summary = statistics.mean, statistics.weight, statistics.scatter
+        if not self.shared or isinstance(prior, Normal):
+            return np.asarray(prior.log_evidence(*summary).sum(axis=0))
+        return self._shared_evidence(statistics, prior)
+
+    def _shared_evidence(self, statistics: Moments, prior: NormalInverseGamma) -> Floats:
+        """All classes with one variance, whose prior counts once."""
+        from scipy.special import gammaln
+
+        after = self.settle(statistics).table(statistics)
+        a, b = after.shape[0], after.scale[0]
+        pull = 0.5 * np.log(np.asarray(prior.strength) / after.strength).sum(axis=0)
+        before = gammaln(prior.shape) - prior.shape * np.log(prior.scale)
+        rows = statistics.weight.sum(axis=0)
+        return np.asarray(gammaln(a) - a * np.log(b) - before + pull - 0.5 * rows * np.log(2 * np.pi))
+
+    def total_log_evidence(self, statistics: Moments) -> float:
+        return float(self.log_evidence(statistics).sum())
+
+    def score_variance(self, data: Data, statistics: Moments, kernels: Kernels) -> Floats:
+        from .normal_variance import score_variance
+
+        return score_variance(data, self.posterior(statistics))
+
+    def amount(self, data: Data) -> None:
+        return None
 
     def n_parameters(self, statistics: Moments) -> int:
-        return 2 * statistics.mean.size
+        n_classes, n_columns = statistics.mean.shape
+        known = isinstance(self.prior, Normal)
+        return int(n_classes * n_columns + (0 if known else n_columns * (1 if self.shared else n_classes)))
 
 
-@dataclass(frozen=True)
-class GaussianLikelihood:
-    """log p(x | class) = Σ -½ log 2πσ² - (x - μ)² / 2σ². A column that nobody observed is NaN and says nothing."""
-
-    statistics: Moments
-    mean: Floats
-    variance: Floats
-
-    @cached_property
-    def _known(self) -> Array:
-        return ~np.isnan(self.mean)
-
-    @cached_property
-    def _point(self) -> Array:
-        """Cells without variance: all mass in one point. Variances too small to invert belong here."""
-        return self._known & (self.variance < 1e-300)
-
-    @cached_property
-    def _spread(self) -> Floats:
-        """1 / 2σ², and 0 where there is no density to speak of."""
-        usable = self._known & ~self._point
-        return np.divide(0.5, self.variance, out=np.zeros_like(self.variance), where=usable)
-
-    @cached_property
-    def _constant(self) -> Floats:
-        variance = np.where(self._known & ~self._point, self.variance, 1.0)
-        return np.where(self._known, -0.5 * (_LOG_2PI + np.log(variance)), 0.0)
-
-    @cached_property
-    def _center(self) -> Floats:
-        return np.where(self._known, self.mean, 0.0)
-
-    @cached_property
-    def _base(self) -> Floats:
-        return np.asarray(self._constant.sum(axis=1))
-
-    @property
-    def is_limit(self) -> bool:
-        return bool(self._point.any())
-
-    def scores(self, data: Data, offset: Floats, kernels: Kernels) -> Floats:
-        if isinstance(data, Sparse) and self._expanded is not None:
-            with np.errstate(over="ignore"):
-                squares = np.square(data.values, dtype=np.float64)
-            if not np.isinf(squares).any():
-                return _expanded_scores(self._expanded, data, squares, offset, kernels)
-        return self._quadratic(data, self._spread, self._constant, self._base + offset, kernels)
-
-    def _quadratic(self, data: Data, spread: Floats, constant: Floats, base: Floats, kernels: Kernels) -> Floats:
-        """Sparse rows go in dense form, a few at a time."""
-        if isinstance(data, Dense):
-            return kernels.quadratic_scores(data, spread, self._center, constant, base)
-        out = np.empty((data.n_rows, len(base)))
-        for begin, end, part in chunks(data, max(1, (1 << 20) // data.n_columns)):
-            dense = Dense(part.floats(), end - begin, data.n_columns, part.first_row)
-            out[begin:end] = kernels.quadratic_scores(dense, spread, self._center, constant, base)
-        return out
-
-    @cached_property
-    def _expanded(self) -> tuple[LinearTable, LinearTable, Floats] | None:
-        """(x - μ)² written out, so that zeros cost nothing: tables for x and x², and the score of a row of zeros.
-
-        None where that would lose digits, because means lie many standard deviations from 0.
-        """
-        at_zero = self._spread * self._center**2
-        if not at_zero.sum(axis=1).max() < _EXPANDABLE:
-            return None
-        linear = LinearTable(2 * self._spread * self._center, at_zero - self._constant, signed=True)
-        return linear, LinearTable(-self._spread), self._base - at_zero.sum(axis=1)
-
-    def limits(self, data: Data, kernels: Kernels) -> list[Floats]:
-        """With variance ε: the squared distance from the point grows as 1/ε, the density at the point as log(1/ε)/2."""
-        if not self.is_limit:
-            return []
-        point = self._point.astype(np.float64)
-        none = np.zeros_like(point)
-        far = self._quadratic(data, point, none, none[:, 0], kernels)
-        high = self._quadratic(data, none, point / 2, point.sum(axis=1) / 2, kernels)
-        return [far, high]
-
-    def shrunk(self, data: Data, kernels: Kernels) -> Floats:
-        out = np.empty((data.n_rows, len(self.mean)))
-        center, scale = self._center * _SHRINK, np.sqrt(self._spread)
-        for begin, end, part in chunks(data, max(1, (1 << 20) // self.mean.size)):
-            distance = (part.floats()[:, None, :] * _SHRINK - center) * scale
-            with np.errstate(over="ignore"):
-                out[begin:end] = -np.nansum(distance * distance, axis=2)
-        return out
-
-    def log_base(self, data: Data) -> Floats:
-        return np.zeros(data.n_rows)
-
-    def sample(self, classes: Positions, rng: np.random.Generator) -> Floats:
-        scale = np.sqrt(self.variance)[classes]
-        return self.mean[classes] + scale * rng.standard_normal(scale.shape)
-
-    def parameters(self) -> dict[str, Array]:
-        return {
-            **cell_positions(*self.mean.shape),
-            "count": self.statistics.weight.ravel(),
-            "mean": self.mean.ravel(),
-            "variance": self.variance.ravel(),
-        }
+def _empirical(mean: Floats, variance: Floats) -> NormalInverseGamma:
+    """Worth half a row for the mean and two for the variance. A constant column is given a spread of its own, tiny
+    beside the others, so that no density is infinite.
+    """
+    largest = float(variance.max(initial=0.0))
+    least = 1e-9 * largest if largest > 0 else 1.0
+    return NormalInverseGamma(mean, 0.5, 1.0, 0.5 * np.maximum(variance, least))
 
 
-def _expanded_scores(
-    expanded: tuple[LinearTable, LinearTable, Floats], data: Sparse, squares: Floats, offset: Floats, kernels: Kernels
-) -> Floats:
-    linear, square, base = expanded
-    squared = Sparse(data.indptr, data.indices, squares, data.n_columns)
-    scores = kernels.linear_scores(data, linear, base + offset, None)
-    return scores + kernels.linear_scores(squared, square, np.zeros(len(base)), None)
+def _like(values: Any, statistics: Moments) -> Floats:
+    """One value per column, for every class."""
+    return np.broadcast_to(np.asarray(values, dtype=np.float64), statistics.mean.shape).copy()
 
 
 def _too_large(data: Data) -> InputError:

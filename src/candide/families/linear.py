@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,10 +12,10 @@ import numpy as np
 from ..exceptions import InputError
 from ..kernels import Kernels
 from ..kernels.base import FactoredTable, LinearTable, Tally
-from ..kernels.data import Data, Floats, Sparse
+from ..kernels.data import Array, Data, Floats, Positions, Sparse
 from ..kernels.places import infinite_cell, negative_cell
 from ..statistics import Counts
-from .base import Batch
+from .base import Batch, Scores
 
 # Small enough that no product with a finite cell overflows, large enough that differences survive.
 _SHRINK = 2.0**-600
@@ -38,6 +39,34 @@ class Score:
             scores += kernels.factored_scores(holes, self.absent, np.zeros(len(base)), None)
         return scores
 
+    def own(self, data: Data, classes: Positions, threshold: float | None, kernels: Kernels) -> Floats:
+        """Every row under its own class."""
+        if isinstance(self.table, FactoredTable):
+            # Very many classes: gather what is stored for each cell's own class.
+            return self._own_factored(data, classes, threshold)
+        return kernels.own_linear_scores(data, classes, self.table, self.base, threshold)
+
+    def _own_factored(self, data: Data, classes: Positions, threshold: float | None) -> Floats:
+        cells = data if isinstance(data, Sparse) else Sparse.of(csr_from(data))
+        row = np.repeat(np.arange(cells.n_rows), np.diff(cells.indptr))
+        own, values, missing = classes[row], np.asarray(cells.values, dtype=np.float64), np.isnan(cells.values)
+        amount = np.where(missing, 0.0, values if threshold is None else values > threshold)
+        assert isinstance(self.table, FactoredTable)
+        added = _factored_cells(self.table, cells.indices, own) * amount
+        if self.absent is not None and missing.any():
+            added += _factored_cells(self.absent, cells.indices, own) * missing
+        return self.base[classes] + np.bincount(row, added, minlength=cells.n_rows)
+
+    def each(self, data: Data, threshold: float | None) -> Floats:
+        """Row ``i`` under class ``i``."""
+        assert isinstance(self.table, LinearTable)
+        x = data.floats()
+        missing = np.isnan(x)
+        cells = np.where(missing, 0.0, x if threshold is None else x > threshold) * self.table.weights
+        if self.table.absent is not None:
+            cells = np.where(missing, self.table.absent, cells)
+        return np.asarray(cells.sum(axis=1) + self.base)
+
     @cached_property
     def shrunk(self) -> Score:
         table = self.table
@@ -45,6 +74,17 @@ class Score:
             return Score(_shrink(table), self.base * _SHRINK, None if self.absent is None else _shrink(self.absent))
         absent = None if table.absent is None else table.absent * _SHRINK
         return Score(LinearTable(table.weights * _SHRINK, absent), self.base * _SHRINK)
+
+
+def _factored_cells(table: FactoredTable, columns: Array, classes: Positions) -> Floats:
+    return np.asarray(table.shared[columns] + table.slope[classes] + np.asarray(table.stored[columns, classes]).ravel())
+
+
+def csr_from(data: Data) -> Any:
+    """The cells that are not 0, missing ones among them."""
+    from scipy.sparse import csr_array
+
+    return csr_array(data.floats())
 
 
 def _shrink(table: FactoredTable) -> FactoredTable:
@@ -78,6 +118,16 @@ class LinearLikelihood:
 
     def limits(self, data: Data, kernels: Kernels) -> list[Floats]:
         return [] if self.order is None else [self.order.of(data, 0.0, self.threshold, kernels)]
+
+    def own(self, data: Data, classes: Positions, kernels: Kernels) -> Scores:
+        """Every row under its own class."""
+        return self._scores(lambda score: score.own(data, classes, self.threshold, kernels))
+
+    def each(self, data: Data, kernels: Kernels) -> Scores:
+        return self._scores(lambda score: score.each(data, self.threshold))
+
+    def _scores(self, evaluate: Callable[[Score], Floats]) -> Scores:
+        return Scores(evaluate(self.finite), () if self.order is None else (evaluate(self.order),))
 
     def shrunk(self, data: Data, kernels: Kernels) -> Floats:
         return self.finite.shrunk.of(data, 0.0, self.threshold, kernels)

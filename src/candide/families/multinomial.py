@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ..kernels import Kernels
 from ..kernels.base import LinearTable
-from ..kernels.data import Array, Data, Dense, Floats, Positions, chunks
-from ..priors import Dirichlet, LogProbability
+from ..kernels.data import Array, Data, Floats, Positions
+from ..priors import Dirichlet, Estimate, LogProbability, log_share, parts_of, pseudo_count
 from ..statistics import Counts
-from .base import Batch, cell_positions
+from ..statistics.base import remaining
+from .base import Batch, Scores, cell_positions, require_proper
+from .left_out import own_by_removal, replace_own
 from .linear import LinearLikelihood, Score, factored, observe_counts, sparse_parts
+from .tokens import draw_tokens, fill_tokens, log_coefficient, own_log_sums, row_sums, squared
 
 
 @dataclass(frozen=True)
@@ -20,26 +24,44 @@ class Multinomial:
     """Counts per row with shares θ. A missing count is left out of the sum and of the length."""
 
     prior: Dirichlet = Dirichlet(1.0)
+    estimate: Estimate = "mean"
 
     def observe(self, batch: Batch, kernels: Kernels) -> Counts:
         return observe_counts(batch, kernels, "MultinomialNB")
 
+    def settle(self, statistics: Counts) -> Multinomial:
+        return self
+
+    def with_alpha(self, alpha: float | Floats) -> Multinomial:
+        return replace(self, prior=Dirichlet(alpha))
+
+    @property
+    def pseudo(self) -> float | Floats:
+        """What is added to every count."""
+        return pseudo_count(self.prior.concentration, self.estimate)
+
     def log_shares(self, statistics: Counts) -> LogProbability:
         """log θ, ``(classes, columns)``."""
-        count = statistics.dense()
-        return self.prior.log_mean(count, count.sum(axis=1, keepdims=True), count.shape[1])
+        part = parts_of(statistics.dense() + self.pseudo)
+        return log_share(part, part.sum(axis=1, keepdims=True), part.shape[1])
 
-    def likelihood(self, statistics: Counts) -> MultinomialLikelihood:
-        if isinstance(statistics.total, np.ndarray) or np.ndim(self.prior.concentration) == 2:
-            finite, order = self.log_shares(statistics)
-            none = np.zeros(len(finite))
-            limit = None if order is None else Score(LinearTable(-order), none)
-            return MultinomialLikelihood(statistics, self, Score(LinearTable(finite), none), limit)
-        return self._sparse(statistics)
+    def likelihood(self, statistics: Counts) -> Any:
+        if self.estimate == "predictive":
+            from .polya import PolyaLikelihood
+
+            return PolyaLikelihood(statistics, self)
+        sparse = not isinstance(statistics.total, np.ndarray) and np.ndim(self.pseudo) < 2
+        return self._sparse(statistics) if sparse and np.min(self.pseudo) >= 0 else self._dense(statistics)
+
+    def _dense(self, statistics: Counts) -> MultinomialLikelihood:
+        finite, order = self.log_shares(statistics)
+        none = np.zeros(len(finite))
+        limit = None if order is None else Score(LinearTable(-order), none)
+        return MultinomialLikelihood(statistics, self, Score(LinearTable(finite), none), limit)
 
     def _sparse(self, statistics: Counts) -> MultinomialLikelihood:
         # log θ = log α_j - log(total of the class) + [log(n + α_j) - log α_j where the class has the word].
-        by_column, pseudo, alpha = sparse_parts(statistics.total, self.prior.concentration)
+        by_column, pseudo, alpha = sparse_parts(statistics.total, self.pseudo)
         total = np.asarray(statistics.total.sum(axis=1)).ravel() + alpha.sum()
         empty, impossible = total <= 0, alpha <= 0
         slope = np.where(empty, -np.log(len(alpha)), -np.log(np.where(empty, 1.0, total)))
@@ -54,6 +76,61 @@ class Multinomial:
             order = factored(shared, slope, by_column, np.where(pseudo <= 0, 1.0, 0.0))
             limit = Score(order, none)
         return MultinomialLikelihood(statistics, self, finite, limit)
+
+    def left_out(self, batch: Batch, statistics: Counts, kernels: Kernels) -> Scores:
+        if self.estimate == "predictive":
+            own = self.likelihood(statistics).left_out(batch, kernels)
+        elif np.min(self.pseudo) < 0:
+            # A mode on the border: which words have a share at all depends on the row.
+            own = own_by_removal(self, batch, statistics, kernels)
+        else:
+            own = self._own(batch, statistics, kernels)
+        return replace_own(self, batch, statistics, own, kernels)
+
+    def _own(self, batch: Batch, statistics: Counts, kernels: Kernels) -> Scores:
+        """Σ x log(count - w x + α) - n log(total - w n + Σα) under each row's own class."""
+        n_columns = statistics.total.shape[1]
+        sums, zeros = own_log_sums(batch, statistics.total, self.pseudo, kernels)
+        pseudo_total = np.broadcast_to(self.pseudo, statistics.total.shape).sum(axis=1)
+        total = np.asarray(statistics.total.sum(axis=1)).ravel() + pseudo_total
+        length = row_sums(batch.data)
+        left = remaining(total[batch.classes], length if batch.weight is None else length * batch.weight)
+        empty = left <= 0
+        finite = np.where(empty, -length * np.log(n_columns), sums - length * np.log(np.where(empty, 1.0, left)))
+        return Scores(finite, (np.where(empty, 0.0, -zeros),))
+
+    def posterior(self, statistics: Counts) -> Dirichlet:
+        prior = self.prior if self.estimate != "mle" and self.prior.is_proper else Dirichlet(0.5)
+        return prior.posterior(statistics.dense())
+
+    def log_evidence(self, statistics: Counts) -> Floats:
+        """Of each word against all others: their shares compete, so the columns do not add up to the total."""
+        from scipy.special import betaln
+
+        require_proper(self.estimate, self.prior)
+        count = statistics.dense()
+        alpha = np.broadcast_to(self.prior.concentration, count.shape)
+        others = alpha.sum(axis=1, keepdims=True) - alpha
+        if count.shape[1] == 1:
+            return np.zeros(1)
+        rest = np.maximum(count.sum(axis=1, keepdims=True) - count, 0.0)
+        return np.asarray((betaln(alpha + count, others + rest) - betaln(alpha, others)).sum(axis=0))
+
+    def total_log_evidence(self, statistics: Counts) -> float:
+        require_proper(self.estimate, self.prior)
+        return float(np.sum(self.prior.log_evidence(statistics.dense())))
+
+    def score_variance(self, data: Data, statistics: Counts, kernels: Kernels) -> Floats:
+        from scipy.special import polygamma
+
+        after = np.asarray(self.posterior(statistics).concentration)
+        table = LinearTable(polygamma(1, after))
+        length = row_sums(data)
+        scores = kernels.linear_scores(squared(data), table, np.zeros(len(after)), None)
+        return np.asarray(scores - np.outer(length**2, polygamma(1, after.sum(axis=1))))
+
+    def amount(self, data: Data) -> Floats:
+        return row_sums(data)
 
     def n_parameters(self, statistics: Counts) -> int:
         n_classes, n_columns = statistics.total.shape
@@ -72,16 +149,17 @@ class MultinomialLikelihood(LinearLikelihood):
     def log_base(self, data: Data) -> Floats:
         return log_coefficient(data)
 
+    def shares(self) -> Floats:
+        """θ, ``(classes, columns)``."""
+        share = np.exp(self.family.log_shares(self.statistics).value())
+        return np.asarray(share / share.sum(axis=1, keepdims=True))
+
     def sample(self, classes: Positions, rng: np.random.Generator, length: int | Array = 100) -> Floats:
         """Rows of counts; ``length`` tokens a row, one number or one per row."""
-        lengths = np.broadcast_to(np.asarray(length, dtype=np.int64), (len(classes),))
-        share = np.exp(self.family.log_shares(self.statistics).value())
-        share /= share.sum(axis=1, keepdims=True)
-        out = np.empty((len(classes), share.shape[1]))
-        for c in np.unique(classes):
-            rows = np.flatnonzero(classes == c)
-            out[rows] = rng.multinomial(lengths[rows], share[c])
-        return out
+        return draw_tokens(self.shares(), classes, rng, length)
+
+    def expected(self, data: Data, posterior: Floats) -> Floats:
+        return fill_tokens(data, posterior, self.shares())
 
     def parameters(self) -> dict[str, Array]:
         return {
@@ -89,21 +167,3 @@ class MultinomialLikelihood(LinearLikelihood):
             "count": self.statistics.dense().ravel(),
             "probability": np.exp(self.family.log_shares(self.statistics).value()).ravel(),
         }
-
-
-def log_coefficient(data: Data) -> Floats:
-    """log of n! / Π x_j!, row by row."""
-    from scipy.special import gammaln
-
-    out = np.empty(data.n_rows)
-    for begin, end, part in chunks(data, 4096):
-        if isinstance(part, Dense):
-            x = np.nan_to_num(part.floats(), nan=0.0)
-            out[begin:end] = gammaln(x.sum(axis=1) + 1) - gammaln(x + 1).sum(axis=1)
-        else:
-            x = part.matrix().astype(np.float64)
-            x.data = np.nan_to_num(x.data, nan=0.0)
-            length = np.asarray(x.sum(axis=1)).ravel()
-            x.data = gammaln(x.data + 1)
-            out[begin:end] = gammaln(length + 1) - np.asarray(x.sum(axis=1)).ravel()
-    return out

@@ -2,50 +2,104 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..kernels import Kernels
 from ..kernels.base import LinearTable
-from ..kernels.data import Array, Data, Dense, Floats, Positions, chunks
-from ..priors import Gamma
+from ..kernels.data import Array, Data, Floats, Positions
+from ..priors import Estimate, Gamma, pseudo_count
 from ..statistics import Counts
-from .base import Batch, cell_positions
+from ..statistics.base import ROUNDING
+from .base import Batch, Scores, cell_positions, require_proper
+from .left_out import own_by_removal, replace_own
 from .linear import LinearLikelihood, Score, factored, observe_counts, sparse_parts
+from .tokens import log_factorials, own_log_sums, row_sums
+
+_JEFFREYS = Gamma(0.5, 0.0)
+
+
+class Overall(NamedTuple):
+    """What all classes together say of the columns; it stays as it is while rows are left out."""
+
+    rate: Floats  # 1 where nobody observed anything
+    shrinking: Floats  # the rate for every ε of events, where no class has any
 
 
 @dataclass(frozen=True)
 class Poisson:
-    """Columns of independent counts with rates λ; the rate is the posterior mean under a Gamma prior."""
+    """Columns of independent counts with rates λ. A class that never observed a column, and has no prior either, takes
+    the rate of all classes together.
+    """
 
     prior: Gamma = Gamma(1.0, 1.0)
+    estimate: Estimate = "mean"
+    overall: Overall | None = None
 
     def observe(self, batch: Batch, kernels: Kernels) -> Counts:
         return observe_counts(batch, kernels, "PoissonNB")
 
+    def settle(self, statistics: Counts) -> Poisson:
+        if self.overall is not None:
+            return self
+        part, whole = (np.asarray(p).sum(axis=0) for p in np.broadcast_arrays(*self.parts(statistics)))
+        return replace(
+            self, overall=Overall(_over(part, whole), _over(np.full_like(part, len(statistics.rows)), whole))
+        )
+
+    def with_alpha(self, alpha: float | Floats) -> Poisson:
+        return replace(self, prior=Gamma(alpha, self.prior.rate), overall=None)
+
+    def parts(self, statistics: Counts) -> tuple[Floats, Floats]:
+        """Events and exposure, prior included: their ratio is the rate."""
+        events = statistics.dense() + pseudo_count(self.prior.shape, self.estimate)
+        return np.maximum(events, 0.0), statistics.observed() + (0.0 if self.estimate == "mle" else self.prior.rate)
+
     def rates(self, statistics: Counts) -> Floats:
         """λ, ``(classes, columns)``."""
-        return self.prior.mean(statistics.dense(), statistics.observed())
+        part, whole = np.broadcast_arrays(*self.parts(statistics))
+        return _over(part, whole, self._overall(statistics).rate)
 
-    def likelihood(self, statistics: Counts) -> PoissonLikelihood:
+    def _overall(self, statistics: Counts) -> Overall:
+        overall = self.settle(statistics).overall
+        assert overall is not None
+        return overall
+
+    def likelihood(self, statistics: Counts) -> Any:
+        if self.estimate == "predictive":
+            from .negative_binomial import NegativeBinomialLikelihood
+
+            return NegativeBinomialLikelihood(statistics, self)
+        pseudo, _ = self._scalars()
         sparse = not isinstance(statistics.total, np.ndarray) and statistics.missing is None
-        if sparse and not np.ndim(self.prior.shape) and (statistics.rows + self.prior.rate > 0).all():
-            return self._sparse(statistics)
+        if sparse and pseudo is not None and (self._exposure(statistics) > 0).all():
+            return self._sparse(statistics, pseudo)
         rate = self.rates(statistics)
         zero = rate <= 0
         # A rate of 0 is that of a vanishing prior: ε events in as many rows as were seen.
-        shrinking = Gamma(1.0, self.prior.rate).mean(np.zeros_like(rate), statistics.observed())
+        whole = np.broadcast_to(self.parts(statistics)[1], rate.shape)
+        shrinking = _over(np.ones_like(rate), whole, self._overall(statistics).shrinking)
         finite = Score(LinearTable(np.log(np.where(zero, shrinking, rate)), rate), -rate.sum(axis=1))
         limit = Score(LinearTable(np.where(zero, -1.0, 0.0)), np.zeros(len(rate))) if zero.any() else None
         return PoissonLikelihood(statistics, self, finite, limit)
 
-    def _sparse(self, statistics: Counts) -> PoissonLikelihood:
+    def _scalars(self) -> tuple[float | None, float | None]:
+        """Pseudo-count and prior exposure if they are the same for all columns (and the former not negative)."""
+        pseudo = pseudo_count(self.prior.shape, self.estimate)
+        if np.ndim(pseudo) or np.ndim(self.prior.rate) or float(pseudo) < 0:
+            return None, None
+        return float(pseudo), 0.0 if self.estimate == "mle" else float(self.prior.rate)
+
+    def _exposure(self, statistics: Counts) -> Floats:
+        return np.asarray(statistics.rows + (self._scalars()[1] or 0.0))
+
+    def _sparse(self, statistics: Counts, alpha: float) -> PoissonLikelihood:
         # log λ = log α - log(rows of the class) + [log(n + α) - log α where the class has events].
-        alpha = float(self.prior.shape)
         by_column, pseudo, shape = sparse_parts(statistics.total, alpha)
-        rows = statistics.rows + self.prior.rate
+        rows = self._exposure(statistics)
         log_alpha = np.log(alpha) if alpha > 0 else 0.0
         none, zeros = np.zeros(len(rows)), np.zeros(len(shape))
         table = factored(zeros + log_alpha, -np.log(rows), by_column, np.log(by_column.data + pseudo) - log_alpha)
@@ -55,9 +109,67 @@ class Poisson:
         limit = None if alpha > 0 else Score(factored(zeros - 1.0, none, by_column, np.ones(by_column.nnz)), none)
         return PoissonLikelihood(statistics, self, Score(table, -events / rows, absent), limit)
 
+    def left_out(self, batch: Batch, statistics: Counts, kernels: Kernels) -> Scores:
+        pseudo, _ = self._scalars()
+        if pseudo is None or statistics.missing is not None:
+            own = own_by_removal(self, batch, statistics, kernels)
+        elif self.estimate == "predictive":
+            own = self.likelihood(statistics).left_out(batch, kernels)
+        else:
+            own = self._own(batch, statistics, pseudo, kernels)
+        return replace_own(self, batch, statistics, own, kernels)
+
+    def _own(self, batch: Batch, statistics: Counts, pseudo: float, kernels: Kernels) -> Scores:
+        """Σ x log λ' - λ' under each row's own class, λ' = (events - w x) / (rows - w)."""
+        sums, zeros = own_log_sums(batch, statistics.total, pseudo, kernels)
+        weight = 1.0 if batch.weight is None else batch.weight
+        length, exposure = row_sums(batch.data), self._exposure(statistics)
+        whole = exposure[batch.classes] - weight
+        known = whole > ROUNDING * exposure[batch.classes]
+        safe = np.where(known, whole, 1.0)
+        events = np.asarray(statistics.total.sum(axis=1)).ravel() + pseudo * statistics.total.shape[1]
+        finite = sums - length * np.log(safe) - (events[batch.classes] - weight * length) / safe
+        limit = -zeros
+        if not known.all():
+            rest = np.flatnonzero(~known)
+            alone = own_by_removal(self, batch.take(rest), statistics, kernels)
+            finite[rest], limit[rest] = alone.finite, alone.limits[0] if alone.limits else 0.0
+        return Scores(finite, (limit,))
+
+    def posterior(self, statistics: Counts) -> Gamma:
+        prior = self.prior if self.estimate != "mle" and self.prior.is_proper else _JEFFREYS
+        events, exposure = np.broadcast_arrays(statistics.dense(), statistics.observed())
+        return prior.posterior(events, exposure)
+
+    def log_evidence(self, statistics: Counts) -> Floats:
+        require_proper(self.estimate, self.prior)
+        return np.asarray(self.prior.log_evidence(statistics.dense(), statistics.observed()).sum(axis=0))
+
+    def total_log_evidence(self, statistics: Counts) -> float:
+        return float(self.log_evidence(statistics).sum())
+
+    def score_variance(self, data: Data, statistics: Counts, kernels: Kernels) -> Floats:
+        """Var[x log λ - λ] = x² ψ'(a) - 2x / b + a / b² for λ ~ Gamma(a, b)."""
+        from scipy.special import polygamma
+
+        after = self.posterior(statistics)
+        shape, rate = np.asarray(after.shape), np.asarray(after.rate)
+        square, slope, constant = polygamma(1, shape), -2.0 / rate, shape / rate**2
+        x = data.floats()
+        known, filled = ~np.isnan(x), np.nan_to_num(x, nan=0.0)
+        return np.asarray(filled**2 @ square.T + filled @ slope.T + known @ constant.T)
+
+    def amount(self, data: Data) -> None:
+        return None
+
     def n_parameters(self, statistics: Counts) -> int:
         n_classes, n_columns = statistics.total.shape
         return int(n_classes * n_columns)
+
+
+def _over(part: Floats, whole: Floats, otherwise: float | Floats = 1.0) -> Floats:
+    fallback = np.broadcast_to(np.asarray(otherwise, dtype=np.float64), part.shape).copy()
+    return np.asarray(np.divide(part, whole, out=fallback, where=whole > 0))
 
 
 @dataclass(frozen=True)
@@ -75,20 +187,13 @@ class PoissonLikelihood(LinearLikelihood):
         return self.family.rates(self.statistics)
 
     def log_base(self, data: Data) -> Floats:
-        from scipy.special import gammaln
-
-        out = np.empty(data.n_rows)
-        for begin, end, part in chunks(data, 4096):
-            if isinstance(part, Dense):
-                out[begin:end] = -np.nansum(gammaln(part.floats() + 1), axis=1)
-            else:
-                x = part.matrix().astype(np.float64)
-                x.data = np.nan_to_num(gammaln(x.data + 1), nan=0.0)
-                out[begin:end] = -np.asarray(x.sum(axis=1)).ravel()
-        return out
+        return -log_factorials(data)
 
     def sample(self, classes: Positions, rng: np.random.Generator) -> Floats:
         return rng.poisson(self.rate[classes]).astype(np.float64)
+
+    def expected(self, data: Data, posterior: Floats) -> Floats:
+        return np.asarray(posterior @ self.rate)
 
     def parameters(self) -> dict[str, Array]:
         observed = np.broadcast_to(self.statistics.observed(), self.rate.shape)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..encoding.index import Index
 from ..exceptions import MergeError
+from ..families import Family
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats, Positions, chunks
 from .plan import Plan
@@ -34,8 +35,13 @@ class Classifier:
         return self.state.classes
 
     @cached_property
+    def family(self) -> Family:
+        """The family with all that it takes from the classes together fixed at what they say now."""
+        return self.plan.family.settle(self.state.statistics)
+
+    @cached_property
     def likelihood(self) -> Any:
-        return self.plan.family.likelihood(self.state.statistics)
+        return self.family.likelihood(self.state.statistics)
 
     @cached_property
     def class_prior(self) -> Floats:
@@ -49,10 +55,15 @@ class Classifier:
 
     @cached_property
     def scorer(self) -> Scorer:
-        if self.plan.prior_in_score or len(self.classes) == 1:
-            return Scorer(self.likelihood, self.log_prior)
+        return Scorer(self.likelihood, self.offset_for(self.state.rows))
+
+    def offset_for(self, rows: Floats) -> Floats:
+        """What the classes add to every score if they have so many rows: their log prior, where it has a place."""
+        prior = self.plan.prior
         with np.errstate(divide="ignore"):
-            return Scorer(self.likelihood, np.log(self.plan.prior.weight(self.classes, self.state.rows)))
+            if self.plan.prior_in_score or len(self.classes) == 1:
+                return np.log(prior.probability(self.classes, rows))
+            return np.log(prior.weight(self.classes, rows))
 
     def with_state(self, state: State) -> Classifier:
         """The same plan over another state."""
@@ -115,7 +126,7 @@ class Classifier:
     def n_parameters(self) -> int:
         """Free parameters: those of p(x | class) and of p(class)."""
         prior = len(self.classes) - 1 if self.plan.prior_in_score else 0
-        return int(self.plan.family.n_parameters(self.state.statistics)) + prior
+        return int(self.family.n_parameters(self.state.statistics)) + prior
 
 
 def _plus(score: Floats, base: Floats) -> Floats:

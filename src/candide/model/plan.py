@@ -16,7 +16,8 @@ from ..kernels.data import Floats
 
 @dataclass(frozen=True)
 class ClassPrior:
-    """p(class): fitted (shares of the classes), uniform, or given in the order of the sorted classes.
+    """p(class): fitted (shares of the classes, smoothed by ``pseudo`` per class), uniform, or given in the order of the
+    sorted classes.
 
     ``class_weight`` multiplies the prior of each class, "balanced" makes the fitted prior uniform. It never touches the
     counts, so the same state serves any weighting.
@@ -25,9 +26,15 @@ class ClassPrior:
     given: Floats | None = None
     fitted: bool = True
     class_weight: Mapping[Any, float] | Literal["balanced"] | None = None
+    pseudo: float | Floats = 0.0
 
     def check(self, classes: Index) -> None:
         """A given prior must fit the classes."""
+        if np.ndim(self.pseudo) and np.shape(self.pseudo) != (len(classes),):
+            raise ParameterError(
+                f"the class prior has {np.size(self.pseudo)} pseudo-counts for {len(classes)} classes "
+                f"({_listed(classes)}); give one per class, in sorted order, or one for all"
+            )
         if self.given is None:
             return
         if self.given.shape != (len(classes),):
@@ -72,10 +79,26 @@ class ClassPrior:
         if self.given is not None:
             self.check(classes)
             return self.given
-        total = rows.sum()
+        counts = self.counts(classes, rows)
+        total = counts.sum()
         if not self.fitted or total <= 0:
             return np.full(len(classes), 1.0 / len(classes))
-        return np.asarray(rows / total)
+        return np.asarray(counts / total)
+
+    def counts(self, classes: Index, rows: Floats) -> Floats:
+        """Rows of each class with the pseudo-counts: their shares are the fitted prior."""
+        if np.ndim(self.pseudo):
+            self.check(classes)
+        return np.asarray(rows + self.pseudo)
+
+    @property
+    def follows_rows(self) -> bool:
+        """Whether one row more or less changes it. "balanced" undoes what the rows do."""
+        return self.given is None and self.fitted and not isinstance(self.class_weight, str)
+
+    def replaced(self, given: Floats) -> ClassPrior:
+        """Given from now on; class weights have no say in it."""
+        return ClassPrior(given)
 
     def weight(self, classes: Index, rows: Floats) -> Floats:
         """The factor of each class, 1 where none is given."""

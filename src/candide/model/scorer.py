@@ -21,11 +21,11 @@ class Scorer:
 
     def joint(self, data: Any, kernels: Kernels) -> Floats:
         """log p(x, class) up to a term common to all classes; -inf where it is 0."""
-        return self._settled(data, kernels, self._with_infinities)
+        return self._settled(data, kernels, with_infinities)
 
     def posterior(self, data: Any, kernels: Kernels, *, logarithm: bool) -> Floats:
         """p(class | x), or its logarithm. Rows that no class allows get the limit ε → 0."""
-        scores = self._settled(data, kernels, self._leaders_only)
+        scores = self._settled(data, kernels, leaders_only)
         if kernels.normalise(scores, logarithm=logarithm):
             rows = np.flatnonzero(~np.isfinite(scores.max(axis=1)))
             scores[rows] = self._overflowed(data.take(rows), kernels, logarithm=logarithm)
@@ -37,47 +37,54 @@ class Scorer:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _best(self, data: Any, kernels: Kernels) -> Array:
-        scores = self._settled(data, kernels, self._leaders_only)
+        scores = self._settled(data, kernels, leaders_only)
         best, undecided = kernels.best(scores)
         if undecided:
             rows = np.flatnonzero(~np.isfinite(scores.max(axis=1)))
             best[rows] = self._overflowed(data.take(rows), kernels, logarithm=False).argmax(axis=1)
         return best
 
-    def _settled(self, data: Any, kernels: Kernels, settle: Callable[[Floats, list[Floats]], Floats]) -> Floats:
+    def _settled(self, data: Any, kernels: Kernels, settle: Callable[[Floats, list[Floats], Array], Floats]) -> Floats:
         """Scores with the limits worked in; without any, which is the rule, just the scores."""
         if not self.likelihood.is_limit:
             return self.likelihood.scores(data, self.offset, kernels)
         out = np.empty((data.n_rows, len(self.offset)))
         for begin, end, part in chunks(data):
             scores = self.likelihood.scores(part, self.offset, kernels)
-            out[begin:end] = settle(scores, self.likelihood.limits(part, kernels))
+            out[begin:end] = settle(scores, self.likelihood.limits(part, kernels), self._possible)
         return out
 
-    def _leaders_only(self, scores: Floats, limits: list[Floats]) -> Floats:
-        """Every class that a limit rules out is -inf."""
-        return np.where(self._alive(scores, limits), scores, -np.inf)
-
-    def _alive(self, scores: Floats, limits: list[Floats]) -> Array:
-        alive = np.broadcast_to(self.offset > -np.inf, scores.shape)
-        for limit in limits:
-            # Sums of fractions: 0.1 + 0.2 and 0.3 are the same power of ε.
-            alive = _leaders(limit, alive, slack=1e-12)
-        return alive
-
-    def _with_infinities(self, scores: Floats, limits: list[Floats]) -> Floats:
-        """Diverging densities are infinite, probabilities of 0 are -inf; the most important limit has the last word."""
-        for limit in reversed(limits):
-            scores = np.where(limit == 0, scores, np.copysign(np.inf, limit))
-        return np.where(self.offset > -np.inf, scores, -np.inf)
+    @property
+    def _possible(self) -> Array:
+        return np.asarray(self.offset > -np.inf)
 
     def _overflowed(self, data: Any, kernels: Kernels, *, logarithm: bool) -> Floats:
         """Rows so extreme that every score overflows: the scores times a tiny factor tell who is ahead."""
         shrunk = self.likelihood.shrunk(data, kernels)
-        alive = _leaders(shrunk, self._alive(shrunk, self.likelihood.limits(data, kernels)))
+        alive = _leaders(shrunk, _alive(shrunk, self.likelihood.limits(data, kernels), self._possible))
         scores = np.where(alive, self.offset, -np.inf)
         kernels.normalise(scores, logarithm=logarithm)
         return scores
+
+
+def leaders_only(scores: Floats, limits: list[Floats], possible: Array) -> Floats:
+    """Every class that a limit rules out is -inf."""
+    return np.where(_alive(scores, limits, possible), scores, -np.inf)
+
+
+def with_infinities(scores: Floats, limits: list[Floats], possible: Array) -> Floats:
+    """Diverging densities are infinite, probabilities of 0 are -inf; the most important limit has the last word."""
+    for limit in reversed(limits):
+        scores = np.where(limit == 0, scores, np.copysign(np.inf, limit))
+    return np.where(possible, scores, -np.inf)
+
+
+def _alive(scores: Floats, limits: list[Floats], possible: Array) -> Array:
+    alive = np.broadcast_to(possible, scores.shape)
+    for limit in limits:
+        # Sums of fractions: 0.1 + 0.2 and 0.3 are the same power of ε.
+        alive = _leaders(limit, alive, slack=1e-12)
+    return alive
 
 
 def _leaders(scores: Floats, alive: Array, slack: float = 0.0) -> Array:

@@ -27,6 +27,15 @@ class Statistics(Protocol):
     def forget(self, other: Self) -> Self:
         """The summary without rows that were merged before; refused as a whole if a count would become negative."""
 
+    def without(self, other: Self) -> Self:
+        """As ``forget``, but everything that has a place keeps it, though nothing be left of it."""
+
+    def take(self, classes: Array) -> Self:
+        """A summary whose class ``i`` is class ``classes[i]`` of this one; one may be taken many times."""
+
+    def together(self) -> Self:
+        """All classes as one."""
+
     def discount(self, factor: float) -> Self:
         """All weights multiplied: decay."""
 
@@ -97,3 +106,9 @@ def never_learned(what: str) -> ForgetError:
         f"these rows were never learned: removing them would make {what} negative; nothing was changed; forget only "
         "rows that were learned, with the weight they have now (discounted rows: their discounted weight)"
     )
+
+
+def remaining(before: Floats, removed: Floats | float) -> Floats:
+    """``before - removed``, at least 0, with rounding set to zero."""
+    after = before - removed
+    return np.where(after <= ROUNDING * before, 0.0, after)

@@ -53,6 +53,10 @@ class CategoryCounts:
         return CategoryCounts(self.rows + other.rows, labels, a + b)
 
     def forget(self, other: CategoryCounts) -> CategoryCounts:
+        left = self.without(other)
+        return CategoryCounts.of(left.rows, left.labels, left.count)
+
+    def without(self, other: CategoryCounts) -> CategoryCounts:
         rows = subtract(self.rows, other.rows, "the weight of a class")
         for mine, theirs in zip(self.labels, other.labels, strict=True):
             new = Index(theirs).positions_in(Index(mine)) < 0
@@ -62,10 +66,17 @@ class CategoryCounts:
                     f"these rows were never learned: category {stranger!r} is unknown to the model; nothing was "
                     "changed; forget only rows that were learned"
                 )
-        count = subtract(self.count, other._spread(self.labels), "the count of a category")
-        after = CategoryCounts.of(rows, self.labels, count)
+        after = CategoryCounts(
+            rows, self.labels, subtract(self.count, other._spread(self.labels), "the count of a category")
+        )
         refuse_above(after.observed(), rows, self.rows, "the number of missing cells")
         return after
+
+    def take(self, classes: Array) -> CategoryCounts:
+        return CategoryCounts(self.rows[classes], self.labels, self.count[classes])
+
+    def together(self) -> CategoryCounts:
+        return CategoryCounts(self.rows.sum(keepdims=True), self.labels, self.count.sum(axis=0, keepdims=True))
 
     def discount(self, factor: float) -> CategoryCounts:
         return CategoryCounts.of(self.rows * factor, self.labels, self.count * factor)

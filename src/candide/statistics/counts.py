@@ -52,6 +52,16 @@ class Counts:
             refuse_above(_add(after.total, after.missing), rows, self.rows, "the number of cells that are off")
         return after
 
+    without = forget
+
+    def take(self, classes: Array) -> Counts:
+        missing = None if self.missing is None else as_dense(self.missing[classes])
+        return Counts(self.rows[classes], as_dense(self.total[classes]), missing, self.presence)
+
+    def together(self) -> Counts:
+        missing = None if self.missing is None else _column_sums(self.missing)
+        return Counts(self.rows.sum(keepdims=True), _column_sums(self.total), missing, self.presence)
+
     def discount(self, factor: float) -> Counts:
         missing = None if self.missing is None else self.missing * factor
         return Counts(self.rows * factor, self.total * factor, missing, self.presence)
@@ -77,6 +87,10 @@ class Counts:
     @classmethod
     def from_arrays(cls, arrays: dict[str, Any]) -> Counts:
         return cls(**arrays)
+
+
+def _column_sums(values: Any) -> Floats:
+    return np.asarray(values.sum(axis=0), dtype=np.float64).reshape(1, -1)
 
 
 def _add(a: Any | None, b: Any | None) -> Any | None:

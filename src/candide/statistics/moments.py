@@ -49,6 +49,15 @@ class Moments:
         untouched = other.weight == 0
         return Moments(rows, weight, np.where(untouched, self.mean, mean), np.where(untouched, self.scatter, scatter))
 
+    without = forget
+
+    def take(self, classes: Array) -> Moments:
+        return Moments(*(part[classes] for part in self.arrays().values()))
+
+    def together(self) -> Moments:
+        weight, mean, variance = (part[None] for part in self.pooled())
+        return Moments(self.rows.sum(keepdims=True), weight, mean, variance * weight)
+
     def discount(self, factor: float) -> Moments:
         return Moments(self.rows * factor, self.weight * factor, self.mean, self.scatter * factor)
 

@@ -1,0 +1,100 @@
+"""Exact leave-one-out for any family: what a statistic says of a row once the row is taken out of it.
+
+For most families only the row's own class changes. Families whose classes hang together write their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import ForgetError
+from ..kernels import Kernels
+from ..kernels.data import Array, Floats, chunks
+from .base import Batch, Family, Scores
+
+# Cells handled at once where every row gets parameters of its own.
+_CELLS = 1 << 20
+
+
+def replace_own(family: Family, batch: Batch, statistics: Any, own: Scores, kernels: Kernels) -> Scores:
+    """Scores under all classes, with those of the rows' own classes replaced."""
+    likelihood = family.likelihood(statistics)
+    finite = likelihood.scores(batch.data, np.zeros(batch.n_classes), kernels)
+    limits = likelihood.limits(batch.data, kernels)
+    if not limits and any(limit.any() for limit in own.limits):
+        limits = [np.zeros_like(finite) for _ in own.limits]
+    place = np.arange(len(batch.classes)), batch.classes
+    finite[place] = own.finite
+    for limit, values in zip(limits, own.limits or (0.0,) * len(limits), strict=False):
+        limit[place] = values
+    return Scores(finite, tuple(limits))
+
+
+def own_by_removal(family: Family, batch: Batch, statistics: Any, kernels: Kernels) -> Scores:
+    """Every row under its own class, by parameters of its own: correct for any family, and slow."""
+    parts = [_own(family, part, statistics, kernels) for part in stretches(batch)]
+    finite, *limits = map(np.concatenate, _aligned(parts))
+    return Scores(finite, tuple(limits))
+
+
+def _own(family: Family, batch: Batch, statistics: Any, kernels: Kernels) -> Scores:
+    return family.likelihood(remove_each(family, batch, statistics, kernels)).each(batch.data, kernels)
+
+
+def remove_each(family: Family, batch: Batch, statistics: Any, kernels: Kernels) -> Any:
+    """A statistic with one class per row: the row's class without the row."""
+    n_rows = len(batch.classes)
+    alone = family.observe(Batch(batch.data, np.arange(n_rows, dtype=np.int32), batch.weight, n_rows), kernels)
+    return statistics.take(batch.classes).without(alone)
+
+
+def stretches(batch: Batch, cells: int = _CELLS) -> Iterator[Batch]:
+    """The batch in stretches of so many cells."""
+    for begin, end, data in chunks(batch.data, max(1, cells // max(1, batch.data.n_columns))):
+        weight = None if batch.weight is None else batch.weight[begin:end]
+        yield Batch(data, batch.classes[begin:end], weight, batch.n_classes)
+
+
+def own_by_weight(
+    batch: Batch, score: Callable[[Batch, float], Scores], otherwise: Callable[[Batch], Scores], n_classes: int
+) -> Scores:
+    """Every row under its own class, by one table for each weight that occurs; ``otherwise`` if those are too many."""
+    if batch.weight is None:
+        return score(batch, 1.0)
+    weights, which = np.unique(batch.weight, return_inverse=True)
+    if len(weights) * n_classes > max(64, len(which) // 4):
+        return otherwise(batch)
+    groups = [np.flatnonzero(which == k) for k in range(len(weights))]
+    parts = [score(batch.take(rows), float(w)) for rows, w in zip(groups, weights, strict=True)]
+    finite, *limits = (_scattered(columns, groups) for columns in _aligned(parts))
+    return Scores(finite, tuple(limits))
+
+
+def _aligned(parts: list[Scores]) -> Iterator[tuple[Floats, ...]]:
+    """The finite parts, then limit by limit; 0 where a part has none."""
+    n_limits = max(len(part.limits) for part in parts)
+    return zip(*((part.finite, *part.limits, *_nothing(part, n_limits)) for part in parts), strict=True)
+
+
+def _nothing(part: Scores, n_limits: int) -> list[Floats]:
+    return [np.zeros_like(part.finite)] * (n_limits - len(part.limits))
+
+
+def _scattered(parts: tuple[Floats, ...], groups: list[Array]) -> Floats:
+    out = np.empty(sum(map(len, parts)))
+    for rows, part in zip(groups, parts, strict=True):
+        out[rows] = part
+    return out
+
+
+def refuse_strangers(batch: Batch, statistics: Any) -> None:
+    """More rows of a class than were learned cannot all be in the statistic."""
+    given, learned = batch.row_weight(), statistics.rows
+    if (given > learned * (1 + 1e-9)).any():
+        raise ForgetError(
+            "these rows were never learned: a class has more weight here than the model has seen; leave_one_out "
+            "needs rows that the model was trained on, with the weights they had (after discount: the discounted ones)"
+        )

@@ -1,0 +1,96 @@
+"""Counts of events whose rates are not known but drawn: the predictive distribution of the Poisson."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ..kernels import Kernels
+from ..kernels.base import LinearTable
+from ..kernels.data import Array, Data, Floats, Positions
+from ..statistics import Counts
+from .base import Batch, Scores
+from .poisson import Poisson, PoissonLikelihood
+from .polya import log_rising
+from .tokens import log_factorials, row_sums
+
+
+@dataclass(frozen=True)
+class NegativeBinomialLikelihood:
+    """log p(x | class) = Σ log Γ(a + x) / Γ(a) x! + a log(b / (b + 1)) - x log(b + 1), with a events in b rows."""
+
+    statistics: Counts
+    family: Poisson
+
+    is_limit = False
+
+    @cached_property
+    def start(self) -> Floats:
+        """a, ``(classes, columns)``."""
+        return np.ascontiguousarray(self.statistics.dense() + self.family.prior.shape)
+
+    @cached_property
+    def exposure(self) -> Floats:
+        """b, ``(classes, columns)``."""
+        return np.broadcast_to(self.statistics.observed() + self.family.prior.rate, self.start.shape)
+
+    @cached_property
+    def rate(self) -> Floats:
+        """The mean of λ, ``(classes, columns)``."""
+        return np.asarray(self.start / self.exposure)
+
+    @cached_property
+    def _none(self) -> Floats:
+        """log p(0) of each cell."""
+        return np.asarray(-self.start * np.log1p(1 / self.exposure))
+
+    @cached_property
+    def _slope(self) -> LinearTable:
+        return LinearTable(-np.log1p(self.exposure), -self._none)
+
+    @cached_property
+    def _plain(self) -> PoissonLikelihood:
+        """The likelihood at the mean rates."""
+        likelihood: PoissonLikelihood = replace(self.family, estimate="mean").likelihood(self.statistics)
+        return likelihood
+
+    def scores(self, data: Data, offset: Floats, kernels: Kernels) -> Floats:
+        base = self._none.sum(axis=1) + offset
+        rising = kernels.rising_scores(data, self.start, np.zeros(len(base)))
+        return np.asarray(rising + kernels.linear_scores(data, self._slope, base, None))
+
+    def left_out(self, batch: Batch, kernels: Kernels) -> Scores:
+        """Every row under its own class, with the row taken out; all cells of a class have been seen as often."""
+        weight = 1.0 if batch.weight is None else batch.weight
+        length, exposure = row_sums(batch.data), self.exposure[batch.classes, 0] - weight
+        events = self.start.sum(axis=1)[batch.classes] - weight * length
+        own = kernels.own_rising_scores(batch.data, batch.classes, batch.weight, self.start)
+        return Scores(own - events * np.log1p(1 / exposure) - length * np.log1p(exposure))
+
+    def limits(self, data: Data, kernels: Kernels) -> list[Floats]:
+        return []
+
+    def each(self, data: Data, kernels: Kernels) -> Scores:
+        x = data.floats()
+        filled = np.nan_to_num(x, nan=0.0)
+        cells = log_rising(self.start, filled) + self._none + filled * self._slope.weights
+        return Scores(np.where(np.isnan(x), 0.0, cells).sum(axis=1))
+
+    def shrunk(self, data: Data, kernels: Kernels) -> Floats:
+        return self._plain.shrunk(data, kernels)
+
+    def log_base(self, data: Data) -> Floats:
+        return -log_factorials(data)
+
+    def sample(self, classes: Positions, rng: np.random.Generator) -> Floats:
+        """Rows of counts, each with rates of its own drawn from the posterior."""
+        drawn = rng.gamma(self.start[classes], 1 / self.exposure[classes])
+        return rng.poisson(drawn).astype(np.float64)
+
+    def expected(self, data: Data, posterior: Floats) -> Floats:
+        return np.asarray(posterior @ self.rate)
+
+    def parameters(self) -> dict[str, Array]:
+        return self._plain.parameters()

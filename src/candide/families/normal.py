@@ -1,0 +1,155 @@
+"""The normal distribution of given means and variances, down to variances of 0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..kernels import Kernels
+from ..kernels.base import LinearTable
+from ..kernels.data import Array, Data, Dense, Floats, Positions, Sparse, chunks
+from ..statistics import Moments
+from .base import Scores, cell_positions
+
+_LOG_2PI = float(np.log(2 * np.pi))
+# The score of a row of zeros may be this large before writing out the square costs more than the tenth digit.
+_EXPANDABLE = 1e5
+# Makes room for the squares of the largest numbers there are.
+_SHRINK = 2.0**-520
+
+
+@dataclass(frozen=True)
+class GaussianLikelihood:
+    """log p(x | class) = Σ -½ log 2πσ² - (x - μ)² / 2σ². A column that nobody observed is NaN and says nothing."""
+
+    statistics: Moments
+    mean: Floats
+    variance: Floats
+
+    @cached_property
+    def _known(self) -> Array:
+        return ~np.isnan(self.mean)
+
+    @cached_property
+    def _point(self) -> Array:
+        """Cells without variance: all mass in one point. Variances too small to invert belong here."""
+        return self._known & (self.variance < 1e-300)
+
+    @cached_property
+    def _spread(self) -> Floats:
+        """1 / 2σ², and 0 where there is no density to speak of."""
+        usable = self._known & ~self._point
+        return np.divide(0.5, self.variance, out=np.zeros_like(self.variance), where=usable)
+
+    @cached_property
+    def _constant(self) -> Floats:
+        variance = np.where(self._known & ~self._point, self.variance, 1.0)
+        return np.where(self._known, -0.5 * (_LOG_2PI + np.log(variance)), 0.0)
+
+    @cached_property
+    def _center(self) -> Floats:
+        return np.where(self._known, self.mean, 0.0)
+
+    @cached_property
+    def _base(self) -> Floats:
+        return np.asarray(self._constant.sum(axis=1))
+
+    @property
+    def is_limit(self) -> bool:
+        return bool(self._point.any())
+
+    def scores(self, data: Data, offset: Floats, kernels: Kernels) -> Floats:
+        if isinstance(data, Sparse) and self._expanded is not None:
+            with np.errstate(over="ignore"):
+                squares = np.square(data.values, dtype=np.float64)
+            if not np.isinf(squares).any():
+                return _expanded_scores(self._expanded, data, squares, offset, kernels)
+        return self._quadratic(data, self._spread, self._constant, self._base + offset, kernels)
+
+    def _quadratic(self, data: Data, spread: Floats, constant: Floats, base: Floats, kernels: Kernels) -> Floats:
+        """Sparse rows go in dense form, a few at a time."""
+        if isinstance(data, Dense):
+            return kernels.quadratic_scores(data, spread, self._center, constant, base)
+        out = np.empty((data.n_rows, len(base)))
+        for begin, end, dense in dense_stretches(data):
+            out[begin:end] = kernels.quadratic_scores(dense, spread, self._center, constant, base)
+        return out
+
+    @cached_property
+    def _expanded(self) -> tuple[LinearTable, LinearTable, Floats] | None:
+        """(x - μ)² written out, so that zeros cost nothing: tables for x and x², and the score of a row of zeros.
+
+        None where that would lose digits, because means lie many standard deviations from 0.
+        """
+        at_zero = self._spread * self._center**2
+        if not at_zero.sum(axis=1).max() < _EXPANDABLE:
+            return None
+        linear = LinearTable(2 * self._spread * self._center, at_zero - self._constant, signed=True)
+        return linear, LinearTable(-self._spread), self._base - at_zero.sum(axis=1)
+
+    def limits(self, data: Data, kernels: Kernels) -> list[Floats]:
+        """With variance ε: the squared distance from the point grows as 1/ε, the density at the point as log(1/ε)/2."""
+        if not self.is_limit:
+            return []
+        point = self._point.astype(np.float64)
+        none = np.zeros_like(point)
+        far = self._quadratic(data, point, none, none[:, 0], kernels)
+        high = self._quadratic(data, none, point / 2, point.sum(axis=1) / 2, kernels)
+        return [far, high]
+
+    def each(self, data: Data, kernels: Kernels) -> Scores:
+        x = data.floats()
+        square = np.nan_to_num(np.square(x - self._center), nan=0.0)
+        seen = ~np.isnan(x)
+        point = self._point & seen
+        finite = np.where(seen, self._constant, 0.0) - self._spread * square
+        limits = -np.where(point, square, 0.0).sum(axis=1), 0.5 * point.sum(axis=1)
+        return Scores(finite.sum(axis=1), limits)
+
+    def shrunk(self, data: Data, kernels: Kernels) -> Floats:
+        out = np.empty((data.n_rows, len(self.mean)))
+        center, scale = self._center * _SHRINK, np.sqrt(self._spread)
+        for begin, end, part in chunks(data, max(1, (1 << 20) // self.mean.size)):
+            distance = (part.floats()[:, None, :] * _SHRINK - center) * scale
+            with np.errstate(over="ignore"):
+                out[begin:end] = -np.nansum(distance * distance, axis=2)
+        return out
+
+    def log_base(self, data: Data) -> Floats:
+        return np.zeros(data.n_rows)
+
+    def sample(self, classes: Positions, rng: np.random.Generator) -> Floats:
+        scale = np.sqrt(self.variance)[classes]
+        return self.mean[classes] + scale * rng.standard_normal(scale.shape)
+
+    def expected(self, data: Data, posterior: Floats) -> Floats:
+        return np.asarray(posterior @ self.mean)
+
+    def parameters(self) -> dict[str, Array]:
+        return {
+            **cell_positions(*self.mean.shape),
+            "count": self.statistics.weight.ravel(),
+            "mean": self.mean.ravel(),
+            "variance": self.variance.ravel(),
+        }
+
+
+def _expanded_scores(
+    expanded: tuple[LinearTable, LinearTable, Floats], data: Sparse, squares: Floats, offset: Floats, kernels: Kernels
+) -> Floats:
+    linear, square, base = expanded
+    squared = Sparse(data.indptr, data.indices, squares, data.n_columns)
+    scores = kernels.linear_scores(data, linear, base + offset, None)
+    return scores + kernels.linear_scores(squared, square, np.zeros(len(base)), None)
+
+
+def dense_stretches(data: Data) -> Iterator[tuple[int, int, Dense]]:
+    """Rows as they are if dense; sparse ones in dense form, a few at a time."""
+    if isinstance(data, Dense):
+        yield 0, data.n_rows, data
+        return
+    for begin, end, part in chunks(data, max(1, (1 << 20) // max(1, data.n_columns))):
+        yield begin, end, Dense(part.floats(), end - begin, data.n_columns, part.first_row)

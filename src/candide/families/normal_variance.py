@@ -1,0 +1,36 @@
+"""How uncertain a row's normal score is, because mean and variance are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..kernels.data import Data, Floats, chunks
+from ..priors import Normal, NormalInverseGamma
+
+
+def score_variance(data: Data, posterior: NormalInverseGamma | Normal) -> Floats:
+    """Posterior variance of log p(x | class), ``(rows, classes)``; infinite where a class has too few rows to say."""
+    location = np.asarray(posterior.location)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = _known(posterior) if isinstance(posterior, Normal) else _unknown(posterior)
+    out = np.empty((data.n_rows, len(location)))
+    for begin, end, part in chunks(data, max(1, (1 << 20) // location.size)):
+        square = (part.floats()[:, None, :] - location) ** 2
+        with np.errstate(invalid="ignore"):
+            cells = terms[0] + terms[1] * square + terms[2] * square**2
+        out[begin:end] = np.where(np.isnan(square), 0.0, np.where(np.isnan(cells), np.inf, cells)).sum(axis=2)
+    return out
+
+
+def _unknown(posterior: NormalInverseGamma) -> tuple[Floats, Floats, Floats]:
+    """¼ψ'(a) + 1/2κ², then the factors of d² and d⁴, d = x - m, for 1/σ² ~ Gamma(a, b) and μ ~ N(m, σ²/κ)."""
+    from scipy.special import polygamma
+
+    a, b, k = np.maximum(posterior.shape, 0.0), np.asarray(posterior.scale), np.asarray(posterior.strength)
+    return 0.25 * polygamma(1, a) + 0.5 / k**2, a / (b * k) - 0.5 / b, 0.25 * a / b**2
+
+
+def _known(posterior: Normal) -> tuple[Floats, Floats, Floats]:
+    """Var of (x - μ)² / 2σ² for μ ~ N(m, v): v² / 2σ⁴ + d² v / σ⁴."""
+    ratio = np.asarray(posterior.variance) / np.asarray(posterior.noise)
+    return 0.5 * ratio**2, ratio / np.asarray(posterior.noise), np.zeros_like(ratio)

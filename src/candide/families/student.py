@@ -1,0 +1,107 @@
+"""Measurements whose mean and variance are not known but drawn: Student's t, the predictive of the normal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..kernels import Kernels
+from ..kernels.base import NormalTable, StudentTable
+from ..kernels.data import Array, Data, Floats, Positions, chunks
+from ..statistics import Moments
+from .base import Scores, cell_positions
+from .normal import dense_stretches
+
+_SHRINK = 2.0**-520
+
+
+@dataclass(frozen=True)
+class StudentLikelihood:
+    """log p(x | class) = Σ log t(x; 2a degrees of freedom, location m, scale² b (κ + 1) / (a κ))."""
+
+    statistics: Moments
+    table: NormalTable
+
+    is_limit = False
+
+    @property
+    def mean(self) -> Floats:
+        """The location, ``(classes, columns)``."""
+        return self.table.location
+
+    @cached_property
+    def variance(self) -> Floats:
+        """The squared scale, ``(classes, columns)``."""
+        return squared_scale(self.table)
+
+    @cached_property
+    def _student(self) -> StudentTable:
+        return student_table(self.table)
+
+    def scores(self, data: Data, offset: Floats, kernels: Kernels) -> Floats:
+        base = self._student.constant.sum(axis=1) + offset
+        out = np.empty((data.n_rows, len(base)))
+        for begin, end, dense in dense_stretches(data):
+            out[begin:end] = kernels.student_scores(dense, self._student, base)
+        return out
+
+    def limits(self, data: Data, kernels: Kernels) -> list[Floats]:
+        return []
+
+    def each(self, data: Data, kernels: Kernels) -> Scores:
+        x = data.floats()
+        cells = student_cells(x, self.table)
+        return Scores(np.where(np.isnan(x), 0.0, cells).sum(axis=1))
+
+    def shrunk(self, data: Data, kernels: Kernels) -> Floats:
+        """Far out, t is a power of the distance: the logarithm of what would overflow."""
+        location, spread, power, constant = self._student
+        out = np.empty((data.n_rows, len(location)))
+        for begin, end, part in chunks(data, max(1, (1 << 20) // location.size)):
+            away = np.abs(part.floats()[:, None, :] * _SHRINK - location * _SHRINK) * np.sqrt(spread)
+            with np.errstate(divide="ignore"):
+                cells = constant - 2 * power * np.maximum(np.log(away) - np.log(_SHRINK), 0.0)
+            out[begin:end] = np.nansum(cells, axis=2)
+        return out
+
+    def log_base(self, data: Data) -> Floats:
+        return np.zeros(data.n_rows)
+
+    def sample(self, classes: Positions, rng: np.random.Generator) -> Floats:
+        drawn = rng.standard_t(2 * self.table.shape[classes])
+        return np.asarray(self.mean[classes] + np.sqrt(self.variance)[classes] * drawn)
+
+    def expected(self, data: Data, posterior: Floats) -> Floats:
+        return np.asarray(posterior @ self.mean)
+
+    def parameters(self) -> dict[str, Array]:
+        return {
+            **cell_positions(*self.mean.shape),
+            "count": self.statistics.weight.ravel(),
+            "location": self.mean.ravel(),
+            "scale": np.sqrt(self.variance).ravel(),
+            "degrees_of_freedom": 2 * self.table.shape.ravel(),
+        }
+
+
+def squared_scale(table: NormalTable) -> Floats:
+    """The square of Student's scale."""
+    strength, _, shape, scale = table
+    return np.asarray(scale * (strength + 1) / (shape * strength))
+
+
+def student_table(table: NormalTable) -> StudentTable:
+    """A posterior as the kernels read its predictive distribution."""
+    from scipy.special import gammaln
+
+    variance, shape = squared_scale(table), table.shape
+    constant = gammaln(shape + 0.5) - gammaln(shape) - 0.5 * np.log(2 * np.pi * shape * variance)
+    return StudentTable(table.location, 0.5 / (shape * variance), shape + 0.5, np.asarray(constant))
+
+
+def student_cells(x: Floats, table: NormalTable) -> Floats:
+    """log t of cells, each with the posterior beside it."""
+    location, spread, power, constant = student_table(table)
+    return np.asarray(constant - power * np.log1p(spread * (x - location) ** 2))

@@ -1,0 +1,95 @@
+"""What models of counts share: lengths of rows, coefficients, draws, and sums of logarithms with a row taken out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..kernels import Kernels
+from ..kernels.base import LogSums
+from ..kernels.data import Array, Data, Dense, Floats, Positions, Sparse, chunks
+from ..statistics.base import ROUNDING
+from .base import Batch
+from .linear import csr_from
+
+
+def row_sums(data: Data) -> Floats:
+    """The observed counts of each row, added up."""
+    if isinstance(data, Sparse):
+        known = np.nan_to_num(np.asarray(data.values, dtype=np.float64), nan=0.0)
+        row = np.repeat(np.arange(data.n_rows), np.diff(data.indptr))
+        return np.bincount(row, known, minlength=data.n_rows)
+    out = np.empty(data.n_rows)
+    for begin, end, part in chunks(data):
+        out[begin:end] = np.nansum(part.floats(), axis=1)
+    return out
+
+
+def log_coefficient(data: Data) -> Floats:
+    """log of n! / Π x_j!, row by row."""
+    from scipy.special import gammaln
+
+    return np.asarray(gammaln(row_sums(data) + 1) - log_factorials(data))
+
+
+def log_factorials(data: Data) -> Floats:
+    """Σ log x_j!, row by row."""
+    from scipy.special import gammaln
+
+    out = np.empty(data.n_rows)
+    for begin, end, part in chunks(data, 4096):
+        if isinstance(part, Dense):
+            out[begin:end] = np.nansum(gammaln(part.floats() + 1), axis=1)
+        else:
+            x = part.matrix().astype(np.float64)
+            x.data = np.nan_to_num(gammaln(x.data + 1), nan=0.0)
+            out[begin:end] = np.asarray(x.sum(axis=1)).ravel()
+    return out
+
+
+def squared(data: Data) -> Data:
+    """The squares of the cells."""
+    if isinstance(data, Sparse):
+        values = np.square(data.values, dtype=np.float64)
+        return Sparse(data.indptr, data.indices, values, data.n_columns, data.first_row)
+    return Dense(np.square(data.floats()), data.n_rows, data.n_columns, data.first_row, data.names)
+
+
+def own_log_sums(batch: Batch, total: Any, pseudo: float | Floats, kernels: Kernels) -> LogSums:
+    """Σ x log(total - w x + pseudo) of each row under its own class, and the x that meet a total of 0."""
+    if isinstance(total, np.ndarray):
+        part = np.ascontiguousarray(total + pseudo)
+        return kernels.own_log_sums(batch.data, batch.classes, batch.weight, part)
+    # Very many classes: gather what is stored for each cell's own class.
+    cells = batch.data if isinstance(batch.data, Sparse) else Sparse.of(csr_from(batch.data))
+    row = np.repeat(np.arange(cells.n_rows), np.diff(cells.indptr))
+    x = np.nan_to_num(np.asarray(cells.values, dtype=np.float64), nan=0.0)
+    own = batch.classes[row]
+    extra = np.broadcast_to(pseudo, total.shape)[own, cells.indices]
+    before = np.asarray(total[own, cells.indices]).ravel() + extra
+    left = before - (x if batch.weight is None else x * batch.weight[row])
+    gone = (left <= ROUNDING * before) & (x != 0)
+    logs = np.log(np.where(gone | (x == 0), 1.0, left))
+    return LogSums(*(np.bincount(row, part, minlength=cells.n_rows) for part in (x * logs, np.where(gone, x, 0.0))))
+
+
+def draw_tokens(share: Floats, classes: Positions, rng: np.random.Generator, length: int | Array) -> Floats:
+    """Rows of counts with the shares of their class; ``length`` tokens a row."""
+    lengths = np.broadcast_to(np.asarray(length, dtype=np.int64), (len(classes),))
+    out = np.empty((len(classes), share.shape[1]))
+    for c in np.unique(classes):
+        rows = np.flatnonzero(classes == c)
+        out[rows] = rng.multinomial(lengths[rows], share[c])
+    return out
+
+
+def fill_tokens(data: Data, posterior: Floats, share: Floats) -> Floats:
+    """Expected counts of all columns, given those that were observed.
+
+    If the observed columns hold a share s of a class's tokens, n observed tokens make it n / s in all.
+    """
+    observed = ~np.isnan(data.floats())
+    held = observed @ share.T  # (rows, classes)
+    per_share = np.divide(row_sums(data)[:, None], held, out=np.zeros_like(held), where=held > 0)
+    return np.asarray((posterior * per_share) @ share)

@@ -1,0 +1,91 @@
+"""Rows scored by a model that never saw them, from the summaries alone: one at a time, or fold by fold.
+
+While rows are out, everything that is not a count stays: plan, labels, the variance floor, pseudo-counts, empirical
+priors. The class prior loses the row too ("removed"), or stays ("fixed"): with it removed, a model that knows nothing
+is wrong about every row of balanced classes, so choices between models are made with it fixed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from ..exceptions import ParameterError
+from ..families import Batch
+from ..families.left_out import refuse_strangers
+from ..kernels import Kernels
+from ..kernels.data import Array, Floats
+from .scorer import Scorer, leaders_only
+
+if TYPE_CHECKING:
+    from .classifier import Classifier
+
+PriorWhileOut = Literal["removed", "fixed"]
+
+
+def leave_one_out(model: Classifier, batch: Batch, kernels: Kernels, prior: PriorWhileOut) -> Floats:
+    """log p(class | x) of rows that the model has learned, each with itself left out."""
+    refuse_strangers(batch, model.state.statistics)
+    finite, limits = model.family.left_out(batch, model.state.statistics, kernels)
+    own = np.arange(len(batch.classes)), batch.classes
+    finite += model.scorer.offset
+    if prior == "removed":
+        finite[own] += _prior_change(model, batch)
+    if limits or np.isneginf(finite).any():
+        finite = leaders_only(finite, list(limits), finite > -np.inf)
+    if kernels.normalise(finite, logarithm=True):
+        for i in np.flatnonzero(~np.isfinite(finite.max(axis=1))):
+            # A row so extreme that its scores overflow: by a model made without it.
+            finite[i] = _scored_by_rest(model, batch.take(np.array([i])), kernels, prior)[0]
+    return finite
+
+
+def _prior_change(model: Classifier, batch: Batch) -> Floats:
+    """What a row's absence adds to its class's log prior, but for a term that all classes share."""
+    if not (model.plan.prior.follows_rows and model.plan.prior_in_score):
+        return np.zeros(len(batch.classes))
+    counts = model.plan.prior.counts(model.classes, model.state.rows)[batch.classes]
+    gone = (1.0 if batch.weight is None else batch.weight) / counts
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.where(gone >= 1 - 1e-12, -np.inf, np.log1p(-np.minimum(gone, 1 - 1e-12))))
+
+
+def blocked_folds(model: Classifier, batch: Batch, folds: Array, kernels: Kernels, prior: PriorWhileOut) -> Floats:
+    """log p(class | x) of rows that the model has learned, each fold scored by what all others have taught."""
+    refuse_strangers(batch, model.state.statistics)
+    out = np.empty((len(folds), len(model.classes)))
+    order = np.argsort(folds, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(folds[order])) + 1):
+        out[rows] = _scored_by_rest(model, batch.take(rows), kernels, prior)
+    return out
+
+
+def _scored_by_rest(model: Classifier, batch: Batch, kernels: Kernels, prior: PriorWhileOut) -> Floats:
+    """Rows scored by the model without them."""
+    rest = model.state.statistics.without(model.family.observe(batch, kernels))
+    offset = model.scorer.offset
+    if prior == "removed":
+        offset = model.offset_for(rest.rows)
+    return Scorer(model.family.likelihood(rest), offset).posterior(batch.data, kernels, logarithm=True)
+
+
+def read_folds(groups: Any, n_folds: int | None, n_rows: int) -> Array:
+    """Which fold each row is in: one per group, or ``n_folds`` stretches of rows."""
+    if groups is not None:
+        labels = np.asarray(groups)
+        if labels.shape != (n_rows,):
+            raise ParameterError(f"groups has shape {labels.shape} for {n_rows} rows; give one group per row")
+        return np.asarray(np.unique(labels, return_inverse=True)[1])
+    count = 5 if n_folds is None else n_folds
+    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or not 2 <= count <= n_rows:
+        raise ParameterError(f"n_folds is {n_folds!r}; it must be a whole number from 2 to the {n_rows} rows there are")
+    return np.arange(n_rows) * int(count) // n_rows
+
+
+def check_prior(prior: Any) -> PriorWhileOut:
+    """What becomes of the class prior while rows are out, checked."""
+    if prior not in ("removed", "fixed"):
+        raise ParameterError(f"class_prior is {prior!r}; while a row is out it is 'removed' from the prior or 'fixed'")
+    checked: PriorWhileOut = prior
+    return checked

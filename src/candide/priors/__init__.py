@@ -1,0 +1,23 @@
+"""What is believed before data: conjugate priors. A posterior is a prior of the same class."""
+
+from .base import ESTIMATES, Estimate, Prior
+from .dirichlet import Beta, Dirichlet
+from .gamma import Gamma
+from .normal import MeanVariance, Normal, NormalInverseGamma
+from .shares import LogProbability, log_share, parts_of, pseudo_count
+
+__all__ = [
+    "ESTIMATES",
+    "Beta",
+    "Dirichlet",
+    "Estimate",
+    "Gamma",
+    "LogProbability",
+    "MeanVariance",
+    "Normal",
+    "NormalInverseGamma",
+    "Prior",
+    "log_share",
+    "parts_of",
+    "pseudo_count",
+]

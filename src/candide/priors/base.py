@@ -1,0 +1,103 @@
+"""What all conjugate priors share: a readable form, checks, and the four ways from a posterior to a number."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, Literal, Protocol, Self
+
+import numpy as np
+
+from ..exceptions import ParameterError
+from ..kernels.data import Array, Floats
+
+Estimate = Literal["mean", "map", "mle", "predictive"]
+ESTIMATES: tuple[Estimate, ...] = ("mean", "map", "mle", "predictive")
+
+
+class Prior(Protocol):
+    """A distribution of parameters that stays of its kind when data arrive: ``posterior`` is a prior of the same class.
+
+    The numbers that summarise the data differ by prior; ``learn`` takes the data themselves.
+    """
+
+    @property
+    def is_proper(self) -> bool:
+        """Whether it integrates to 1, so that there is an evidence."""
+
+    def learn(self, values: Any) -> Self:
+        """The posterior after these observations."""
+
+    def mean(self) -> Any:
+        """The posterior mean of the parameters."""
+
+    def mode(self) -> Any:
+        """Where the density of the parameters is largest."""
+
+    def interval(self, level: float = 0.95) -> Any:
+        """Equal-tailed credible interval: ``(low, high)``."""
+
+    def sample(self, n: int = 1, random_state: Any = None) -> Any:
+        """``n`` draws of the parameters, along a new first axis."""
+
+
+class Readable:
+    """A repr in which numbers read as numbers and large arrays stay short."""
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{field.name}={_shown(getattr(self, field.name))}" for field in fields(self))  # type: ignore[arg-type]
+        return f"{type(self).__name__}({inside})"
+
+
+def _shown(value: Any) -> str:
+    array = np.asarray(value)
+    if array.ndim == 0:
+        return f"{float(array):g}"
+    if array.size <= 8:
+        return np.array2string(array, separator=", ", formatter={"float_kind": lambda x: f"{x:g}"}).replace("\n", "")
+    return f"array{array.shape}"
+
+
+def parameter(prior: str, name: str, value: Any, *, least: float = 0.0, above: bool = False) -> float | Floats:
+    """A parameter of a prior: a number or an array of at least ``least`` (or above it), copied."""
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(f"{name} of {prior} is {value!r}; it must be a number or an array of numbers") from None
+    allowed = array > least if above else array >= least
+    if not (allowed & (array < np.inf)).all():
+        bound = f"above {least:g}" if above else f"of at least {least:g}"
+        raise ParameterError(
+            f"{name} of {prior} is {value!r}; it must be finite and {bound}"
+            if least > -np.inf
+            else f"{name} of {prior} is {value!r}; it must be finite"
+        )
+    array.flags.writeable = False
+    return array if array.ndim else float(array)
+
+
+def tails(level: float) -> tuple[float, float]:
+    """The two quantiles of an equal-tailed interval."""
+    if not (isinstance(level, (int, float, np.number)) and 0 < level < 1):
+        raise ParameterError(
+            f"level is {level!r}; an interval holds a share of the probability between 0 and 1, as 0.95"
+        )
+    return (1 - float(level)) / 2, (1 + float(level)) / 2
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """NumPy's generator from a seed, a generator, or an old RandomState."""
+    if isinstance(random_state, np.random.RandomState):
+        random_state = random_state.randint(2**31)
+    return np.random.default_rng(random_state)
+
+
+def observations(values: Any) -> Floats:
+    """Observed numbers, missing ones left out."""
+    array = np.asarray(values, dtype=np.float64).ravel()
+    return array[~np.isnan(array)]
+
+
+def out(value: Any) -> Any:
+    """A number as a float, an array as it is."""
+    array: Array = np.asarray(value)
+    return array if array.ndim else float(array)

@@ -1,0 +1,156 @@
+"""Shares of several outcomes, and of two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import ParameterError
+from ..kernels.data import Floats
+from .base import Readable, generator, observations, out, parameter, tails
+from .shares import parts_of
+
+
+@dataclass(frozen=True, repr=False)
+class Dirichlet(Readable):
+    """A Dirichlet distribution of shares θ: pseudo-counts, one per outcome (the last axis), or one for all outcomes.
+
+    The posterior adds the counts. Its mean, (count + α) / (total + Σα), is Laplace's smoothing.
+
+    >>> posterior = Dirichlet([1, 1, 1]).posterior([3, 1, 0])
+    >>> posterior
+    Dirichlet(concentration=[4, 2, 1])
+    >>> posterior.mean().round(3), posterior.mode()
+    (array([0.571, 0.286, 0.143]), array([0.75, 0.25, 0.  ]))
+    """
+
+    concentration: float | Floats = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "concentration", parameter("Dirichlet", "concentration", self.concentration))
+
+    @property
+    def is_proper(self) -> bool:
+        return bool((np.asarray(self.concentration) > 0).all())
+
+    def posterior(self, count: Any) -> Dirichlet:
+        """After so many observations of each outcome."""
+        return Dirichlet(np.asarray(count, dtype=np.float64) + self.concentration)
+
+    def learn(self, values: Any) -> Dirichlet:
+        """After observations, each the position (0, 1, …) of an outcome."""
+        codes, n = observations(values).astype(np.int64), len(self._cells())
+        if len(codes) and not (codes.min() >= 0 and codes.max() < n):
+            raise ParameterError(f"values lie from {codes.min()} to {codes.max()}; there are {n} outcomes, from 0 on")
+        return self.posterior(np.bincount(codes, minlength=n))
+
+    def mean(self) -> Floats:
+        """α / Σα."""
+        return np.asarray(self._cells() / self._cells().sum(axis=-1, keepdims=True))
+
+    def mode(self) -> Floats:
+        """(α - 1) / Σ(α - 1). Outcomes with α ≤ 1 have none of it; if that is true of all, those with the largest α
+        share it: the density is largest on the border.
+        """
+        part = parts_of(self._cells() - 1.0)
+        if not part.any(axis=-1).all():
+            part = np.where(part.any(axis=-1, keepdims=True), part, 1.0)
+        return np.asarray(part / part.sum(axis=-1, keepdims=True))
+
+    def interval(self, level: float = 0.95) -> tuple[Any, Any]:
+        """Of each share by itself, which follows a Beta distribution."""
+        cells = self._cells()
+        return Beta(cells, np.maximum(cells.sum(axis=-1, keepdims=True) - cells, 0.0)).interval(level)
+
+    def log_evidence(self, count: Any) -> Any:
+        """log p of a sequence of observations, of which ``count`` are of each outcome."""
+        from scipy.special import gammaln
+
+        count = np.asarray(count, dtype=np.float64)
+        alpha = np.broadcast_to(
+            np.asarray(self.concentration, dtype=np.float64),
+            np.broadcast_shapes(count.shape, np.shape(self.concentration)),
+        )
+        total, whole = count.sum(axis=-1), alpha.sum(axis=-1)
+        cells = (gammaln(alpha + count) - gammaln(alpha)).sum(axis=-1)
+        return out(cells + gammaln(whole) - gammaln(whole + total))
+
+    def sample(self, n: int = 1, random_state: Any = None) -> Floats:
+        """``n`` draws of the shares."""
+        cells = self._cells()
+        draws = generator(random_state).standard_gamma(cells, (n, *cells.shape))
+        return np.asarray(draws / draws.sum(axis=-1, keepdims=True))
+
+    def _cells(self) -> Floats:
+        if np.ndim(self.concentration) == 0:
+            raise ParameterError(
+                f"{self!r} does not say how many outcomes there are; give one pseudo-count each: Dirichlet([1, 1])"
+            )
+        return np.asarray(self.concentration)
+
+
+@dataclass(frozen=True, repr=False)
+class Beta(Readable):
+    """A Beta distribution of a probability φ: ``a`` pseudo-counts of "on", ``b`` of "off".
+
+    >>> Beta(1, 1).posterior(on=7, off=3)
+    Beta(a=8, b=4)
+    >>> Beta(1, 1).posterior(on=7, off=3).mode()
+    0.7
+    """
+
+    a: float | Floats = 1.0
+    b: float | Floats = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("a", "b"):
+            object.__setattr__(self, name, parameter("Beta", name, getattr(self, name)))
+
+    @property
+    def is_proper(self) -> bool:
+        return bool((np.asarray(self.a) > 0).all() and (np.asarray(self.b) > 0).all())
+
+    def posterior(self, on: Any, off: Any) -> Beta:
+        """After so many observations of either outcome."""
+        return Beta(np.asarray(on, dtype=np.float64) + self.a, np.asarray(off, dtype=np.float64) + self.b)
+
+    def learn(self, values: Any) -> Beta:
+        """After observations: true (1) or false (0)."""
+        seen = observations(values)
+        if not np.isin(seen, (0.0, 1.0)).all():
+            raise ParameterError(f"values hold {seen[~np.isin(seen, (0.0, 1.0))][0]:g}; each must be 0 or 1")
+        return self.posterior(seen.sum(), len(seen) - seen.sum())
+
+    def mean(self) -> Any:
+        """a / (a + b)."""
+        return out(np.asarray(self.a) / (np.asarray(self.a) + self.b))
+
+    def mode(self) -> Any:
+        """(a - 1) / (a + b - 2); on the border where a or b is at most 1; ½ where both ends are alike."""
+        return out(Dirichlet(np.stack(np.broadcast_arrays(self.a, self.b), axis=-1)).mode()[..., 0])
+
+    def interval(self, level: float = 0.95) -> tuple[Any, Any]:
+        """Quantiles of φ; where there is no evidence for one outcome at all, the end itself."""
+        from scipy.special import betaincinv
+
+        a, b = np.broadcast_arrays(np.asarray(self.a, dtype=np.float64), np.asarray(self.b, dtype=np.float64))
+        proper = (a > 0) & (b > 0)
+        safe_a, safe_b = np.where(proper, a, 1.0), np.where(proper, b, 1.0)
+        low, high = (betaincinv(safe_a, safe_b, tail) for tail in tails(level))
+        return out(np.where(proper, low, np.where(a > 0, 1.0, 0.0))), out(
+            np.where(proper, high, np.where(b > 0, 0.0, 1.0))
+        )
+
+    def log_evidence(self, on: Any, off: Any) -> Any:
+        """log p of a sequence of observations, of which so many are on and off."""
+        from scipy.special import betaln
+
+        after = self.posterior(on, off)
+        return out(betaln(after.a, after.b) - betaln(self.a, self.b))
+
+    def sample(self, n: int = 1, random_state: Any = None) -> Floats:
+        """``n`` draws of φ."""
+        shape = np.broadcast_shapes(np.shape(self.a), np.shape(self.b))
+        return np.asarray(generator(random_state).beta(self.a, self.b, (n, *shape)))

@@ -1,0 +1,190 @@
+"""A mean, with the variance known or not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..kernels.data import Floats
+from .base import Readable, generator, observations, out, parameter, tails
+
+_LOG_2PI = float(np.log(2 * np.pi))
+
+
+class MeanVariance(NamedTuple):
+    """Something about the mean, and the same about the variance, of a normal distribution."""
+
+    mean: Any
+    variance: Any
+
+
+@dataclass(frozen=True, repr=False)
+class Normal(Readable):
+    """A normal distribution of a mean μ, for observations of known variance ``noise``.
+
+    >>> posterior = Normal(location=0, variance=4, noise=1).posterior(mean=2.5, weight=4)
+    >>> posterior
+    Normal(location=2.35294, variance=0.235294, noise=1)
+    >>> [round(end, 3) for end in posterior.interval(0.95)]
+    [1.402, 3.304]
+    """
+
+    location: float | Floats = 0.0
+    variance: float | Floats = 1.0
+    noise: float | Floats = 1.0
+
+    def __post_init__(self) -> None:
+        check = {"location": -np.inf, "variance": 0.0, "noise": 0.0}
+        for name, least in check.items():
+            value = parameter("Normal", name, getattr(self, name), least=least, above=True)
+            object.__setattr__(self, name, value)
+
+    @property
+    def is_proper(self) -> bool:
+        return True
+
+    @property
+    def strength(self) -> Any:
+        """The prior's worth in observations: noise / variance."""
+        return out(np.asarray(self.noise) / self.variance)
+
+    def posterior(self, mean: Any, weight: Any) -> Normal:
+        """After ``weight`` observations with this mean."""
+        weight = np.asarray(weight, dtype=np.float64)
+        strength = self.strength + weight
+        location = np.asarray(self.location) + (np.asarray(mean) - self.location) * (weight / strength)
+        return Normal(location, self.noise / strength, self.noise)
+
+    def learn(self, values: Any) -> Normal:
+        """After observations."""
+        seen = observations(values)
+        return self.posterior(seen.mean() if len(seen) else 0.0, len(seen))
+
+    def mean(self) -> Any:
+        """The mean of μ."""
+        return self.location
+
+    def mode(self) -> Any:
+        """The mode of μ, which is its mean."""
+        return self.location
+
+    def predictive(self) -> MeanVariance:
+        """The normal distribution of the next observation."""
+        return MeanVariance(self.location, out(np.asarray(self.variance) + self.noise))
+
+    def interval(self, level: float = 0.95) -> tuple[Any, Any]:
+        """Quantiles of μ."""
+        from scipy.special import ndtri
+
+        return tuple(out(self.location + ndtri(tail) * np.sqrt(self.variance)) for tail in tails(level))  # type: ignore[return-value]
+
+    def log_evidence(self, mean: Any, weight: Any, scatter: Any) -> Any:
+        """log p of observations with this mean and sum of squared deviations from it."""
+        weight, scatter = np.asarray(weight, dtype=np.float64), np.asarray(scatter, dtype=np.float64)
+        growth = 1 + weight / self.strength
+        away = weight * (np.asarray(mean) - self.location) ** 2 / growth
+        return out(-0.5 * (weight * (_LOG_2PI + np.log(self.noise)) + np.log(growth) + (scatter + away) / self.noise))
+
+    def sample(self, n: int = 1, random_state: Any = None) -> Floats:
+        """``n`` draws of μ."""
+        shape = np.broadcast_shapes(np.shape(self.location), np.shape(self.variance))
+        return np.asarray(generator(random_state).normal(self.location, np.sqrt(self.variance), (n, *shape)))
+
+
+@dataclass(frozen=True, repr=False)
+class NormalInverseGamma(Readable):
+    """A mean μ and a variance σ² together: σ² is inverse-gamma(``shape``, ``scale``), μ normal around ``location`` with
+    variance σ² / ``strength``. ``strength`` counts in observations of the mean, ``2 · shape`` in those of the variance.
+
+    >>> prior = NormalInverseGamma(location=0, strength=1, shape=1, scale=1)
+    >>> posterior = prior.posterior(mean=2.0, weight=3, scatter=2.0)
+    >>> posterior
+    NormalInverseGamma(location=1.5, strength=4, shape=2.5, scale=3.5)
+    >>> posterior.mode()
+    MeanVariance(mean=1.5, variance=0.875)
+    """
+
+    location: float | Floats = 0.0
+    strength: float | Floats = 1.0
+    shape: float | Floats = 1.0
+    scale: float | Floats = 1.0
+
+    def __post_init__(self) -> None:
+        # A shape of -½ with strength and scale 0 is the reference prior 1/σ², under which intervals are the classical.
+        for name, least in {"location": -np.inf, "strength": 0.0, "shape": -0.5, "scale": 0.0}.items():
+            value = parameter("NormalInverseGamma", name, getattr(self, name), least=least)
+            object.__setattr__(self, name, value)
+
+    @property
+    def is_proper(self) -> bool:
+        return all(bool((np.asarray(part) > 0).all()) for part in (self.strength, self.shape, self.scale))
+
+    def posterior(self, mean: Any, weight: Any, scatter: Any) -> NormalInverseGamma:
+        """After ``weight`` observations with this mean and sum of squared deviations from it."""
+        weight, mean = np.asarray(weight, dtype=np.float64), np.asarray(mean, dtype=np.float64)
+        strength = self.strength + weight
+        share = np.divide(weight, strength, out=np.zeros(strength.shape), where=strength > 0)
+        away = mean - self.location
+        scale = self.scale + 0.5 * (np.asarray(scatter) + self.strength * share * away * away)
+        # Without a prior mean the posterior's is the data's, to the last digit.
+        location = np.where(
+            np.asarray(self.strength) > 0, self.location + away * share, np.where(weight > 0, mean, self.location)
+        )
+        return NormalInverseGamma(location, strength, self.shape + 0.5 * weight, scale)
+
+    def learn(self, values: Any) -> NormalInverseGamma:
+        """After observations."""
+        seen = observations(values)
+        mean = seen.mean() if len(seen) else 0.0
+        return self.posterior(mean, len(seen), ((seen - mean) ** 2).sum())
+
+    def mean(self) -> MeanVariance:
+        """Means of μ and of σ²; the latter is infinite for a shape of at most 1."""
+        return MeanVariance(self.location, _ratio(self.scale, np.asarray(self.shape) - 1.0))
+
+    def mode(self) -> MeanVariance:
+        """Where the joint density is largest: σ² = scale / (shape + 3/2)."""
+        return MeanVariance(self.location, _ratio(self.scale, np.asarray(self.shape) + 1.5))
+
+    def interval(self, level: float = 0.95) -> MeanVariance:
+        """``(low, high)`` of μ, which is Student's t, and of σ², which is inverse-gamma."""
+        from scipy.special import gammainccinv, stdtrit
+
+        shape, strength = np.asarray(self.shape, dtype=np.float64), np.asarray(self.strength, dtype=np.float64)
+        known = (shape > 0) & (strength > 0)
+        safe = np.where(known, shape, 1.0)
+        spread = np.sqrt(np.asarray(self.scale) / safe / np.where(known, strength, 1.0))
+        far = stdtrit(2 * safe, tails(level)[1]) * spread
+        # The upper tail of the inverse is the lower one of the gamma distribution.
+        low, high = (self.scale / np.maximum(gammainccinv(safe, tail), 1e-300) for tail in tails(level))
+        low, high = np.where(known, low, 0.0), np.where(known, high, np.inf)
+        away = np.where(known, far, np.inf)
+        return MeanVariance((out(self.location - away), out(self.location + away)), (out(low), out(high)))
+
+    def log_evidence(self, mean: Any, weight: Any, scatter: Any) -> Any:
+        """log p of observations with this mean and sum of squared deviations from it."""
+        from scipy.special import gammaln
+
+        after = self.posterior(mean, weight, scatter)
+        a, b = np.asarray(after.shape), np.asarray(after.scale)
+        before = gammaln(self.shape) - self.shape * np.log(self.scale)
+        pull = 0.5 * np.log(np.asarray(self.strength) / after.strength)
+        return out(gammaln(a) - a * np.log(b) - before + pull - 0.5 * np.asarray(weight) * _LOG_2PI)
+
+    def sample(self, n: int = 1, random_state: Any = None) -> MeanVariance:
+        """``n`` draws of (μ, σ²)."""
+        rng = generator(random_state)
+        shape = (
+            n,
+            *np.broadcast_shapes(*(np.shape(x) for x in (self.location, self.strength, self.shape, self.scale))),
+        )
+        variance = self.scale / rng.standard_gamma(self.shape, shape)
+        return MeanVariance(self.location + rng.standard_normal(shape) * np.sqrt(variance / self.strength), variance)
+
+
+def _ratio(part: Any, whole: Floats) -> Any:
+    return out(
+        np.divide(part, whole, out=np.full(np.broadcast_shapes(np.shape(part), whole.shape), np.inf), where=whole > 0)
+    )

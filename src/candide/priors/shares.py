@@ -1,0 +1,57 @@
+"""Shares of a whole, with the textbook's 0/0 as a limit.
+
+A probability of exactly 0 is kept as a power of ε, and ε goes to 0 from above: ``log p = finite - order · log(1/ε)``.
+So a row that every class calls impossible is still decided, by the class that is impossible least often, and the result
+is the limit of smoothing as the pseudo-count goes to 0.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..kernels.data import Floats
+from .base import Estimate
+
+
+class LogProbability(NamedTuple):
+    """``finite - order · log(1/ε)``. ``order`` is None where no probability is 0."""
+
+    finite: Floats
+    order: Floats | None
+
+    def value(self) -> Floats:
+        """The logarithm itself: -inf where the probability is 0."""
+        return self.finite if self.order is None else np.where(self.order > 0, -np.inf, self.finite)
+
+
+def pseudo_count(concentration: float | Floats, estimate: Estimate) -> float | Floats:
+    """What an estimate adds to each count: the mean (which is the predictive) α, the mode α - 1, the MLE nothing."""
+    if estimate == "mle":
+        return 0.0 if np.ndim(concentration) == 0 else np.zeros_like(concentration)
+    return concentration - 1.0 if estimate == "map" else concentration
+
+
+def log_share(part: Floats, whole: Floats, n_cells: int) -> LogProbability:
+    """``log(part / whole)``; 0/0 is an even share, 0/positive a power of ε."""
+    zero = part <= 0
+    if not zero.any():
+        return LogProbability(np.log(part) - np.log(whole), None)
+    empty = np.broadcast_to(whole <= 0, part.shape)
+    finite = np.log(np.where(zero, 1.0, part)) - np.log(np.where(whole <= 0, 1.0, whole))
+    finite = np.where(empty, -np.log(n_cells), finite)
+    order = np.where(zero & ~empty, 1.0, 0.0)
+    return LogProbability(finite, order if order.any() else None)
+
+
+def parts_of(raw: Floats) -> Floats:
+    """Parts of a whole from counts with pseudo-counts, cells last. What lies below 0 has no share.
+
+    Without any part above 0 the mode of a Dirichlet lies in a corner: that of the largest cell; equals share it.
+    """
+    part = np.maximum(raw, 0.0)
+    if (raw < 0).any():
+        cornered = part.sum(axis=-1, keepdims=True) <= 0
+        part = np.where(cornered, raw >= raw.max(axis=-1, keepdims=True), part)
+    return np.asarray(part)
