@@ -12,6 +12,7 @@ from ..kernels import Kernels
 from ..kernels.data import Floats, Positions
 from ..model.plan import Plan
 from ..model.state import State
+from ..statistics import Sample
 
 
 def summarize(
@@ -19,5 +20,8 @@ def summarize(
 ) -> State:
     """The state of one batch. Rows of weight 0 are as if they were not there: their classes do not appear."""
     batch = Batch(data, positions, weight, len(classes))
-    state = State(classes, np.zeros(len(classes), dtype=bool), plan.family.observe(batch, kernels))
+    statistics, sample = plan.family.observe(batch, kernels), None
+    if plan.sample_bytes:
+        sample = Sample.of(data, positions, weight, len(classes), plan.sample_bytes)
+    state = State(classes, np.zeros(len(classes), dtype=bool), statistics, sample=sample)
     return state if weight is None else state.without_empty_classes()

@@ -122,3 +122,12 @@ class Plan:
     family: Family
     prior: ClassPrior = ClassPrior()
     prior_in_score: bool = True  # False: scores that are not log p(x, class), where a prior has no place
+    alpha: Literal["evidence", "loo"] | None = None  # how the pseudo-count is chosen; None: it is the family's
+    calibrate: str | None = None
+    sample_bytes: int = 0  # room for training rows per class, for what must look at rows again
+    target: Floats | None = None  # p(class) where the model is used, if it is not that of the training rows
+
+    @property
+    def looks_back(self) -> bool:
+        """Whether something is chosen or fitted by looking at rows again."""
+        return self.calibrate is not None or self.alpha == "loo"

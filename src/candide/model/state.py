@@ -10,6 +10,7 @@ import numpy as np
 from ..encoding.index import Index, kind_of
 from ..exceptions import ForgetError, InputError, ParameterError
 from ..kernels.data import Array, Floats
+from ..statistics import Sample
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class State:
     declared: Array  # (classes,) bool
     statistics: Any
     closed: bool = False  # the declared classes are all there may be
+    sample: Sample | None = None  # training rows, if they are kept
 
     @property
     def rows(self) -> Floats:
@@ -37,7 +39,10 @@ class State:
         a, b = self.among(classes), other.among(classes)
         # One list that is open keeps the result open.
         closed = self.closed and other.closed
-        return State(classes, a.declared | b.declared, a.statistics.merge(b.statistics), closed)
+        # Rows kept by one side alone would not stand for the whole.
+        both = a.sample is not None and b.sample is not None
+        sample = a.sample.merge(b.sample) if both else None  # type: ignore[union-attr, arg-type]
+        return State(classes, a.declared | b.declared, a.statistics.merge(b.statistics), closed, sample)
 
     def learn(self, batch: State) -> State:
         """The state after further rows, whose classes must be known if the list is closed."""
@@ -58,14 +63,17 @@ class State:
             raise ForgetError(
                 f"these rows were never learned: class {stranger!r} is unknown to the model; nothing was changed"
             )
-        left = self.statistics.forget(other.among(self.classes).statistics)
-        return replace(self, statistics=left).without_empty_classes()
+        gone = other.among(self.classes)
+        left = self.statistics.forget(gone.statistics)
+        sample = None if self.sample is None or gone.sample is None else self.sample.forget(gone.sample)
+        return replace(self, statistics=left, sample=sample).without_empty_classes()
 
     def discount(self, factor: float) -> State:
         """All weights multiplied by ``factor`` between 0 and 1."""
         if not 0 <= factor <= 1:
             raise ParameterError(f"factor is {factor!r}; a discount multiplies all weights by a number from 0 to 1")
-        return replace(self, statistics=self.statistics.discount(factor))
+        sample = None if self.sample is None else self.sample.discount(factor)
+        return replace(self, statistics=self.statistics.discount(factor), sample=sample)
 
     def among(self, classes: Index) -> State:
         """The same rows with other classes, which must contain these."""
@@ -74,7 +82,11 @@ class State:
         positions = self.classes.positions_in(classes)
         declared = np.zeros(len(classes), dtype=bool)
         declared[positions] = self.declared
-        return State(classes, declared, self.statistics.reindex(positions, len(classes)), self.closed)
+        return replace(self._moved(positions, len(classes)), classes=classes, declared=declared)
+
+    def _moved(self, positions: Array, size: int) -> State:
+        sample = None if self.sample is None else self.sample.reindex(positions, size)
+        return replace(self, statistics=self.statistics.reindex(positions, size), sample=sample)
 
     def without_empty_classes(self) -> State:
         """Without the classes that have no weight and that nobody declared."""
@@ -86,8 +98,8 @@ class State:
                 "forgetting these rows would leave a model without any class; nothing was changed; make a new one"
             )
         positions = np.where(keep, np.cumsum(keep) - 1, -1)
-        statistics = self.statistics.reindex(positions, int(keep.sum()))
-        return State(self.classes.take(keep), self.declared[keep], statistics, self.closed)
+        moved = self._moved(positions, int(keep.sum()))
+        return replace(moved, classes=self.classes.take(keep), declared=self.declared[keep])
 
 
 def join(a: Index, b: Index) -> Index:
