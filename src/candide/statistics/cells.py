@@ -59,11 +59,12 @@ def is_numeric(values: Array) -> bool:
 
 def doubles(values: Array) -> Floats:
     """A copy in which equal numbers are equal bits."""
-    cells = np.array(values, dtype=np.float64, order="C")
-    cells += 0.0  # −0.0 becomes 0.0
+    with np.errstate(invalid="ignore"):  # a NaN may be a signalling one
+        cells = np.array(values, dtype=np.float64, order="C")
     missing = np.isnan(cells)
     if missing.any():
         cells[missing] = np.nan
+    cells += 0.0  # −0.0 becomes 0.0
     return cells
 
 
