@@ -4,5 +4,6 @@ from .base import Statistics
 from .categories import CategoryCounts
 from .counts import Counts
 from .moments import Moments
+from .sample import Sample
 
-__all__ = ["CategoryCounts", "Counts", "Moments", "Statistics"]
+__all__ = ["CategoryCounts", "Counts", "Moments", "Sample", "Statistics"]

@@ -1,0 +1,141 @@
+"""Rows in the one form in which they are kept, so that equal rows are equal arrays whatever they came in.
+
+Numbers are doubles, in one array; −0.0 is 0.0, and there is one NaN. Sparse rows stay sparse: sorted, without zeros. A
+column that is no column of doubles is an array of its own: int64 if it is whole numbers beyond them, else objects, in
+which a number is a float, a text is a str, and a missing label is None. Readers of categories take all of these.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from types import NoneType
+from typing import Any
+
+import numpy as np
+
+from ..encoding.columns import is_missing
+from ..encoding.index import is_exact
+from ..exceptions import MergeError
+from ..kernels.data import Array, Data, Dense, Floats, Sparse
+
+
+def stored(data: Data, rows: Array) -> Data:
+    """A copy of some rows in that form."""
+    if isinstance(data, Sparse):
+        return _stored_sparse(data.matrix()[rows])
+    if not isinstance(data.values, tuple) and is_numeric(data.values):
+        return Dense.of(doubles(data.values[rows]))
+    columns = [_stored_column(data.column(j)[rows]) for j in range(data.n_columns)]
+    alike = all(column.dtype == np.float64 for column in columns)
+    return Dense.of(np.column_stack(columns) if alike else tuple(columns))
+
+
+def joined(a: Data, b: Data) -> Data:
+    """The rows of both, one after the other; sparse if one is. The form is settled when rows are taken from it."""
+    if isinstance(a, Sparse) or isinstance(b, Sparse):
+        from scipy.sparse import vstack
+
+        return Sparse.of(vstack([_as_sparse(a), _as_sparse(b)], format="csr"))
+    if isinstance(a.values, tuple) or isinstance(b.values, tuple):
+        return Dense.of(tuple(_end_to_end(a.column(j), b.column(j)) for j in range(a.n_columns)))
+    return Dense.of(np.concatenate([a.values, b.values]))
+
+
+def row_bytes(data: Data) -> Array:
+    """What each row takes when it is kept; a label counts as a pointer."""
+    if isinstance(data, Dense):
+        return np.full(data.n_rows, 8 * data.n_columns)
+    end = data.indptr
+    if not data.values.all():
+        end = np.concatenate([[0], np.cumsum(data.values != 0)])[end]
+    return np.asarray(16 * np.diff(end).astype(np.int64) + 8)
+
+
+def is_numeric(values: Array) -> bool:
+    """Whether all cells are doubles; large whole numbers may not be."""
+    kind, large = values.dtype.kind, values.dtype.itemsize == 8
+    return kind in "bf" or (kind in "iu" and (not large or is_exact(values)))
+
+
+def doubles(values: Array) -> Floats:
+    """A copy in which equal numbers are equal bits."""
+    with np.errstate(invalid="ignore"):  # a NaN may be a signalling one
+        cells = np.array(values, dtype=np.float64, order="C")
+    missing = np.isnan(cells)
+    if missing.any():
+        cells[missing] = np.nan
+    cells += 0.0  # −0.0 becomes 0.0
+    return cells
+
+
+def coded(column: Array) -> tuple[Array, list[Any]]:
+    """For each row where its label stands among the distinct ones, and those in the form they are kept in."""
+    place: defaultdict[Any, int] = defaultdict()
+    place.default_factory = place.__len__
+    codes = np.fromiter(map(place.__getitem__, column.tolist()), dtype=np.int64, count=len(column))
+    return codes, [_plain(label) for label in place]
+
+
+def _plain(label: Any) -> Any:
+    if isinstance(label, np.generic):
+        label = label.item()
+    if is_missing(label):
+        return None
+    if isinstance(label, str):
+        return str.__str__(label)  # a member of an enumeration may have another str()
+    if isinstance(label, float) or (isinstance(label, int) and _is_double(label)):
+        return float(label) + 0.0
+    return label
+
+
+def _is_double(number: int) -> bool:
+    return abs(number) < 1 << 64 and float(number) == number
+
+
+def _stored_column(column: Array) -> Array:
+    if is_numeric(column):
+        return doubles(column)
+    codes, labels = coded(column)
+    return _label_array(labels)[codes]
+
+
+def _label_array(labels: list[Any]) -> Array:
+    """Labels in the narrowest type, which does not depend on what stood beside them before."""
+    kinds = set(map(type, labels))
+    if kinds <= {float, NoneType}:
+        return np.array(labels, dtype=np.float64)
+    if kinds <= {float, int} and all(label == int(label) and -(1 << 63) <= label < 1 << 63 for label in labels):
+        return np.array(list(map(int, labels)), dtype=np.int64)
+    return _objects(labels)
+
+
+def _objects(labels: list[Any]) -> Array:
+    out = np.empty(len(labels), dtype=object)
+    out[:] = labels
+    return out
+
+
+def _end_to_end(a: Array, b: Array) -> Array:
+    if a.dtype == b.dtype:
+        return np.concatenate([a, b])
+    return _objects([*a.tolist(), *b.tolist()])
+
+
+def _stored_sparse(matrix: Any) -> Sparse:
+    matrix.eliminate_zeros()
+    matrix.sort_indices()
+    indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
+    return Sparse(indptr, indices, doubles(matrix.data), matrix.shape[1])
+
+
+def _as_sparse(data: Data) -> Any:
+    if isinstance(data, Sparse):
+        return data.matrix()
+    from scipy.sparse import csr_array
+
+    try:
+        return csr_array(data.floats())
+    except (TypeError, ValueError) as error:
+        raise MergeError(
+            f"columns of categories cannot be added to sparse rows ({error}); pass dense rows to both models"
+        ) from None

@@ -1,0 +1,108 @@
+"""A hash of rows that is fixed for all time: what a sample keeps depends on it, on every machine and in every version.
+
+A cell is 64 bits: those of its double, or eight bytes of BLAKE2b for a label that is no number. With the finaliser of
+splitmix64 as ``mix``, and its j-th output from seed 0 as the key of column j, the hash of a row is::
+
+    cell(j, bits) = mix(bits ^ key_j) - mix(key_j)
+    row           = mix(sum of cells + GOLDEN) >> 1        modulo 2^64
+
+A zero adds nothing and the order of cells does not matter, so that dense and sparse rows agree. GOLDEN moves the row of
+zeros from hash 0 to a place like any other, and with 63 bits there is a number above all hashes.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..encoding.index import kind_of
+from ..kernels.data import Array, Data, Dense, Sparse
+from .cells import coded, doubles, is_numeric
+
+Hashes = NDArray[np.uint64]
+
+# Above every hash.
+ABOVE_ALL = np.uint64(1 << 63)
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+# Cells hashed at once: a dozen passes over them stay in the cache.
+_BLOCK_CELLS = 1 << 15
+
+
+def row_hashes(data: Data) -> Hashes:
+    """The hash of each row.
+
+    >>> row_hashes(Dense.of(np.array([[0.0, 1.5], [2.0, np.nan]])))
+    array([3207515029051476011, 6152199355507115244], dtype=uint64)
+    """
+    sums = _sparse_sums(data) if isinstance(data, Sparse) else _dense_sums(data)
+    return _mix(sums + _GOLDEN) >> np.uint64(1)
+
+
+def _mix(bits: Hashes) -> Hashes:
+    bits = bits ^ (bits >> np.uint64(30))
+    bits *= _FIRST
+    bits ^= bits >> np.uint64(27)
+    bits *= _SECOND
+    bits ^= bits >> np.uint64(31)
+    return bits
+
+
+def _cells(bits: Hashes, keys: Hashes) -> Hashes:
+    return _mix(bits ^ keys) - _mix(keys)
+
+
+def _keys(columns: Array) -> Hashes:
+    return _mix((columns.astype(np.uint64) + np.uint64(1)) * _GOLDEN)
+
+
+def _dense_sums(data: Dense) -> Hashes:
+    keys = _keys(np.arange(data.n_columns))
+    if not isinstance(data.values, tuple) and is_numeric(data.values):
+        return _number_sums(data.values, keys)
+    sums = np.zeros(data.n_rows, dtype=np.uint64)
+    for j in range(data.n_columns):
+        column, key = data.column(j), keys[j : j + 1]
+        sums += _number_sums(column[:, None], key) if is_numeric(column) else _label_cells(column, key)
+    return sums
+
+
+def _number_sums(values: Array, keys: Hashes) -> Hashes:
+    sums = np.empty(len(values), dtype=np.uint64)
+    step = max(1, _BLOCK_CELLS // len(keys))
+    for begin in range(0, len(values), step):
+        # Columns first: a sum over many short rows costs more than all the mixing.
+        bits = doubles(values[begin : begin + step].T).view(np.uint64)
+        bits ^= keys[:, None]
+        sums[begin : begin + step] = _mix(bits).sum(axis=0)
+    return np.asarray(sums - _mix(keys).sum())
+
+
+def _label_cells(column: Array, key: Hashes) -> Hashes:
+    codes, labels = coded(column)
+    bits = np.array([_label_bits(label) for label in labels], dtype=np.uint64)
+    return np.asarray(_cells(bits, key)[codes])
+
+
+def _label_bits(label: Any) -> int:
+    """The bits of a label in the form in which it is kept."""
+    if label is None or isinstance(label, float):
+        return int(np.array(label, dtype=np.float64).view(np.uint64))
+    text = f"{kind_of(label)}\0{label}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
+
+
+def _sparse_sums(data: Sparse) -> Hashes:
+    cells = np.empty(len(data.values), dtype=np.uint64)
+    for begin in range(0, len(cells), _BLOCK_CELLS):
+        block = slice(begin, begin + _BLOCK_CELLS)
+        bits = doubles(data.values[block]).view(np.uint64)
+        cells[block] = _cells(bits, _keys(data.indices[block]))
+    # Differences of running sums are exact modulo 2^64, and know rows without cells.
+    running = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(cells)])
+    return np.asarray(running[data.indptr[1:]] - running[data.indptr[:-1]])

@@ -1,0 +1,197 @@
+"""Rows kept as they came: all of them while they fit, then those whose hash is small."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..kernels.data import Array, Data, Dense, Floats, Positions, Sparse
+from .base import ROUNDING, move_classes, never_learned, refuse_above, subtract
+from .cells import joined, row_bytes, stored
+from .hashing import ABOVE_ALL, Hashes, row_hashes
+
+# Rows looked at for a first threshold, as a multiple of those that will fit if none is there twice.
+_FORESIGHT = 1.25
+
+
+class Entries(NamedTuple):
+    """What is known of each distinct row and weight besides its cells."""
+
+    classes: Positions
+    hashes: Hashes
+    weight: Floats
+    multiplicity: Array
+
+    def take(self, places: Array) -> Entries:
+        return Entries._make(part[places] for part in self)
+
+    def followed_by(self, other: Entries) -> Entries:
+        return Entries._make(np.concatenate(parts) for parts in zip(self, other, strict=True))
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Every distinct row and weight of a class whose hash lies below the class's ``threshold``, with its multiplicity.
+
+    A threshold falls when the kept rows of its class outgrow ``budget`` bytes: to the smallest hash that does not fit.
+    That depends on nothing but the set of rows, so a sample is the same in whatever order and parts they came. For the
+    same reason every class has a budget of its own: a share of a whole would change with the number of classes. (Dense
+    rows that meet sparse ones are the exception beyond the budget: a row takes other room in either form.)
+
+    Entries are in order of class, hash and weight. A hash stands for its row: among a million rows, two are taken for
+    one with a chance of one in ten million. A row is forgotten with the weight it has now; thresholds stay as they are
+    until nothing of a class is left.
+
+    >>> X = Dense.of(np.array([[1.0, 0.0], [1.0, 0.0], [2.0, 3.0]]))
+    >>> sample = Sample.of(X, np.array([0, 0, 0]), None, n_classes=1, budget=1000)
+    >>> sample.data.floats(), sample.multiplicity
+    (array([[1., 0.],
+           [2., 3.]]), array([2, 1]))
+    >>> one = Sample.of(X, np.array([0, 0, 0]), None, n_classes=1, budget=20)
+    >>> one.multiplicity, one.rows, one.case_weight(one.rows)
+    (array([2]), array([3.]), array([3.]))
+    """
+
+    rows: Floats
+    threshold: Hashes
+    budget: int
+    entries: Entries
+    data: Data
+
+    @classmethod
+    def of(cls, data: Data, classes: Positions, weight: Floats | None, n_classes: int, budget: int) -> Sample:
+        """The sample of a batch; ``budget`` is in bytes for each class. Rows without weight leave no trace."""
+        weight = np.ones(len(classes)) if weight is None else weight
+        rows = _class_weight(classes, weight, n_classes)
+        once = np.ones(len(classes), dtype=np.int64)
+        entries = Entries(classes.astype(np.int32, copy=False), row_hashes(data), weight, once)
+        return _within_budget(rows, _foreseen(entries, row_bytes(data), n_classes, budget), budget, entries, data)
+
+    @property
+    def classes(self) -> Positions:
+        """The class of each entry."""
+        return self.entries.classes
+
+    @property
+    def weight(self) -> Floats:
+        """The weight of one copy of each entry."""
+        return self.entries.weight
+
+    @property
+    def multiplicity(self) -> Array:
+        """How many copies of each entry were seen."""
+        return self.entries.multiplicity
+
+    def represented(self) -> Floats:
+        """Weight of the rows inside the sample, per class."""
+        return _class_weight(self.classes, self.weight * self.multiplicity, len(self.rows))
+
+    def case_weight(self, rows: Floats) -> Floats:
+        """The weight of all copies of each entry, so that those of a class add up to its ``rows``."""
+        return self.weight * self.multiplicity * rows[self.classes] / self.represented()[self.classes]
+
+    def merge(self, other: Sample) -> Sample:
+        return _within_budget(
+            self.rows + other.rows,
+            np.minimum(self.threshold, other.threshold),
+            min(self.budget, other.budget),
+            self.entries.followed_by(other.entries),
+            joined(self.data, other.data),
+        )
+
+    def forget(self, other: Sample) -> Sample:
+        rows = subtract(self.rows, other.rows, "the weight of a class")
+        gone = other.entries._replace(multiplicity=-other.multiplicity)
+        threshold = np.minimum(self.threshold, other.threshold)
+        after = _within_budget(rows, threshold, self.budget, self.entries.followed_by(gone), self.data)
+        refuse_above(after.represented()[:, None], rows, self.rows, "the weight of the rows outside the sample")
+        return after
+
+    def discount(self, factor: float) -> Sample:
+        entries = self.entries._replace(weight=self.weight * factor)
+        return _within_budget(self.rows * factor, self.threshold, self.budget, entries, self.data)
+
+    def reindex(self, positions: Array, size: int) -> Sample:
+        threshold = np.full(size, ABOVE_ALL)
+        threshold[positions[positions >= 0]] = self.threshold[positions >= 0]
+        entries = self.entries._replace(classes=positions[self.classes].astype(np.int32))
+        return _within_budget(move_classes(self.rows, positions, size), threshold, self.budget, entries, self.data)
+
+    def arrays(self) -> dict[str, Any]:
+        cells: dict[str, Any] = {"values": self.data.values}
+        if isinstance(self.data, Sparse):
+            cells |= {"indptr": self.data.indptr, "indices": self.data.indices, "n_columns": self.data.n_columns}
+        own = {"rows": self.rows, "threshold": self.threshold, "budget": self.budget}
+        return own | self.entries._asdict() | cells
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Any]) -> Sample:
+        rest = dict(arrays)
+        rows, threshold, budget = rest.pop("rows"), rest.pop("threshold"), rest.pop("budget")
+        entries = Entries._make(rest.pop(name) for name in Entries._fields)
+        return cls(rows, threshold, budget, entries, Sparse(**rest) if "indptr" in rest else Dense.of(**rest))
+
+
+def _class_weight(classes: Positions, weight: Floats, n_classes: int) -> Floats:
+    return np.bincount(classes, weight, minlength=n_classes).astype(np.float64, copy=False)
+
+
+def _within_budget(rows: Floats, threshold: Hashes, budget: int, entries: Entries, data: Data) -> Sample:
+    """The sample of entries in any order, some perhaps to be taken away; ``data`` has the rows of those that stay."""
+    places, entries = _counted(entries, _admitted(entries, threshold))
+    threshold = _lowered(threshold, entries, row_bytes(data)[places], budget)
+    kept = _admitted(entries, threshold)
+    threshold = np.where(rows > 0, threshold, ABOVE_ALL)
+    return Sample(rows, threshold, budget, entries.take(kept), stored(data, places[kept]))
+
+
+def _foreseen(entries: Entries, n_bytes: Array, n_classes: int, budget: int) -> Hashes:
+    """Thresholds that those to come cannot exceed: those of the smallest hashes alone, as sorting all takes longest."""
+    threshold = np.full(n_classes, ABOVE_ALL)
+    share = _FORESIGHT * budget / np.maximum(_class_weight(entries.classes, n_bytes, n_classes), 1)
+    if (share >= 1).all():
+        return threshold
+    few = _admitted(entries, (np.minimum(share, 1) * ABOVE_ALL).astype(np.uint64))
+    places, distinct = _counted(entries, few)
+    return _lowered(threshold, distinct, n_bytes[places], budget)
+
+
+def _admitted(entries: Entries, threshold: Hashes) -> Array:
+    """Which entries have a class and a weight, and lie below the threshold."""
+    below = entries.hashes < threshold[entries.classes]
+    return np.flatnonzero(below & (entries.classes >= 0) & (entries.weight > 0))
+
+
+def _counted(entries: Entries, places: Array) -> tuple[Array, Entries]:
+    """Equal ones among the entries at ``places`` as one, in order, and the first place of each."""
+    entries = entries.take(places)
+    order = np.lexsort((entries.weight, entries.hashes, entries.classes))
+    entries = entries.take(order)
+    begins = np.flatnonzero(_is_new(entries))
+    multiplicity = np.add.reduceat(entries.multiplicity, begins)
+    if (multiplicity < 0).any():
+        raise never_learned("the number of copies of a row")
+    left = multiplicity > 0
+    distinct = entries.take(begins[left])._replace(multiplicity=multiplicity[left])
+    return np.minimum.reduceat(places[order], begins)[left], distinct
+
+
+def _is_new(entries: Entries) -> Array:
+    """Which of the ordered entries differ from the one before. Weights may differ by rounding: discounts leave it."""
+    classes, hashes, weight, _ = entries
+    new = np.ones(len(classes), dtype=bool)
+    heavier = np.diff(weight) > ROUNDING * weight[1:]
+    new[1:] = (classes[1:] != classes[:-1]) | (hashes[1:] != hashes[:-1]) | heavier
+    return new
+
+
+def _lowered(threshold: Hashes, entries: Entries, n_bytes: Array, budget: int) -> Hashes:
+    """The thresholds at which each class keeps to the budget: all entries of one hash stay, or all go."""
+    spent = np.concatenate([[0], np.cumsum(n_bytes)])
+    before = spent[np.searchsorted(entries.classes, np.arange(len(threshold)))]
+    over = spent[1:] - before[entries.classes] > budget
+    lowered = threshold.copy()
+    np.minimum.at(lowered, entries.classes[over], entries.hashes[over])
+    return lowered
