@@ -1,0 +1,129 @@
+"""From scores to probabilities that can be taken at their word, fitted on scores of rows left out.
+
+Four methods, from stiff to supple: ``temperature`` (one or two numbers, keeps the order of the classes), ``platt``
+(and a bias per class), ``beta`` (three numbers per curve) and ``isotonic`` (any rising curve).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...exceptions import ParameterError
+from ...kernels.data import Array, Floats, Positions
+from .base import Calibration, Rows, normalised
+from .beta import fit_beta
+from .isotonic import fit_isotonic
+from .scaling import Scaling, fit_scaling
+
+__all__ = ["METHODS", "Calibration", "calibrate", "cross_fitted", "normalised"]
+
+METHODS = ("temperature", "platt", "beta", "isotonic")
+
+
+def calibrate(
+    method: str, scores: Floats, classes: Positions, weight: Floats, amount: Floats | None = None
+) -> Calibration:
+    """Fit a calibration.
+
+    Parameters
+    ----------
+    method : str
+        One of ``METHODS``.
+    scores : array of shape (rows, classes)
+        Log joint or log posterior of each row under a model that never saw it; -inf where a class is impossible.
+    classes : array of shape (rows,)
+        Positions of the rows' own classes.
+    weight : array of shape (rows,)
+        Weights of the rows; only how they compare matters.
+    amount : array of shape (rows,), optional
+        How much evidence each row holds, say, the tokens of a text. Where it varies, the temperature follows it;
+        ``beta`` and ``isotonic`` then bend what ``platt`` gives.
+
+    Examples
+    --------
+    Scores three times as sure as they should be, of rows that are right three times in four:
+
+    >>> scores = np.log([[27.0, 1.0], [27.0, 1.0], [1.0, 27.0], [27.0, 1.0]] * 100)
+    >>> classes = np.array([0, 0, 1, 1] * 100, dtype=np.int32)
+    >>> fitted = calibrate("temperature", scores, classes, np.ones(400))
+    >>> round(fitted.describe()["temperature"], 2)
+    3.0
+    >>> np.exp(fitted.apply(scores[:1])).round(2)
+    array([[0.75, 0.25]])
+    """
+    if method not in METHODS:
+        raise ParameterError(f"calibrate is {method!r}; it must be None or one of {', '.join(map(repr, METHODS))}")
+    rows = Rows.of(scores, classes, weight, amount)
+    if not len(rows.weight) or rows.n_classes == 1:
+        return Scaling()
+    if method in ("temperature", "platt"):
+        return fit_scaling(rows, bias=method == "platt")
+    if method == "beta":
+        # Each class against the rest asks for one scale for all classes, which raw scores do not have.
+        return fit_beta(rows) if rows.amount is None and rows.n_classes == 2 else _after_platt(rows, fit_beta)
+    return fit_isotonic(rows) if rows.amount is None else _after_platt(rows, fit_isotonic)
+
+
+@dataclass(frozen=True)
+class _Chain:
+    """One calibration after another."""
+
+    first: Calibration
+    second: Calibration
+
+    def apply(self, scores: Floats, amount: Floats | None = None) -> Floats:
+        return self.second.apply(self.first.apply(scores, amount))
+
+    def describe(self) -> dict[str, float | Array]:
+        return {**self.first.describe(), **self.second.describe()}
+
+
+def _after_platt(rows: Rows, fit: Callable[[Rows], Any]) -> _Chain:
+    platt = fit_scaling(rows, bias=True)
+    return _Chain(platt, fit(replace(rows, posterior=platt.apply(rows.posterior, rows.amount))))
+
+
+def cross_fitted(
+    method: str | None,
+    scores: Floats,
+    classes: Positions,
+    weight: Floats,
+    amount: Floats | None = None,
+    n_folds: int = 5,
+) -> Floats:
+    """Calibrated log probabilities of rows that had no part in their own calibration.
+
+    The rows of each class are dealt out to the folds in turn. Without a method, the scores normalised.
+
+    >>> scores, classes = np.log([[9.0, 1.0], [1.0, 9.0]] * 50), np.array([0, 1] * 50, dtype=np.int32)
+    >>> cross_fitted(None, scores, classes, np.ones(100))[0].round(3)
+    array([-0.105, -2.303])
+    >>> cross_fitted("platt", scores, classes, np.ones(100)).shape
+    (100, 2)
+    """
+    posterior = normalised(scores)
+    if method is None:
+        return posterior
+    out, fold = np.empty_like(posterior), _dealt(classes, n_folds)
+    for k in range(n_folds):
+        here, rest = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
+        fitted = calibrate(method, posterior[rest], classes[rest], weight[rest], _part(amount, rest))
+        out[here] = fitted.apply(posterior[here], _part(amount, here))
+    return out
+
+
+def _part(amount: Floats | None, rows: Array) -> Floats | None:
+    return None if amount is None else amount[rows]
+
+
+def _dealt(classes: Positions, n_folds: int) -> Array:
+    """The fold of each row: its place among the rows of its class, modulo ``n_folds``."""
+    order = np.argsort(classes, kind="stable")
+    first = np.searchsorted(classes[order], classes[order])
+    fold = np.empty(len(classes), dtype=np.intp)
+    fold[order] = (np.arange(len(classes)) - first) % n_folds
+    return fold

@@ -1,0 +1,171 @@
+"""From probabilities to answers: the cheapest one, none, or several; and probabilities for other shares of classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import ParameterError
+from ..kernels.data import Array, Floats, Positions
+
+UNSURE = -1
+
+
+def least_cost(probability: Floats, costs: Floats | None = None, abstain: float | None = None) -> Array:
+    """Positions of the answers with the least expected cost, the first of equals; -1 where no answer is better.
+
+    Parameters
+    ----------
+    probability : array of shape (rows, classes)
+    costs : array of shape (classes, classes), optional
+        ``costs[true, answered]``; by default every mistake costs 1.
+    abstain : float, optional
+        Without costs, the least probability of an answer; with costs, what it costs not to answer.
+
+    Examples
+    --------
+    >>> probability = np.array([[0.55, 0.45], [0.05, 0.95]])
+    >>> least_cost(probability), least_cost(probability, abstain=0.9)
+    (array([0, 1]), array([-1,  1]))
+    >>> least_cost(probability, costs=np.array([[0.0, 1.0], [5.0, 0.0]]))
+    array([1, 1])
+    """
+    if costs is None:
+        best, refused = probability.argmax(axis=1), probability.max(axis=1) < (0.0 if abstain is None else abstain)
+    else:
+        expected = probability @ costs
+        best, refused = expected.argmin(axis=1), expected.min(axis=1) > (np.inf if abstain is None else abstain)
+    return np.where(refused, UNSURE, best)
+
+
+def read_costs(costs: Any, labels: Array) -> Floats | None:
+    """Costs as an array ``[true, answered]`` in the order of ``labels``; None stays None.
+
+    A mapping names pairs of labels; mistakes that it leaves out cost 1, right answers 0.
+
+    >>> read_costs({("spam", "ham"): 0.2}, np.array(["ham", "spam"]))
+    array([[0. , 1. ],
+           [0.2, 0. ]])
+    """
+    if costs is None:
+        return None
+    table = _of_pairs(costs, labels) if isinstance(costs, Mapping) else _of_array(costs, len(labels))
+    odd = np.argwhere(~np.isfinite(table))
+    if len(odd):
+        true, answered = labels[odd[0]].tolist()
+        raise ParameterError(
+            f"costs has {table[tuple(odd[0])]} where {true!r} is answered with {answered!r}; a cost must be a finite "
+            "number; use a large one for what must never happen"
+        )
+    return table
+
+
+def _of_array(costs: Any, n_classes: int) -> Floats:
+    try:
+        table = np.array(costs, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"costs holds no numbers ({error}); give one row and column per class") from None
+    if table.shape != (n_classes, n_classes):
+        raise ParameterError(
+            f"costs has shape {table.shape} for {n_classes} classes; give one row per true class and one column per "
+            "answer, in the order of the classes, or a dict {(true, answered): cost}"
+        )
+    return table
+
+
+def _of_pairs(costs: Mapping[Any, Any], labels: Array) -> Floats:
+    places = {label: place for place, label in enumerate(labels.tolist())}
+    table = 1.0 - np.eye(len(labels))
+    for pair, cost in costs.items():
+        if not (isinstance(pair, tuple) and len(pair) == 2):
+            raise ParameterError(f"costs has the key {pair!r}; keys are pairs of labels, (true, answered)")
+        strange = [label for label in pair if label not in places]
+        if strange:
+            raise ParameterError(
+                f"costs names {strange[0]!r}, which is no class ({', '.join(map(repr, list(places)[:5]))}"
+                f"{', …' if len(places) > 5 else ''}); name the classes as they are in y"
+            )
+        table[places[pair[0]], places[pair[1]]] = _cost(cost, pair)
+    return table
+
+
+def _cost(cost: Any, pair: tuple[Any, Any]) -> float:
+    try:
+        return float(cost)
+    except (TypeError, ValueError):
+        raise ParameterError(f"costs of {pair!r} is {cost!r}; it must be a number") from None
+
+
+def conformal_threshold(
+    own_log_probability: Floats,
+    classes: Positions,
+    weight: Floats,
+    coverage: float,
+    by_class: bool,
+    n_classes: int,
+) -> Floats:
+    """What log p(class) must reach for the class to enter a label set that holds the truth with ``coverage``.
+
+    ``own_log_probability`` are those of rows left out, of their own class. With ``by_class`` the coverage holds within
+    every class, and each has its own threshold; else it holds over all rows. A new row is counted as one more, which
+    may come out lower than all others (the n + 1 of conformal prediction): where rows are too few for the coverage,
+    the threshold is -inf and lets every class in. ``coverage=1`` does too.
+
+    >>> own = np.log(np.arange(1, 10) / 10)
+    >>> np.exp(conformal_threshold(own, np.zeros(9, dtype=np.int32), np.ones(9), 0.8, False, 2)).round(3)
+    array([0.2, 0.2])
+    """
+    if not 0.0 < coverage <= 1.0:
+        raise ParameterError(f"coverage is {coverage!r}; it must be a share above 0 and at most 1, such as 0.9")
+    kept = weight > 0
+    own, classes, weight = own_log_probability[kept], classes[kept], weight[kept]
+    if not by_class:
+        return np.full(n_classes, _threshold(own, weight, coverage))
+    members = (classes == c for c in range(n_classes))
+    return np.array([_threshold(own[rows], weight[rows], coverage) for rows in members])
+
+
+def _threshold(own: Floats, weight: Floats, coverage: float) -> float:
+    if coverage == 1.0 or not len(own):
+        return -np.inf
+    order = np.argsort(-own)
+    reached = np.cumsum(weight[order])
+    # The new row has the weight of an average one. The slack is for sums that rounding leaves a hair short.
+    needed = coverage * (reached[-1] + weight.mean()) * (1.0 - 1e-12)
+    place = int(np.searchsorted(reached, needed))
+    return float(own[order[place]]) if place < len(own) else -np.inf
+
+
+def label_set(log_probability: Floats, thresholds: Floats) -> Array:
+    """Which classes each row may have, ``(rows, classes)`` of booleans; the best one always among them.
+
+    >>> label_set(np.log([[0.6, 0.3, 0.1], [0.1, 0.1, 0.8]]), np.log([0.25, 0.25, 0.9]))
+    array([[ True,  True, False],
+           [False, False,  True]])
+    """
+    chosen = log_probability >= thresholds
+    chosen[np.arange(len(chosen)), log_probability.argmax(axis=1)] = True
+    return np.asarray(chosen)
+
+
+def adapt_prior(probability: Floats, prior: Floats, max_iterations: int = 1000, tolerance: float = 1e-8) -> Floats:
+    """Shares of the classes in rows without labels, by the EM of Saerens, Latinne and Decaestecker (2002).
+
+    ``probability`` are posteriors of those rows under a model with ``prior``, and should be calibrated. p(x | class)
+    is taken to be as in training: only the shares have changed.
+
+    >>> likelihood = np.array([[0.9, 0.1]] * 80 + [[0.1, 0.9]] * 20)
+    >>> adapt_prior(likelihood, np.array([0.5, 0.5])).round(3)
+    array([0.875, 0.125])
+    """
+    likelihood = np.divide(probability, prior, out=np.zeros_like(probability), where=prior > 0)
+    likelihood = likelihood[likelihood.any(axis=1)]
+    adapted = np.array(prior, dtype=np.float64)
+    for _ in range(max_iterations if len(likelihood) else 0):
+        before = adapted
+        adapted = before * ((1.0 / (likelihood @ before)) @ likelihood) / len(likelihood)
+        if np.abs(adapted - before).max() < tolerance:
+            break
+    return np.asarray(adapted / adapted.sum())

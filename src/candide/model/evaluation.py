@@ -1,0 +1,140 @@
+"""How good probabilities are, measured on rows that the model did not learn from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import InputError
+from ..kernels.data import Array, Floats, Positions
+from . import measures
+from .table import Table
+
+_MEASURES = ("accuracy", "log_loss", "brier", "ece", "aurc")
+
+
+@dataclass(frozen=True, repr=False)
+class Report:
+    """Measures of a model's probabilities, and the tables behind them.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows with a weight above 0.
+    accuracy, log_loss : float
+        Share of rows whose most probable class is right; mean of -log p(true class), infinite if one of them is 0.
+    accuracy_error, log_loss_error : float
+        Their standard errors. A weight says how much a row counts, not how often it was seen.
+    brier : float
+        Mean of the squared error of the probabilities, summed over all classes: 0 to 2, for two classes twice the
+        one-sided score.
+    ece : float
+        Expected calibration error: how far the probability of the answer is from how often it is right, on average
+        over 15 bins of equal weight.
+    aurc : float
+        Area under the curve of risk by coverage: the mean error rate if only the surest rows are answered.
+    reliability : Table
+        The bins behind ``ece``: confidence, accuracy, weight.
+    per_class : Table
+        class, precision, recall, f1, weight; NaN where there is nothing to divide by.
+    confusion : array of shape (classes, classes)
+        Weight of rows, true × predicted.
+    risk_coverage : Table
+        Error rate (risk) of the surest rows that make up a share (coverage) of all.
+    optimistic : Report, optional
+        The same on the training rows as the model knows them.
+
+    Examples
+    --------
+    >>> log_probability = np.log([[0.9, 0.1], [0.4, 0.6], [0.7, 0.3], [0.2, 0.8]])
+    >>> Report.of(log_probability, np.array([0, 1, 1, 1]), np.ones(4), np.array(["ham", "spam"]))
+    4 rows
+    measure   value
+    accuracy  0.7500 ± 0.2500
+    log_loss  0.5108 ± 0.2462
+    brier     0.3500
+    ece       0.3500
+    aurc      0.1458
+    <BLANKLINE>
+    class  precision    recall        f1  weight
+    ham          0.5         1  0.666667       1
+    spam           1  0.666667       0.8       3
+    """
+
+    n_rows: int
+    accuracy: float
+    accuracy_error: float
+    log_loss: float
+    log_loss_error: float
+    brier: float
+    ece: float
+    aurc: float
+    reliability: Table
+    per_class: Table
+    confusion: Floats
+    risk_coverage: Table
+    optimistic: Report | None = None
+
+    @classmethod
+    def of(cls, log_probability: Floats, classes: Positions, weight: Floats, labels: Array) -> Report:
+        """Measure log probabilities ``(rows, classes)`` against the positions of the true classes."""
+        kept = np.flatnonzero(weight > 0)
+        if not len(kept):
+            raise InputError("no row has a weight above 0, so there is nothing to measure; pass rows that count")
+        log_probability, classes, weight = log_probability[kept], classes[kept], weight[kept]
+        probability, answer = np.exp(log_probability), log_probability.argmax(axis=1)
+        each, right = np.arange(len(kept)), answer == classes
+        accuracy, accuracy_error = measures.mean_and_error(right.astype(np.float64), weight)
+        log_loss, log_loss_error = measures.mean_and_error(-log_probability[each, classes], weight)
+        answers = measures.Answers.of(probability[each, answer], right, weight)
+        reliability = answers.reliability()
+        risk_coverage, aurc = answers.risk_by_coverage()
+        confusion = measures.confusion(classes, answer, weight, len(labels))
+        return cls(
+            n_rows=len(kept),
+            accuracy=accuracy,
+            accuracy_error=accuracy_error,
+            log_loss=log_loss,
+            log_loss_error=log_loss_error,
+            brier=measures.brier(probability, classes, weight),
+            ece=measures.expected_calibration_error(reliability),
+            aurc=aurc,
+            reliability=reliability,
+            per_class=measures.per_class(confusion, labels),
+            confusion=confusion,
+            risk_coverage=risk_coverage,
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and dicts, say, for JSON."""
+        return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+
+    def scoreboard(self) -> Table:
+        """The measures as texts, the optimistic ones beside them."""
+        columns = {"measure": np.array(_MEASURES, dtype=object), "value": self._texts()}
+        if self.optimistic is not None:
+            columns["optimistic"] = self.optimistic._texts()
+        return Table(columns)
+
+    def _texts(self) -> Array:
+        def text(name: str) -> str:
+            error = getattr(self, f"{name}_error", None)
+            return f"{getattr(self, name):.4f}" + ("" if error is None else f" ± {error:.4f}")
+
+        return np.array([text(name) for name in _MEASURES], dtype=object)
+
+    def __repr__(self) -> str:
+        return f"{self.n_rows} rows\n{self.scoreboard()!r}\n\n{self.per_class!r}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{self.n_rows} rows</p>{self.scoreboard()._repr_html_()}{self.per_class._repr_html_()}"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Table):
+        return {name: column.tolist() for name, column in value.items()}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return value.as_dict() if isinstance(value, Report) else value

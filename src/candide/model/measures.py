@@ -1,0 +1,94 @@
+"""What can be said about probabilities when the truth is known."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..kernels.data import Array, Floats, Positions
+from .table import Table, named
+
+N_BINS = 15
+N_POINTS = 200
+
+
+def mean_and_error(values: Floats, weight: Floats) -> tuple[float, float]:
+    """The weighted mean and its standard error: infinite where the mean is, NaN for a single row.
+
+    A weight says how much a row counts, not how often it was seen, so heavy weights do not make the error small.
+    """
+    mean = float(np.average(values, weights=weight))
+    if len(values) < 2 or np.isinf(mean):
+        return mean, mean if np.isinf(mean) else np.nan
+    variance = ((weight * (values - mean)) ** 2).sum() * len(values) / (len(values) - 1)
+    return mean, float(np.sqrt(variance) / weight.sum())
+
+
+def brier(probability: Floats, classes: Positions, weight: Floats) -> float:
+    """The mean of Σ (p - truth)² over all classes."""
+    own = probability[np.arange(len(classes)), classes]
+    squares = np.einsum("rc,rc->r", probability, probability) + 1.0 - 2.0 * own
+    return max(0.0, float(np.average(squares, weights=weight)))
+
+
+def confusion(classes: Positions, answer: Array, weight: Floats, n_classes: int) -> Floats:
+    """Weight of rows, true × answered."""
+    cells = np.bincount(classes * np.int64(n_classes) + answer, weight, minlength=n_classes**2)
+    return np.asarray(cells.reshape(n_classes, n_classes), dtype=np.float64)
+
+
+def per_class(confused: Floats, labels: Array) -> Table:
+    """Precision, recall and their harmonic mean; NaN where there is nothing to divide by."""
+    right, answered, true = np.diag(confused), confused.sum(axis=0), confused.sum(axis=1)
+    return Table(
+        {
+            "class": named(np.arange(len(labels)), labels),
+            "precision": _share(right, answered),
+            "recall": _share(right, true),
+            "f1": _share(2.0 * right, answered + true),
+            "weight": true,
+        }
+    )
+
+
+class Answers(NamedTuple):
+    """Weights of answers and of right ones by confidence, each distinct value once, rising: ties have no order."""
+
+    confidence: Floats
+    weight: Floats
+    right: Floats
+
+    @classmethod
+    def of(cls, confidence: Floats, right: Array, weight: Floats) -> Answers:
+        distinct, place = np.unique(confidence, return_inverse=True)
+        return cls(distinct, *(np.bincount(place, part).astype(np.float64) for part in (weight, weight * right)))
+
+    def reliability(self) -> Table:
+        """Mean confidence and accuracy in bins of about equal weight."""
+        middle = (np.cumsum(self.weight) - self.weight / 2.0) / self.weight.sum()
+        place = np.minimum((middle * N_BINS).astype(np.intp), N_BINS - 1)
+        weight = np.bincount(place, self.weight)
+        filled = np.flatnonzero(weight)
+        confidence = np.bincount(place, self.weight * self.confidence)[filled] / weight[filled]
+        accuracy = np.bincount(place, self.right)[filled] / weight[filled]
+        return Table({"confidence": confidence, "accuracy": accuracy, "weight": weight[filled]})
+
+    def risk_by_coverage(self) -> tuple[Table, float]:
+        """Error rates of the surest answers by the share they make up, and the mean over that share."""
+        weight, wrong = self.weight[::-1], (self.weight - self.right)[::-1]
+        answered = np.cumsum(weight)
+        risk = np.maximum(np.cumsum(wrong), 0.0) / answered
+        shown = np.unique(np.linspace(0, len(risk) - 1, N_POINTS).round().astype(np.intp))
+        curve = Table({"coverage": (answered / answered[-1])[shown], "risk": risk[shown]})
+        return curve, float(np.average(risk, weights=weight))
+
+
+def expected_calibration_error(reliability: Table) -> float:
+    """The mean distance of confidence from accuracy."""
+    gap = np.abs(reliability["confidence"] - reliability["accuracy"])
+    return float(np.average(gap, weights=reliability["weight"]))
+
+
+def _share(part: Floats, whole: Floats) -> Floats:
+    return np.asarray(np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0))
