@@ -6,6 +6,7 @@
 #include <string>
 
 #include "../core/codes.hpp"
+#include "../core/members.hpp"
 #include "../core/positions.hpp"
 #include "arrays.hpp"
 
@@ -49,6 +50,13 @@ inline void check_groups(std::size_t n_rows, const Positions& classes, const May
     check_length(classes, n_rows, "classes");
     if (weight) check_length(*weight, n_rows, "weight");
     require(all_below(classes.data(), n_rows, n_classes), "classes must lie in 0 ... n_classes - 1");
+}
+
+// Rows that belong to classes of which tables have one row each.
+template <class Data>
+Members<Data> members_of(const Data& rows, const Positions& classes, const MaybeDoubles& weight, std::size_t n_classes) {
+    check_groups(rows.n_rows, classes, weight, n_classes);
+    return {rows, classes.data(), data_or_null(weight), n_classes};
 }
 
 // Rows of scores side by side, padded for whole vectors: (n_rows, a multiple of four). Returns the width.

@@ -103,6 +103,29 @@ def factored_row_scores(
     n_threads: int,
     scores: Floats,
 ) -> Findings: ...
+def own_linear_scores(
+    values: Table,
+    indptr: Array | None,
+    indices: Array | None,
+    classes: Positions,
+    weights: Floats,
+    base: Floats,
+    absent: Floats | None,
+    threshold: float | None,
+    n_threads: int,
+    scores: Floats,
+) -> Findings: ...
+def own_log_sums(
+    values: Table,
+    indptr: Array | None,
+    indices: Array | None,
+    classes: Positions,
+    weight: Floats | None,
+    part: Floats,
+    n_threads: int,
+    sums: Floats,
+    zeros: Floats,
+) -> Findings: ...
 def normalise(scores: Floats, logarithm: bool, n_threads: int) -> int: ...
 def best(scores: Floats, n_threads: int, out: Array) -> int: ...
 def encode_labels(labels: Array, n_threads: int) -> Any: ...
