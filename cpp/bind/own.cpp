@@ -1,4 +1,5 @@
 #include "../core/own.hpp"
+#include "../core/own_normal.hpp"
 
 #include "arrays.hpp"
 #include "shapes.hpp"
@@ -40,6 +41,28 @@ void bind_own(nb::module_& module) {
         },
         nb::arg("values"), nb::arg("indptr").none(), nb::arg("indices").none(), exact("classes"),
         exact("weight").none(), exact("part"), nb::arg("n_threads"), exact("sums"), exact("zeros"));
+
+    module.def(
+        "own_normal_scores",
+        [](nb::object source, Positions classes, MaybeDoubles weight, Doubles strength, Doubles location, Doubles shape,
+           Doubles scale, double extra, double floor, bool student, int n_threads, Output scores) {
+            const Table rows = table_of(source);
+            const Shape wanted{shape_of(strength, "strength").n_rows, rows.n_columns};
+            check_shape(strength, wanted, "strength");
+            check_shape(location, wanted, "location");
+            check_shape(shape, wanted, "shape");
+            check_shape(scale, wanted, "scale");
+            const auto members = members_of(rows, classes, weight, wanted.n_rows);
+            check_length(scores, rows.n_rows, "scores");
+            const NormalTable table{strength.data(), location.data(), shape.data(), scale.data()};
+            return as_tuple(unlocked([&] {
+                return student ? own_student_scores(members, table, n_threads, scores.data())
+                               : own_normal_scores(members, table, {extra, floor}, n_threads, scores.data());
+            }));
+        },
+        nb::arg("table"), exact("classes"), exact("weight").none(), exact("strength"), exact("location"),
+        exact("shape"), exact("scale"), nb::arg("extra"), nb::arg("floor"), nb::arg("student"), nb::arg("n_threads"),
+        exact("scores"));
 }
 
 }  // namespace candide

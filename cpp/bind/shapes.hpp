@@ -6,7 +6,6 @@
 #include <string>
 
 #include "../core/codes.hpp"
-#include "../core/members.hpp"
 #include "../core/positions.hpp"
 #include "arrays.hpp"
 

@@ -7,14 +7,17 @@
 
 namespace candide {
 
+// How many factors a LogProduct takes.
+inline constexpr std::size_t kFactors = 1024;
+
 #ifdef CANDIDE_VECTORS
 
-CANDIDE_INLINE PackBits bits_of(const Pack& x) {
-    PackBits bits;
+CANDIDE_INLINE Words8 bits_of(const Pack& x) {
+    Words8 bits;
     std::memcpy(&bits, &x, sizeof bits);
     return bits;
 }
-CANDIDE_INLINE Pack number_of(const PackBits& bits) {
+CANDIDE_INLINE Pack number_of(const Words8& bits) {
     Pack x;
     std::memcpy(&x, &bits, sizeof x);
     return x;
@@ -36,7 +39,7 @@ CANDIDE_INLINE Pack exponential(const Pack& x) {
                                              1.0 / 120,        1.0 / 24,        1.0 / 6,        0.5, 1.0, 1.0};
     Pack series = Pack{} + inverse_factorials[0];
     for (std::size_t i = 1; i < 14; ++i) series = series * r + inverse_factorials[i];
-    const Pack scale = number_of((bits_of(shifted) << 52) + (std::int64_t{1023} << 52));
+    const Pack scale = number_of((bits_of(shifted) << 52) + (std::uint64_t{1023} << 52));
     return x < least ? Pack{} : series * scale;
 }
 
@@ -45,8 +48,8 @@ struct Split {
     Pack exponent, mantissa;
 };
 CANDIDE_INLINE Split split(const Pack& x) {
-    constexpr std::int64_t one = 0x3ff0000000000000, root_of_half = 0x3fe6a09e667f3bcd;
-    const PackBits bits = bits_of(x) + (one - root_of_half);
+    constexpr std::uint64_t one = 0x3ff0000000000000, root_of_half = 0x3fe6a09e667f3bcd;
+    const Words8 bits = bits_of(x) + (one - root_of_half);
     // The exponent becomes a number by standing in the low bits of 2^52.
     const Pack exponent = number_of((bits >> 52) | 0x4330000000000000) - (4503599627370496.0 + 1023.0);
     return {exponent, number_of((bits & 0x000fffffffffffff) + root_of_half)};
@@ -63,9 +66,9 @@ CANDIDE_INLINE Pack log_of_parts(const Pack& exponent, const Pack& f) {
 
 // For finite x > 0, also those too small to be normal.
 CANDIDE_INLINE Pack logarithm(const Pack& x) {
-    const PackBits small = x < std::numeric_limits<double>::min();
-    const Split parts = split(small ? x * 18014398509481984.0 : x);
-    return log_of_parts(small ? parts.exponent - 54.0 : parts.exponent, parts.mantissa - 1.0);
+    const Pack normal = Pack{} + std::numeric_limits<double>::min();
+    const Split parts = split(x < normal ? x * 18014398509481984.0 : x);
+    return log_of_parts(x < normal ? parts.exponent - 54.0 : parts.exponent, parts.mantissa - 1.0);
 }
 
 // log(1 + x) for finite x > -1.
@@ -75,12 +78,62 @@ CANDIDE_INLINE Pack logarithm_of_one_plus(const Pack& x) {
     return log_of_parts(parts.exponent, parts.exponent == 0.0 ? x : parts.mantissa - 1.0);
 }
 
+// The logarithm of a product, at the cost of a logarithm for all factors: mantissas are multiplied, exponents added.
+class LogProduct {
+  public:
+    // The factor is positive and normal. There may be kFactors before the product of mantissas leaves its range.
+    CANDIDE_INLINE void multiply(const Pack& factor) {
+        const Split parts = split(factor);
+        mantissa_ *= parts.mantissa;
+        exponent_ += parts.exponent;
+    }
+    CANDIDE_INLINE Pack value() const { return logarithm(mantissa_) + (exponent_ * kLog2High + exponent_ * kLog2Low); }
+
+  private:
+    Pack mantissa_ = Pack{} + 1.0, exponent_{};
+};
 #else
 
 inline Pack exponential(Pack x) { return std::exp(x); }
 inline Pack logarithm(Pack x) { return std::log(x); }
 inline Pack logarithm_of_one_plus(Pack x) { return std::log1p(x); }
 
+class LogProduct {
+  public:
+    void multiply(Pack factor) { sum_ += std::log(factor); }
+    Pack value() const { return sum_; }
+
+  private:
+    Pack sum_ = 0.0;
+};
+
 #endif
+
+// log Γ(z) without the terms of Stirling's formula that grow, for z >= 10.
+CANDIDE_INLINE Pack stirling_rest(const Pack& z) {
+    const Pack r = 1.0 / z, square = r * r;
+    constexpr double terms[] = {-691.0 / 360360, 1.0 / 1188, -1.0 / 1680, 1.0 / 1260, -1.0 / 360, 1.0 / 12};
+    Pack series = Pack{} + terms[0];
+    for (std::size_t i = 1; i < 6; ++i) series = series * square + terms[i];
+    return series * r;
+}
+
+// z (z + 1) ... (z + 9)
+CANDIDE_INLINE Pack ten_steps(const Pack& z) {
+    Pack product = z;
+    for (int i = 1; i < 10; ++i) product *= z + static_cast<double>(i);
+    return product;
+}
+
+// log Γ(start + x) - log Γ(start) for start > 0 and x >= 0. What is below 10 is first moved up by 10, with
+// Γ(z + 1) = z Γ(z). The difference of two large logarithms would keep few digits; this form keeps them.
+CANDIDE_INLINE Pack log_rising(const Pack& start, const Pack& x) {
+    const Pack none{}, ten = none + 10.0, end = start + x;
+    const Pack below = start < ten ? ten_steps(start) : none + 1.0, above = end < ten ? ten_steps(end) : none + 1.0;
+    const Pack lift = start < ten ? ten : none, end_lift = end < ten ? ten : none;
+    const Pack from = start + lift, to = end + end_lift, step = x + (end_lift - lift);
+    return (from - 0.5) * logarithm_of_one_plus(step / from) + step * (logarithm(to) - 1.0) +
+           (stirling_rest(to) - stirling_rest(from)) + logarithm(below / above);
+}
 
 }  // namespace candide

@@ -23,8 +23,10 @@ class PaddedEntries {
         }
     }
 
+    const double* row(std::size_t c) const { return values_.data() + c * stride_; }
+
     template <class Cells>
-    const double* of(std::size_t c, const Cells&, std::vector<double>&) const { return values_.data() + c * stride_; }
+    const double* of(std::size_t c, const Cells&, std::vector<double>&) const { return row(c); }
 
   private:
     std::size_t stride_;

@@ -26,6 +26,7 @@ namespace candide {
 typedef double Lanes8 __attribute__((vector_size(64)));
 typedef double Lanes4 __attribute__((vector_size(32)));
 typedef std::int64_t Integers8 __attribute__((vector_size(64)));
+typedef std::uint64_t Words8 __attribute__((vector_size(64)));
 #else
 template <int N>
 struct LaneArray {
@@ -43,13 +44,13 @@ using Lanes8 = LaneArray<8>;
 using Lanes4 = LaneArray<4>;
 #endif
 
-// What elementary functions work on: eight numbers at a time, or one. Both know comparisons and `? :`.
+// What elementary functions work on: eight numbers at a time, or one. Both know comparisons and `? :`. A comparison must
+// stand in front of its question mark: one that is kept, or joined to another, is made lane by lane (GCC 12), and so is
+// x == x.
 #ifdef CANDIDE_VECTORS
 using Pack = Lanes8;
-using PackBits = Integers8;
 #else
 using Pack = double;
-using PackBits = std::int64_t;
 #endif
 inline constexpr std::size_t kPack = sizeof(Pack) / sizeof(double);
 
@@ -88,6 +89,11 @@ CANDIDE_INLINE void store_up_to(std::size_t n, double* to, const Pack& from) {
     double lanes[kPack];
     store(lanes, from);
     for (std::size_t i = 0; i < n; ++i) to[i] = lanes[i];
+}
+
+// The value where x is a finite number, else the other one; of -inf, which nobody scores, the value too.
+CANDIDE_INLINE Pack where_known(const Pack& x, const Pack& value, const Pack& other) {
+    return x <= Pack{} + std::numeric_limits<double>::max() ? value : other;
 }
 
 // The sum of all lanes, always in the same order.

@@ -14,7 +14,7 @@ CANDIDE_CLONES double linear_row(const double* x, const double* weights, const d
     Pack sum{};
     each_pack(x, n, [&](std::size_t j, const Pack& cell) CANDIDE_INLINE_LAMBDA {
         const Pack gap = absent ? loaded<Pack>(absent + j) : Pack{};
-        sum += cell == cell ? cell * loaded<Pack>(weights + j) : gap;
+        sum += where_known(cell, cell * loaded<Pack>(weights + j), gap);
     });
     return total(sum);
 }

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from candide.exceptions import InputError
-from candide.kernels.base import LinearTable, PickTable
+from candide.kernels.base import LinearTable, NormalTable, PickTable
 from candide.kernels.data import Data, Floats
 from candide.kernels.native import Native
 from candide.kernels.reference import Reference
@@ -87,6 +89,50 @@ def test_own_log_sums_are_those_of_the_other_rows(kernels: Any, problem: Problem
         left = (row_weights(problem)[others, None] * np.nan_to_num(problem.X[others])).sum(axis=0)
         log = np.log(left, out=np.zeros_like(left), where=left > 0)
         assert_close((sums[i], zeros[i]), (x @ log, x @ (left == 0)))
+
+
+def normal_posterior(problem: Problem, data: Data, prior: float) -> NormalTable:
+    """Of cells with ``prior`` rows of scatter 1 around 0."""
+    x, w = data.floats(), row_weights(problem)[:, None] * ~np.isnan(data.floats())
+    member = (np.arange(problem.n_classes)[:, None] == problem.classes).astype(float)
+    weight = member @ w
+    strength = weight + prior
+    with np.errstate(invalid="ignore", divide="ignore"):
+        location = member @ (w * np.nan_to_num(x)) / strength
+    scatter = member @ (w * np.nan_to_num(x - location[problem.classes]) ** 2)
+    return NormalTable(strength, location, prior + weight / 2, prior + (scatter + prior * location**2) / 2)
+
+
+@every_layout
+@pytest.mark.parametrize("student", [False, True])
+@few
+@given(problem=problems(WEIGHTS, low=-2), prior=st.sampled_from([0.0, 0.5]), extra=st.sampled_from([0.0, 1.0]))
+def test_own_normal_scores_agree(layout: str, student: bool, problem: Problem, prior: float, extra: float) -> None:
+    """Also in which rows leave too little behind."""
+    data = LAYOUTS[layout](problem.X)
+    posterior = normal_posterior(problem, data, prior)
+    args = (data, problem.classes, problem.weight, posterior, extra, 0.1)
+    assert_close(*(k.own_normal_scores(*args, student=student) for k in (NATIVE, REFERENCE)))
+
+
+@BOTH
+@pytest.mark.parametrize("student", [False, True])
+@few
+@given(problem=problems(WEIGHTS, low=-2))
+def test_own_normal_scores_are_those_of_the_other_rows(kernels: Any, student: bool, problem: Problem) -> None:
+    """The posterior made again without the row."""
+    data = LAYOUTS["c-f8"](problem.X)
+    posterior = normal_posterior(problem, data, 0.5)
+    got = kernels.own_normal_scores(data, problem.classes, problem.weight, posterior, 1.0, 0.1, student=student)
+    weight = row_weights(problem)
+    for i, x in enumerate(problem.X):
+        without = replace(problem, weight=np.where(np.arange(len(weight)) == i, 0.0, weight))
+        strength, location, shape, scale = (part[problem.classes[i]] for part in normal_posterior(without, data, 0.5))
+        if student:
+            cells = stats.t.logpdf(x, 2 * shape, location, np.sqrt(scale * (strength + 1) / (shape * strength)))
+        else:
+            cells = stats.norm.logpdf(x, location, np.sqrt(scale / (shape + 1.0) + 0.1))
+        np.testing.assert_allclose(got[i], np.nansum(cells), rtol=1e-9, atol=1e-9)
 
 
 @BOTH

@@ -55,6 +55,9 @@ def count_codes(
     codes: Table, classes: Positions, weight: Floats | None, offsets: Array, n_threads: int, counts: Floats
 ) -> None: ...
 def code_scores(codes: Table, offsets: Array, table: Floats, base: Floats, n_threads: int, scores: Floats) -> None: ...
+def own_code_scores(
+    codes: Table, classes: Positions, offsets: Array, table: Floats, n_threads: int, scores: Floats
+) -> None: ...
 def scan(table: Table, n_threads: int) -> list[tuple[int, int, int, int, int, int]]: ...
 def linear_scores(
     table: Table,
@@ -125,6 +128,20 @@ def own_log_sums(
     n_threads: int,
     sums: Floats,
     zeros: Floats,
+) -> Findings: ...
+def own_normal_scores(
+    table: Table,
+    classes: Positions,
+    weight: Floats | None,
+    strength: Floats,
+    location: Floats,
+    shape: Floats,
+    scale: Floats,
+    extra: float,
+    floor: float,
+    student: bool,
+    n_threads: int,
+    scores: Floats,
 ) -> Findings: ...
 def normalise(scores: Floats, logarithm: bool, n_threads: int) -> int: ...
 def best(scores: Floats, n_threads: int, out: Array) -> int: ...

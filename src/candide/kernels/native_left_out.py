@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from . import _core
-from .base import Findings, LinearTable, LogSums
-from .data import Array, Data, Floats, Positions, Sparse
+from .base import Findings, LinearTable, LogSums, NormalTable, PickTable
+from .data import Array, Data, Dense, Floats, Positions, Sparse
 from .places import refuse, well_formed
 from .reference_left_out import LeftOutReference
 
@@ -30,12 +30,36 @@ class LeftOutNative(LeftOutReference):
         refuse(data, Findings(*found), counts=threshold is None and not table.signed)
         return scores
 
+    def own_code_scores(self, codes: Dense, classes: Positions, offsets: Array, table: PickTable) -> Floats:
+        scores = np.empty(codes.n_rows)
+        _core.own_code_scores(codes.values, classes, offsets, table.padded, self.n_threads, scores)
+        return scores
+
     def own_log_sums(self, data: Data, classes: Positions, weight: Floats | None, part: Floats) -> LogSums:
         out = LogSums(*np.empty((2, data.n_rows)))
         with well_formed():
             found = _core.own_log_sums(*_cells(data), classes, weight, part, self.n_threads, *out)
         refuse(data, Findings(*found), counts=True)
         return out
+
+    def own_normal_scores(
+        self, data: Data, classes: Positions, weight: Floats | None, posterior: NormalTable, extra: float, floor: float,
+        *, student: bool,
+    ) -> Floats:  # fmt: skip
+        scores = np.empty(data.n_rows)
+        found = _core.own_normal_scores(
+            data.floats() if isinstance(data, Sparse) else data.values,
+            classes,
+            weight,
+            *posterior,
+            extra,
+            floor,
+            student,
+            self.n_threads,
+            scores,
+        )
+        refuse(data, Findings(*found))
+        return scores
 
 
 def _cells(data: Data) -> tuple[Array | tuple[Array, ...], Array | None, Array | None]:
