@@ -98,6 +98,15 @@ auto with_rows(nb::handle indptr, nb::handle indices, nb::handle values, std::si
     return array_of<AnyArray>(indptr).itemsize() == 4 ? make(std::int32_t{}) : make(std::int64_t{});
 }
 
+// Rows of either kind: dense values, or with pointers and indices the stored cells of sparse ones.
+template <class Visit>
+auto with_data(nb::handle values, nb::handle indptr, nb::handle indices, std::size_t n_columns, Visit&& visit) {
+    if (!indptr.is_none()) return with_rows(indptr, indices, values, n_columns, visit);
+    const Table table = table_of(values);
+    if (table.n_columns != n_columns) throw nb::value_error("values must have a column for each column of the tables");
+    return visit(table);
+}
+
 inline const double* data_or_null(const MaybeDoubles& array) { return array ? array->data() : nullptr; }
 
 // Runs without the interpreter lock.
@@ -124,6 +133,7 @@ void bind_moments(nb::module_& module);
 void bind_codes(nb::module_& module);
 void bind_scan(nb::module_& module);
 void bind_score(nb::module_& module);
+void bind_own(nb::module_& module);
 void bind_presence(nb::module_& module);
 void bind_finish(nb::module_& module);
 void bind_labels(nb::module_& module);

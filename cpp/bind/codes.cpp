@@ -33,6 +33,19 @@ void bind_codes(nb::module_& module) {
             code_scores(codes, slots, table.data(), stride, base.data(), n_classes, n_threads, scores.data());
         },
         nb::arg("codes"), exact("offsets"), exact("table"), nb::arg("base"), nb::arg("n_threads"), exact("scores"));
+
+    module.def(
+        "own_code_scores",
+        [](nb::object source, Positions classes, Longs offsets, Doubles table, int n_threads, Output scores) {
+            const Table codes = table_of(source);
+            const auto [n_slots, stride] = shape_of(table, "table");
+            const Slots slots = slots_of(offsets, codes.n_columns, n_slots, 1);
+            const auto members = members_of(codes, classes, std::nullopt, stride);
+            check_length(scores, codes.n_rows, "scores");
+            nb::gil_scoped_release unlocked;
+            own_code_scores(members, slots, table.data(), stride, n_threads, scores.data());
+        },
+        nb::arg("codes"), exact("classes"), exact("offsets"), exact("table"), nb::arg("n_threads"), exact("scores"));
 }
 
 }  // namespace candide

@@ -51,6 +51,13 @@ inline void check_groups(std::size_t n_rows, const Positions& classes, const May
     require(all_below(classes.data(), n_rows, n_classes), "classes must lie in 0 ... n_classes - 1");
 }
 
+// Rows that belong to classes of which tables have one row each.
+template <class Data>
+Members<Data> members_of(const Data& rows, const Positions& classes, const MaybeDoubles& weight, std::size_t n_classes) {
+    check_groups(rows.n_rows, classes, weight, n_classes);
+    return {rows, classes.data(), data_or_null(weight), n_classes};
+}
+
 // Rows of scores side by side, padded for whole vectors: (n_rows, a multiple of four). Returns the width.
 inline std::size_t padded_width(const Doubles& array, std::size_t n_rows, std::size_t n_classes, const char* name) {
     const Shape shape = shape_of(array, name);

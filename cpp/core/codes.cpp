@@ -41,6 +41,29 @@ void add_counts(const std::int64_t* codes, std::size_t n_rows, const Slots& slot
     if (outside) throw std::out_of_range("a category code lies outside its column's range");
 }
 
+// Calls `visit(row, slots picked, their number, scratch)` for every row; the scratch is empty at first.
+template <class Visit>
+void each_picked(const Table& codes, const Slots& slots, std::size_t steps, int n_threads, Visit&& visit) {
+    const std::size_t n_tiles = (codes.n_rows + kTileRows - 1) / kTileRows;
+    parallel_for(n_tiles, codes.n_rows * codes.n_columns * steps, n_threads, [&](std::size_t t) {
+        std::vector<std::int64_t> converted, at(slots.n_columns);
+        std::vector<double> scratch;
+        const std::size_t begin = t * kTileRows, end = std::min(begin + kTileRows, codes.n_rows);
+        const std::int64_t* tile = codes.code_rows(begin, end, converted);
+        for (std::size_t r = begin; r < end; ++r) {
+            const std::size_t n = find_slots(tile + (r - begin) * slots.n_columns, slots, at.data());
+            visit(r, at.data(), n, scratch);
+        }
+    });
+}
+
+// Four sums side by side: each waits for its last addition.
+double sum_picked(const std::int64_t* at, std::size_t n, const double* table, std::size_t stride) {
+    double sum[4] = {};
+    for (std::size_t k = 0; k < n; ++k) sum[k % 4] += table[static_cast<std::size_t>(at[k]) * stride];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
 }  // namespace
 
 void count_codes(const Table& codes, const std::int32_t* classes, const double* weight, std::size_t n_classes,
@@ -67,18 +90,18 @@ void count_codes(const Table& codes, const std::int32_t* classes, const double* 
 
 void code_scores(const Table& codes, const Slots& slots, const double* table, std::size_t stride, const double* base,
                  std::size_t n_classes, int n_threads, double* scores) {
-    const std::size_t n_tiles = (codes.n_rows + kTileRows - 1) / kTileRows;
-    parallel_for(n_tiles, codes.n_rows * codes.n_columns * n_classes, n_threads, [&](std::size_t t) {
-        std::vector<std::int64_t> scratch, at(slots.n_columns);
-        std::vector<double> sum(stride, 0.0);
-        const std::size_t begin = t * kTileRows, end = std::min(begin + kTileRows, codes.n_rows);
-        const std::int64_t* tile = codes.code_rows(begin, end, scratch);
-        for (std::size_t r = begin; r < end; ++r) {
-            std::copy(base, base + n_classes, sum.begin());
-            const std::size_t n = find_slots(tile + (r - begin) * slots.n_columns, slots, at.data());
-            add_picked(at.data(), nullptr, n, table, stride, sum.data());
-            std::copy(sum.begin(), sum.begin() + static_cast<std::ptrdiff_t>(n_classes), scores + r * n_classes);
-        }
+    each_picked(codes, slots, n_classes, n_threads, [=](std::size_t r, const auto* at, std::size_t n, auto& sum) {
+        sum.resize(stride);
+        std::copy(base, base + n_classes, sum.begin());
+        add_picked(at, nullptr, n, table, stride, sum.data());
+        std::copy_n(sum.begin(), n_classes, scores + r * n_classes);
+    });
+}
+
+void own_code_scores(const Members<Table>& codes, const Slots& slots, const double* table, std::size_t stride,
+                     int n_threads, double* scores) {
+    each_picked(codes.rows, slots, 1, n_threads, [&](std::size_t r, const auto* at, std::size_t n, auto&) {
+        scores[r] = sum_picked(at, n, table + codes.own(r), stride);
     });
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "members.hpp"
 #include "table.hpp"
 
 namespace candide {
@@ -27,5 +28,9 @@ void count_codes(const Table& codes, const std::int32_t* classes, const double* 
 // column's last slot (unseen). table: (slots.total(), stride), padded with zeros to a multiple of four.
 void code_scores(const Table& codes, const Slots& slots, const double* table, std::size_t stride, const double* base,
                  std::size_t n_classes, int n_threads, double* scores);
+
+// Each row's score under its own class, with base 0.
+void own_code_scores(const Members<Table>& codes, const Slots& slots, const double* table, std::size_t stride,
+                     int n_threads, double* scores);
 
 }  // namespace candide

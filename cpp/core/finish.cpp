@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "lanes.hpp"
+#include "elementary.hpp"
 #include "parallel.hpp"
 
 namespace candide {
@@ -15,48 +15,11 @@ namespace {
 constexpr std::size_t kRowsPerTask = 4096;
 constexpr std::size_t kRowsPerBlock = 64;
 
-#ifdef CANDIDE_VECTORS
-// e^x for x <= 0, eight at a time, to about one unit in the last place: 2^n e^r with |r| <= ln 2 / 2 and the series of
-// e^r up to r^13. Below -708 the result is 0 (its true value is not even a normal number).
-CANDIDE_INLINE Lanes8 exponential(const Lanes8& x) {
-    const Lanes8 least = Lanes8{} - 708.0;
-    const Lanes8 inside = x < least ? least : x;
-    // Adding 1.5 · 2^52 rounds to the nearest whole number and leaves it in the low bits.
-    const Lanes8 shifted = inside * 1.4426950408889634 + 6755399441055744.0;
-    const Lanes8 whole = shifted - 6755399441055744.0;
-    const Lanes8 r = (inside - whole * 0.693147180369123816490) - whole * 1.90821492927058770002e-10;
-    constexpr double inverse_factorials[] = {1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800,
-                                             1.0 / 362880,     1.0 / 40320,     1.0 / 5040,     1.0 / 720,
-                                             1.0 / 120,        1.0 / 24,        1.0 / 6,        0.5, 1.0, 1.0};
-    Lanes8 series = Lanes8{} + inverse_factorials[0];
-    for (std::size_t i = 1; i < 14; ++i) series = series * r + inverse_factorials[i];
-    Integers8 bits;
-    std::memcpy(&bits, &shifted, sizeof bits);
-    bits = (bits << 52) + (std::int64_t{1023} << 52);
-    Lanes8 scale;
-    std::memcpy(&scale, &bits, sizeof scale);
-    return x < least ? Lanes8{} : series * scale;
-}
-
 CANDIDE_CLONES void exponentials(double* x, std::size_t n) {
-    std::size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        Lanes8 part;
-        load(part, x + i);
-        store(x + i, exponential(part));
-    }
-    double rest[8] = {};
-    std::copy(x + i, x + n, rest);
-    Lanes8 part;
-    load(part, rest);
-    store(rest, exponential(part));
-    std::copy(rest, rest + (n - i), x + i);
+    each_pack(x, n, [=](std::size_t i, const Pack& part) CANDIDE_INLINE_LAMBDA {
+        store_up_to(n - i, x + i, exponential(part));
+    });
 }
-#else
-void exponentials(double* x, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) x[i] = std::exp(x[i]);
-}
-#endif
 
 // The largest score, or NaN if any is (terms that overflowed in both directions).
 double largest(const double* row, std::size_t n) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "parallel.hpp"
@@ -25,6 +26,7 @@ namespace candide {
 typedef double Lanes8 __attribute__((vector_size(64)));
 typedef double Lanes4 __attribute__((vector_size(32)));
 typedef std::int64_t Integers8 __attribute__((vector_size(64)));
+typedef std::uint64_t Words8 __attribute__((vector_size(64)));
 #else
 template <int N>
 struct LaneArray {
@@ -42,11 +44,25 @@ using Lanes8 = LaneArray<8>;
 using Lanes4 = LaneArray<4>;
 #endif
 
+// What elementary functions work on: eight numbers at a time, or one. Both know comparisons and `? :`. A comparison must
+// stand in front of its question mark: one that is kept, or joined to another, is made lane by lane (GCC 12), and so is
+// x == x.
+#ifdef CANDIDE_VECTORS
+using Pack = Lanes8;
+#else
+using Pack = double;
+#endif
+inline constexpr std::size_t kPack = sizeof(Pack) / sizeof(double);
+
+// The least multiple of a pack that holds n numbers.
+inline constexpr std::size_t padded(std::size_t n) { return (n + kPack - 1) / kPack * kPack; }
+
 // Doubles from the beginning of a cache line on: a vector that lies across two costs two loads.
 class AlignedDoubles {
   public:
     explicit AlignedDoubles(std::size_t n) : lines_((n + 7) / 8) {}
     double* data() { return lines_.empty() ? nullptr : lines_[0].values; }
+    const double* data() const { return lines_.empty() ? nullptr : lines_[0].values; }
 
   private:
     struct alignas(64) Line {
@@ -59,6 +75,45 @@ template <class Lanes>
 CANDIDE_INLINE void load(Lanes& to, const double* from) { std::memcpy(&to, from, sizeof to); }
 template <class Lanes>
 CANDIDE_INLINE void store(double* to, const Lanes& from) { std::memcpy(to, &from, sizeof from); }
+
+template <class Lanes>
+CANDIDE_INLINE Lanes loaded(const double* from) {
+    Lanes to;
+    load(to, from);
+    return to;
+}
+
+// The first n lanes, or all.
+CANDIDE_INLINE void store_up_to(std::size_t n, double* to, const Pack& from) {
+    if (n >= kPack) return store(to, from);
+    double lanes[kPack];
+    store(lanes, from);
+    for (std::size_t i = 0; i < n; ++i) to[i] = lanes[i];
+}
+
+// The value where x is a finite number, else the other one; of -inf, which nobody scores, the value too.
+CANDIDE_INLINE Pack where_known(const Pack& x, const Pack& value, const Pack& other) {
+    return x <= Pack{} + std::numeric_limits<double>::max() ? value : other;
+}
+
+// The sum of all lanes, always in the same order.
+CANDIDE_INLINE double total(const Pack& pack) {
+    double lanes[kPack], sum = 0.0;
+    store(lanes, pack);
+    for (const double lane : lanes) sum += lane;
+    return sum;
+}
+
+// Calls `visit(first, pack)` for all of x; past its end stand missing values.
+template <class Visit>
+CANDIDE_INLINE void each_pack(const double* x, std::size_t n, Visit&& visit) {
+    std::size_t j = 0;
+    for (; j + kPack <= n; j += kPack) visit(j, loaded<Pack>(x + j));
+    if (j == n) return;
+    double rest[kPack];
+    for (std::size_t i = 0; i < kPack; ++i) rest[i] = j + i < n ? x[j + i] : std::numeric_limits<double>::quiet_NaN();
+    visit(j, loaded<Pack>(rest));
+}
 
 CANDIDE_INLINE void prefetch(const void* at) {
 #if defined(__GNUC__)

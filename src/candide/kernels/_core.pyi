@@ -55,6 +55,9 @@ def count_codes(
     codes: Table, classes: Positions, weight: Floats | None, offsets: Array, n_threads: int, counts: Floats
 ) -> None: ...
 def code_scores(codes: Table, offsets: Array, table: Floats, base: Floats, n_threads: int, scores: Floats) -> None: ...
+def own_code_scores(
+    codes: Table, classes: Positions, offsets: Array, table: Floats, n_threads: int, scores: Floats
+) -> None: ...
 def scan(table: Table, n_threads: int) -> list[tuple[int, int, int, int, int, int]]: ...
 def linear_scores(
     table: Table,
@@ -100,6 +103,43 @@ def factored_row_scores(
     stored: Floats,
     base: Floats,
     threshold: float | None,
+    n_threads: int,
+    scores: Floats,
+) -> Findings: ...
+def own_linear_scores(
+    values: Table,
+    indptr: Array | None,
+    indices: Array | None,
+    classes: Positions,
+    weights: Floats,
+    base: Floats,
+    absent: Floats | None,
+    threshold: float | None,
+    n_threads: int,
+    scores: Floats,
+) -> Findings: ...
+def own_log_sums(
+    values: Table,
+    indptr: Array | None,
+    indices: Array | None,
+    classes: Positions,
+    weight: Floats | None,
+    part: Floats,
+    n_threads: int,
+    sums: Floats,
+    zeros: Floats,
+) -> Findings: ...
+def own_normal_scores(
+    table: Table,
+    classes: Positions,
+    weight: Floats | None,
+    strength: Floats,
+    location: Floats,
+    shape: Floats,
+    scale: Floats,
+    extra: float,
+    floor: float,
+    student: bool,
     n_threads: int,
     scores: Floats,
 ) -> Findings: ...

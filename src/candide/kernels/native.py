@@ -5,17 +5,15 @@ The border itself checks shapes and types of all arrays and releases the interpr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from ..exceptions import InputError
 from . import _core
 from .base import Extent, FactoredTable, Findings, LinearTable, MomentTable, PickTable, Tally
 from .data import Array, Data, Dense, Floats, Positions, Sparse
-from .places import refuse
+from .native_left_out import LeftOutNative
+from .places import refuse, well_formed
 from .reference import Reference
 
 # Up to this many cells (32 MB) a table of classes × columns is dense whatever it holds.
@@ -28,25 +26,8 @@ BYTE_CELLS = 1 << 11
 _CELLS = {name: number for number, name in enumerate(_core.CELLS)}
 
 
-@contextmanager
-def _well_formed() -> Iterator[None]:
-    """Sparse rows are checked where they are read, one row before its cells are used."""
-    try:
-        yield
-    except IndexError as error:
-        raise InputError(
-            f"the sparse matrix is malformed: {error}; row pointers must rise and column indices lie within the shape; "
-            "rebuild it, for example with scipy.sparse.csr_array(X.tocoo())"
-        ) from error
-
-
-class Native(Reference):
+class Native(LeftOutNative, Reference):
     """The C++ kernels with a number of threads. Results do not depend on that number."""
-
-    __slots__ = ("n_threads",)
-
-    def __init__(self, n_threads: int) -> None:
-        self.n_threads = n_threads
 
     def encode_labels(self, values: Array) -> tuple[Array, Positions] | None:
         found: tuple[Array, Positions] | None = _core.encode_labels(values, self.n_threads)
@@ -56,7 +37,7 @@ class Native(Reference):
         return [Extent(*facts) for facts in _core.scan(data.values, self.n_threads)]
 
     def has_repeats(self, data: Sparse) -> bool:
-        with _well_formed():
+        with well_formed():
             return _core.has_repeats(data.indptr, data.indices, data.values, data.n_columns, self.n_threads)
 
     def tally(
@@ -85,13 +66,13 @@ class Native(Reference):
         if center is None and _keep_sparse(n_classes, data.n_columns, len(data.indices)):
             from scipy.sparse import csr_array
 
-            with _well_formed():
+            with well_formed():
                 indptr, indices, values, found = _core.tally_rows_sparse(
                     *stored, n_classes, data.n_columns, self.n_threads
                 )
             return csr_array((values, indices, indptr), shape=(n_classes, data.n_columns)), Findings(*found)
         total = np.zeros((n_classes, data.n_columns))
-        with _well_formed():
+        with well_formed():
             return total, Findings(*_core.tally_rows(*stored, center, self.n_threads, total))
 
     def moments(self, data: Data, classes: Positions, weight: Floats | None, n_classes: int) -> MomentTable:
@@ -133,7 +114,7 @@ class Native(Reference):
             weights, absent = table.by_column
             gaps = None if absent is None else absent.padded
             stored = (data.indptr, data.indices, data.values)
-            with _well_formed():
+            with well_formed():
                 found = _core.linear_row_scores(*stored, weights.padded, base, gaps, threshold, self.n_threads, scores)
         elif threshold is not None and table.weights.size <= BYTE_CELLS:
             weights, absent = table.by_column
@@ -152,7 +133,7 @@ class Native(Reference):
         rows = data if isinstance(data, Sparse) else Sparse.of(_as_sparse(data))
         scores = np.empty((data.n_rows, len(base)))
         by_column = (table.stored.indptr, table.stored.indices, table.stored.data)
-        with _well_formed():
+        with well_formed():
             found = _core.factored_row_scores(
                 rows.indptr, rows.indices, rows.values, table.shared, table.slope, *by_column, base, threshold,
                 self.n_threads, scores,

@@ -1,6 +1,9 @@
-"""Errors about cells, with their places."""
+"""Errors about cells, with their places, and about matrices that are none."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -39,3 +42,15 @@ def refuse(data: Data, found: Findings, *, counts: bool = False) -> None:
         raise infinite_cell(data)
     if counts and found.negative:
         raise negative_cell(data)
+
+
+@contextmanager
+def well_formed() -> Iterator[None]:
+    """Sparse rows are checked where they are read, one row before its cells are used."""
+    try:
+        yield
+    except IndexError as error:
+        raise InputError(
+            f"the sparse matrix is malformed: {error}; row pointers must rise and column indices lie within the shape; "
+            "rebuild it, for example with scipy.sparse.csr_array(X.tocoo())"
+        ) from error

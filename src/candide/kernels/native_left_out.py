@@ -1,0 +1,66 @@
+"""The kernels in C++ for rows that are scored without themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import _core
+from .base import Findings, LinearTable, LogSums, NormalTable, PickTable
+from .data import Array, Data, Dense, Floats, Positions, Sparse
+from .places import refuse, well_formed
+from .reference_left_out import LeftOutReference
+
+
+class LeftOutNative(LeftOutReference):
+    """What ``Native`` does with rows and their own classes."""
+
+    __slots__ = ("n_threads",)
+
+    def __init__(self, n_threads: int) -> None:
+        self.n_threads = n_threads
+
+    def own_linear_scores(
+        self, data: Data, classes: Positions, table: LinearTable, base: Floats, threshold: float | None
+    ) -> Floats:
+        scores = np.empty(data.n_rows)
+        with well_formed():
+            found = _core.own_linear_scores(
+                *_cells(data), classes, table.weights, base, table.absent, threshold, self.n_threads, scores
+            )
+        refuse(data, Findings(*found), counts=threshold is None and not table.signed)
+        return scores
+
+    def own_code_scores(self, codes: Dense, classes: Positions, offsets: Array, table: PickTable) -> Floats:
+        scores = np.empty(codes.n_rows)
+        _core.own_code_scores(codes.values, classes, offsets, table.padded, self.n_threads, scores)
+        return scores
+
+    def own_log_sums(self, data: Data, classes: Positions, weight: Floats | None, part: Floats) -> LogSums:
+        out = LogSums(*np.empty((2, data.n_rows)))
+        with well_formed():
+            found = _core.own_log_sums(*_cells(data), classes, weight, part, self.n_threads, *out)
+        refuse(data, Findings(*found), counts=True)
+        return out
+
+    def own_normal_scores(
+        self, data: Data, classes: Positions, weight: Floats | None, posterior: NormalTable, extra: float, floor: float,
+        *, student: bool,
+    ) -> Floats:  # fmt: skip
+        scores = np.empty(data.n_rows)
+        found = _core.own_normal_scores(
+            data.floats() if isinstance(data, Sparse) else data.values,
+            classes,
+            weight,
+            *posterior,
+            extra,
+            floor,
+            student,
+            self.n_threads,
+            scores,
+        )
+        refuse(data, Findings(*found))
+        return scores
+
+
+def _cells(data: Data) -> tuple[Array | tuple[Array, ...], Array | None, Array | None]:
+    return (data.values, data.indptr, data.indices) if isinstance(data, Sparse) else (data.values, None, None)
