@@ -16,7 +16,7 @@ ROOMS = ["exceptions", "kernels", "encoding", "statistics", "priors", "families"
 # Guests that only some rooms receive. Everything else is the standard library or NumPy.
 GUESTS = {
     "sklearn": {"estimators"},
-    "scipy": {"kernels", "encoding", "statistics", "families", "model"},
+    "scipy": {"kernels", "encoding", "statistics", "priors", "families", "model"},
     "narwhals": {"encoding"},
     "pandas": {"model"},
     "polars": {"model"},

@@ -143,6 +143,15 @@ def number_column(series: Any, name: str) -> Array:
     return _from_objects(np.asarray(values, dtype=object), name)
 
 
+def missing_cells(column: Array) -> Array:
+    """Where a column of numbers or categories has no value."""
+    if column.dtype.kind == "f":
+        return np.isnan(column)
+    if column.dtype.kind != "O":
+        return np.zeros(len(column), dtype=bool)
+    return np.fromiter((is_missing(value) for value in column.tolist()), dtype=bool, count=len(column))
+
+
 def is_missing(value: Any) -> bool:
     """None, NaN, NaT and pandas' NA."""
     if isinstance(value, float):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from dataclasses import replace
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -18,14 +19,18 @@ from ..encoding.index import Index, encode
 from ..encoding.rows import label_array, read_labels, read_weights
 from ..engines.memory import summarize
 from ..exceptions import InputError, MergeError, ParameterError, warn
-from ..families import Family
+from ..families import Batch, Family
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats, Positions
+from ..model.blend import report
+from ..model.calibration import METHODS
 from ..model.classifier import Classifier
 from ..model.plan import ClassPrior, Plan
 from ..model.state import State
 from ..model.table import Table
-from .settings import number
+from .answers import Answers
+from .desk import Desk
+from .settings import choice, flag, number
 
 
 def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -46,8 +51,18 @@ def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
     return guarded
 
 
-class BaseNB(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+# Room for training rows, in bytes per class: some ten thousand rows of a table, some thousand texts.
+SAMPLE_BYTES = 1 << 23
+
+
+class BaseNB(Desk, Answers, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Shared verbs. A subclass names its family, its parameters and the attributes that people expect of it."""
+
+    estimate: Any
+    parameter_prior: Any
+    calibrate: Any
+    evaluate: bool
+    keep_sample: bool | None
 
     _model: Classifier
     n_features_in_: int
@@ -73,8 +88,28 @@ class BaseNB(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _become(self, model: Classifier) -> Self:
         """Take over what was learned; a subclass may refuse it."""
+        if self.keep_sample is False and model.state.sample is not None:
+            # Whatever needs training rows is made now, before they go.
+            self._loo = report(model.honest, model.classes.labels) if self.evaluate else None
+            model = model.without_sample()
         self._model = model
         return self
+
+    def _alpha_choice(self) -> Literal["evidence", "loo"] | None:
+        """How pseudo-counts are chosen, if they are."""
+        return None
+
+    def _plan(self, n_features: int, *, first: bool) -> Plan:
+        alpha, calibrate = self._alpha_choice(), self.calibrate
+        if calibrate is not None:
+            choice(calibrate, "calibrate", METHODS)
+        evaluate = flag(self.evaluate, "evaluate")
+        if self.keep_sample is not None:
+            flag(self.keep_sample, "keep_sample")
+        plan = Plan(self._family(n_features), self._class_prior(), self._prior_in_score, alpha, calibrate)
+        looks_back = plan.looks_back or evaluate
+        keeps = looks_back and first if self.keep_sample is False else looks_back or self.keep_sample
+        return replace(plan, sample_bytes=SAMPLE_BYTES if keeps else 0)
 
     # Learning.
 
@@ -113,7 +148,7 @@ class BaseNB(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             self._check_declared(declared, len(np.asarray(classes)))
         plan, batch = self._summarize(X, y, sample_weight, reset=first)
         if not first:
-            return self._become(Classifier(plan, self._model.state.learn(batch)))
+            return self._become(self._model.with_state(self._model.state.learn(batch), plan))
         return self._become(Classifier(plan, batch if declared is None else batch.declare(declared)))
 
     def _check_declared(self, declared: Index, n_given: int) -> None:
@@ -128,7 +163,7 @@ class BaseNB(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         data = self._read(X, reset=reset)
         classes, positions = self._labels(y, data.n_rows, kernels)
         weight = read_weights(sample_weight, data.n_rows)
-        plan = Plan(self._family(data.n_columns), self._class_prior(), self._prior_in_score)
+        plan = self._plan(data.n_columns, first=reset)
         if not reset:
             self._check_counting(plan.family)
         return plan, summarize(plan, data, classes, positions, weight, kernels)
@@ -202,14 +237,14 @@ class BaseNB(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes, in the order of ``classes_``, ``(n_rows, n_classes)``."""
-        return self._fitted().scorer.posterior(self._read(X), self._kernels(), logarithm=False)
+        return self._fitted().posterior(self._read(X), self._kernels(), logarithm=False)
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithms of ``predict_proba``. (Textbook code often calls joint scores by this name.)"""
-        return self._fitted().scorer.posterior(self._read(X), self._kernels(), logarithm=True)
+        return self._fitted().posterior(self._read(X), self._kernels(), logarithm=True)
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
-        """log p(x, class) of each row and class, up to a term that all classes share."""
+        """log p(x, class) of each row and class, up to a term that all classes share; never calibrated."""
         return self._fitted().scorer.joint(self._read(X), self._kernels())
 
     def log_density(self, X: Any) -> Floats:
@@ -218,6 +253,11 @@ class BaseNB(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The log-likelihood of the data, Σ log p(x, class) over rows: what maximum likelihood maximises."""
+        batch = self._batch(X, y, sample_weight)
+        return self._fitted().log_likelihood(batch.data, batch.classes, batch.weight, self._kernels())
+
+    def _batch(self, X: Any, y: Any, sample_weight: Any) -> Batch:
+        """Rows with labels that the model knows."""
         model, data, kernels = self._fitted(), self._read(X), self._kernels()
         classes, positions = self._labels(y, data.n_rows, kernels)
         places = classes.positions_in(model.classes)
@@ -227,7 +267,7 @@ class BaseNB(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
                 f"{model.classes.labels.tolist()}; drop its rows, or learn it with partial_fit"
             )
         weight = read_weights(sample_weight, data.n_rows)
-        return model.log_likelihood(data, places[positions].astype(np.int32), weight, kernels)
+        return Batch(data, places[positions].astype(np.int32), weight, len(model.classes))
 
     def sample(self, n: int = 1, random_state: Any = None) -> tuple[Array, Array]:
         """Draw ``n`` rows from the model: ``(X, y)``."""
@@ -245,9 +285,11 @@ class BaseNB(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def parameters(self) -> Table:
         """The parameters of p(x | class), one a row, with the counts behind them."""
+        return self._fitted().parameters(self._column_names())
+
+    def _column_names(self) -> Array:
         names = getattr(self, "feature_names_in_", None)
-        model = self._fitted()
-        return model.parameters(np.array([f"x{j}" for j in range(self.n_features_in_)]) if names is None else names)
+        return np.array([f"x{j}" for j in range(self.n_features_in_)]) if names is None else names
 
     @property
     def classes_(self) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from ..families import Bernoulli
 from ..kernels.data import Floats
 from ..priors import Beta
 from .discrete import CountNB
-from .settings import number
+from .settings import LAPLACE, number
 
 
 class BernoulliNB(CountNB):
@@ -46,15 +46,22 @@ class BernoulliNB(CountNB):
 
     _counting: ClassVar[dict[str, str]] = {"binarize": "threshold"}
 
+    _prior_kind: ClassVar[type] = Beta
+
     def __init__(
         self,
         *,
-        alpha: Any = 1.0,
+        alpha: Any = LAPLACE,
         force_alpha: bool = True,
         binarize: float | None = 0.0,
         fit_prior: bool = True,
         class_prior: Any = None,
         class_weight: Any = None,
+        estimate: Literal["mean", "map", "mle", "predictive"] | None = None,
+        parameter_prior: Any = None,
+        calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
+        evaluate: bool = False,
+        keep_sample: bool | None = None,
         n_threads: int | None = None,
     ) -> None:
         self.alpha = alpha
@@ -63,16 +70,21 @@ class BernoulliNB(CountNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.class_weight = class_weight
+        self.estimate = estimate
+        self.parameter_prior = parameter_prior
+        self.calibrate = calibrate
+        self.evaluate = evaluate
+        self.keep_sample = keep_sample
         self.n_threads = n_threads
 
     def _family(self, n_features: int) -> Bernoulli:
         threshold = None if self.binarize is None else number(self.binarize, "binarize")
-        alpha = self._check_alpha()
-        return Bernoulli(Beta(alpha, alpha), threshold)
+        prior, estimate = self._belief(lambda alpha: Beta(alpha, alpha))
+        return Bernoulli(prior, threshold, estimate)
 
     @property
     def feature_log_prob_(self) -> Floats:
         """log φ of each class and column; -inf where φ is 0."""
         model = self._fitted()
-        family: Any = model.plan.family
+        family: Any = model.family
         return np.asarray(family.log_on_off(model.state.statistics)[0].value())

@@ -12,7 +12,9 @@ from ..families import Categorical
 from ..kernels.data import Array, Floats
 from ..priors import Dirichlet
 from .base import read_only
+from .beliefs import read_prior
 from .discrete import DiscreteNB
+from .settings import LAPLACE, choice
 
 
 class CategoricalNB(DiscreteNB):
@@ -55,10 +57,12 @@ class CategoricalNB(DiscreteNB):
 
     _positive_only: ClassVar[bool] = True
 
+    _prior_kind: ClassVar[type] = Dirichlet
+
     def __init__(
         self,
         *,
-        alpha: Any = 1.0,
+        alpha: Any = LAPLACE,
         force_alpha: bool = True,
         fit_prior: bool = True,
         class_prior: Any = None,
@@ -66,6 +70,11 @@ class CategoricalNB(DiscreteNB):
         categories: Literal["range", "seen"] = "range",
         unseen: Literal["ignore", "smooth", "error"] = "ignore",
         class_weight: Any = None,
+        estimate: Literal["mean", "map", "mle", "predictive"] | None = None,
+        parameter_prior: Any = None,
+        calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
+        evaluate: bool = False,
+        keep_sample: bool | None = None,
         n_threads: int | None = None,
     ) -> None:
         self.alpha = alpha
@@ -76,17 +85,30 @@ class CategoricalNB(DiscreteNB):
         self.categories = categories
         self.unseen = unseen
         self.class_weight = class_weight
+        self.estimate = estimate
+        self.parameter_prior = parameter_prior
+        self.calibrate = calibrate
+        self.evaluate = evaluate
+        self.keep_sample = keep_sample
         self.n_threads = n_threads
 
     def _family(self, n_features: int) -> Categorical:
         for name, allowed in (("categories", ("range", "seen")), ("unseen", ("ignore", "smooth", "error"))):
-            if getattr(self, name) not in allowed:
-                raise ParameterError(f"{name} is {getattr(self, name)!r}; it must be one of {', '.join(allowed)}")
+            choice(getattr(self, name), name, allowed)
         least = None if self.min_categories is None else np.array(self.min_categories)  # a copy
-        family = Categorical(Dirichlet(self._check_alpha()), self.categories, self.unseen, least)
+        prior, estimate = self._belief(Dirichlet)
+        family = Categorical(prior, self.categories, self.unseen, least, estimate)
         if family.least(n_features).min() < 1:
             raise ParameterError(f"min_categories is {self.min_categories!r}; a column has at least 1 category")
         return family
+
+    def _read_prior(self) -> Any:
+        """A Dirichlet is about the values of a column, so that an array in it has one pseudo-count per value."""
+        names = getattr(self, "feature_names_in_", None)
+        given = self.parameter_prior
+        if isinstance(given, Dirichlet) and np.ndim(given.concentration):
+            given = [given] * self.n_features_in_
+        return read_prior(given, (Dirichlet,), self.n_features_in_, names)
 
     def _encode(self, X: Any) -> Any:
         return read_categories(X)
@@ -117,7 +139,7 @@ class CategoricalNB(DiscreteNB):
 
     def _parts(self) -> tuple[Any, Any]:
         model = self._fitted()
-        return model.plan.family, model.state.statistics
+        return model.family, model.state.statistics
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, Literal, NoReturn
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from ..families import Complement
 from ..kernels.data import Floats
 from ..priors import Dirichlet
 from .discrete import CountNB
+from .settings import LAPLACE, flag
 
 
 class _Refused:
@@ -59,15 +60,22 @@ class ComplementNB(CountNB):
 
     _positive_only: ClassVar[bool] = True
 
+    _prior_kind: ClassVar[type] = Dirichlet
+
     def __init__(
         self,
         *,
-        alpha: Any = 1.0,
+        alpha: Any = LAPLACE,
         force_alpha: bool = True,
         fit_prior: bool = True,
         class_prior: Any = None,
         norm: bool = False,
         class_weight: Any = None,
+        estimate: Literal["mean", "map", "mle", "predictive"] | None = None,
+        parameter_prior: Any = None,
+        calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
+        evaluate: bool = False,
+        keep_sample: bool | None = None,
         n_threads: int | None = None,
     ) -> None:
         self.alpha = alpha
@@ -76,12 +84,22 @@ class ComplementNB(CountNB):
         self.class_prior = class_prior
         self.norm = norm
         self.class_weight = class_weight
+        self.estimate = estimate
+        self.parameter_prior = parameter_prior
+        self.calibrate = calibrate
+        self.evaluate = evaluate
+        self.keep_sample = keep_sample
         self.n_threads = n_threads
 
     def _family(self, n_features: int) -> Any:
-        if not isinstance(self.norm, (bool, np.bool_)):
-            raise ParameterError(f"norm is {self.norm!r}; it must be True or False")
-        return Complement(Dirichlet(self._check_alpha()), bool(self.norm))
+        prior, estimate = self._belief(Dirichlet)
+        if estimate == "predictive" or self._alpha_choice() == "evidence":
+            asked = "estimate='predictive'" if estimate == "predictive" else "alpha='evidence'"
+            raise ParameterError(
+                f"{asked} asks for a density of the row, and complement scores are none; use MultinomialNB, or "
+                "alpha='loo'"
+            )
+        return Complement(prior, flag(self.norm, "norm"), estimate)
 
     sample = _Refused()
     log_density = _Refused()
@@ -96,6 +114,6 @@ class ComplementNB(CountNB):
     def feature_log_prob_(self) -> Floats:
         """Weight of each class and column; +inf where no other class has the column (``alpha=0``)."""
         model = self._fitted()
-        family: Any = model.plan.family
+        family: Any = model.family
         finite, order = family.weights(model.state.statistics)
         return np.asarray(finite if order is None else np.where(order > 0, np.inf, finite))

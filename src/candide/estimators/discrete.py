@@ -1,8 +1,9 @@
-"""What the models with pseudo-counts share: ``alpha``, ``force_alpha``, ``fit_prior``, ``class_prior``."""
+"""What the models with pseudo-counts share: ``alpha``, ``parameter_prior``, ``estimate``, ``class_prior``."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -10,10 +11,13 @@ from ..exceptions import ParameterError, warn
 from ..kernels.data import Floats
 from ..model.classifier import Classifier
 from ..model.plan import ClassPrior
+from ..priors import Estimate
 from .base import BaseNB, read_only
-from .settings import class_prior_of
+from .beliefs import class_prior_of, read_estimate, read_prior, stacked
+from .settings import Default, flag
 
 _ALPHA_MIN = 1e-10
+_CHOSEN = ("evidence", "loo")
 
 
 class DiscreteNB(BaseNB):
@@ -24,6 +28,9 @@ class DiscreteNB(BaseNB):
     fit_prior: bool
     class_prior: Any
     class_weight: Any
+
+    _prior_kind: ClassVar[type]
+    _class_prior_name: ClassVar[str] = "class_prior"
 
     def _class_prior(self) -> ClassPrior:
         return class_prior_of(self.class_prior, self.fit_prior, self.class_weight)
@@ -37,11 +44,53 @@ class DiscreteNB(BaseNB):
             )
         return super()._become(model)
 
+    def _alpha_choice(self) -> Literal["evidence", "loo"] | None:
+        chosen: Literal["evidence", "loo"] | None = None
+        if isinstance(self.alpha, str) and self.alpha in _CHOSEN:
+            chosen = self.alpha  # type: ignore[assignment]
+        return chosen
+
+    def _belief(self, make: Callable[[Any], Any]) -> tuple[Any, Estimate]:
+        """The prior of the parameters and the way to estimate; what contradicts itself is refused."""
+        estimate = read_estimate(self.estimate, "mean")
+        values = {name: getattr(self, name) for name in self._prior_settings()}
+        given = [name for name, value in values.items() if not (value is None or isinstance(value, Default))]
+        if estimate == "mle" and given:
+            raise ParameterError(
+                f"{given[0]} is given with estimate='mle', and maximum likelihood knows no prior; leave one of them out"
+            )
+        if self.parameter_prior is None:
+            prior = make(self._check_alpha())
+        else:
+            if len(given) > 1:
+                raise ParameterError(
+                    f"{given[0]} and parameter_prior are both given, and both say what is believed before data; leave "
+                    "one of them out"
+                )
+            prior = self._read_prior()
+        self._check_proper(prior, estimate)
+        return prior, estimate
+
+    def _read_prior(self) -> Any:
+        names = getattr(self, "feature_names_in_", None)
+        return stacked(read_prior(self.parameter_prior, (self._prior_kind,), self.n_features_in_, names))
+
+    def _prior_settings(self) -> tuple[str, ...]:
+        """Parameters that say what is believed before data."""
+        return ("alpha", "parameter_prior")
+
+    def _check_proper(self, prior: Any, estimate: Estimate) -> None:
+        priors = prior if isinstance(prior, tuple) else (prior,)
+        if estimate == "predictive" and not all(one.is_proper for one in priors):
+            raise ParameterError(
+                f"estimate is 'predictive', which averages over a prior, and {priors[0]!r} is none; pseudo-counts must "
+                "be above 0"
+            )
+
     def _check_alpha(self) -> float | Floats:
         """``alpha`` as it will be used."""
         alpha = self._alpha_array()
-        if not isinstance(self.force_alpha, (bool, np.bool_)):
-            raise ParameterError(f"force_alpha is {self.force_alpha!r}; it must be True or False")
+        flag(self.force_alpha, "force_alpha")
         if np.min(alpha) >= _ALPHA_MIN or self.force_alpha:
             return alpha
         warn(
@@ -51,8 +100,12 @@ class DiscreteNB(BaseNB):
         return np.maximum(alpha, _ALPHA_MIN) if np.ndim(alpha) else max(float(alpha), _ALPHA_MIN)
 
     def _alpha_array(self) -> float | Floats:
-        if isinstance(self.alpha, (bool, str)) or self.alpha is None:
-            raise ParameterError(f"alpha is {self.alpha!r}; it must be a number of at least 0, or an array of such")
+        if self._alpha_choice() is not None:
+            return 1.0
+        if self.alpha is None or isinstance(self.alpha, (bool, str)):
+            raise ParameterError(
+                f"alpha is {self.alpha!r}; it must be a number of at least 0, an array of such, 'evidence' or 'loo'"
+            )
         try:
             alpha = np.array(self.alpha, dtype=np.float64)  # a copy: the caller may change its own later
         except (TypeError, ValueError):
@@ -68,6 +121,11 @@ class DiscreteNB(BaseNB):
                 "least 0, where 0 is no smoothing and 1 is Laplace's"
             )
         return alpha if alpha.ndim else float(alpha)
+
+    @property
+    def prior_(self) -> Any:
+        """What was believed about the parameters before data, chosen pseudo-counts included."""
+        return self._fitted().family.prior
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar, Literal
 
+from ..exceptions import ParameterError
 from ..families import Gaussian
 from ..kernels.data import Floats
 from ..model.plan import ClassPrior
+from ..priors import Normal, NormalInverseGamma
 from .base import BaseNB, read_only
-from .settings import class_prior_of, number
+from .beliefs import class_prior_of, read_estimate, read_prior, stacked
+from .settings import Default, choice, number
+
+_FLOOR = Default(1e-9)
 
 
 class GaussianNB(BaseNB):
@@ -49,16 +54,62 @@ class GaussianNB(BaseNB):
            [ 1.5,  8. ]])
     """
 
+    _class_prior_name: ClassVar[str] = "priors"
+
     def __init__(
-        self, *, priors: Any = None, var_smoothing: float = 1e-9, class_weight: Any = None, n_threads: int | None = None
+        self,
+        *,
+        priors: Any = None,
+        var_smoothing: float = _FLOOR,
+        ddof: float = 0,
+        variance: Literal["class", "shared"] = "class",
+        class_weight: Any = None,
+        estimate: Literal["mean", "map", "mle", "predictive"] | None = None,
+        parameter_prior: Any = None,
+        calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
+        evaluate: bool = False,
+        keep_sample: bool | None = None,
+        n_threads: int | None = None,
     ) -> None:
         self.priors = priors
         self.var_smoothing = var_smoothing
+        self.ddof = ddof
+        self.variance = variance
         self.class_weight = class_weight
+        self.estimate = estimate
+        self.parameter_prior = parameter_prior
+        self.calibrate = calibrate
+        self.evaluate = evaluate
+        self.keep_sample = keep_sample
         self.n_threads = n_threads
 
     def _family(self, n_features: int) -> Gaussian:
-        return Gaussian(var_smoothing=number(self.var_smoothing, "var_smoothing"))
+        prior = self.parameter_prior
+        estimate = read_estimate(self.estimate, "mle" if prior is None else "mean")
+        given = not isinstance(self.var_smoothing, Default)
+        shared = choice(self.variance, "variance", ("class", "shared")) == "shared"
+        if estimate == "mle":
+            if prior is not None:
+                raise ParameterError(
+                    "parameter_prior is given with estimate='mle', and maximum likelihood knows no prior; leave one of "
+                    "them out"
+                )
+            floor = number(self.var_smoothing, "var_smoothing")
+            if self.estimate == "mle" and not given:
+                floor = 0.0
+            return Gaussian(None, estimate, floor, number(self.ddof, "ddof"), shared)
+        if given or self.ddof:
+            name = "var_smoothing" if given else "ddof"
+            raise ParameterError(
+                f"{name} is given with estimate={estimate!r}, where a prior keeps variances from 0; leave one of "
+                "them out"
+            )
+        if prior is not None:
+            names = getattr(self, "feature_names_in_", None)
+            prior = stacked(read_prior(prior, (NormalInverseGamma, Normal), n_features, names))
+            if not prior.is_proper:
+                raise ParameterError(f"parameter_prior is {prior!r}; strength, shape and scale must be above 0")
+        return Gaussian(prior, estimate, 0.0, 0.0, shared)
 
     def _class_prior(self) -> ClassPrior:
         return class_prior_of(self.priors, True, self.class_weight)
@@ -77,5 +128,5 @@ class GaussianNB(BaseNB):
     def epsilon_(self) -> float:
         """What was added to every variance."""
         model = self._fitted()
-        family: Any = model.plan.family
+        family: Any = model.family
         return float(family.floor(model.state.statistics))

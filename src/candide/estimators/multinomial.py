@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from ..families import Multinomial
 from ..kernels.data import Array, Floats
 from ..priors import Dirichlet
 from .discrete import CountNB
+from .settings import LAPLACE
 
 
 class MultinomialNB(CountNB):
@@ -51,14 +52,21 @@ class MultinomialNB(CountNB):
 
     _positive_only: ClassVar[bool] = True
 
+    _prior_kind: ClassVar[type] = Dirichlet
+
     def __init__(
         self,
         *,
-        alpha: Any = 1.0,
+        alpha: Any = LAPLACE,
         force_alpha: bool = True,
         fit_prior: bool = True,
         class_prior: Any = None,
         class_weight: Any = None,
+        estimate: Literal["mean", "map", "mle", "predictive"] | None = None,
+        parameter_prior: Any = None,
+        calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
+        evaluate: bool = False,
+        keep_sample: bool | None = None,
         n_threads: int | None = None,
     ) -> None:
         self.alpha = alpha
@@ -66,10 +74,15 @@ class MultinomialNB(CountNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.class_weight = class_weight
+        self.estimate = estimate
+        self.parameter_prior = parameter_prior
+        self.calibrate = calibrate
+        self.evaluate = evaluate
+        self.keep_sample = keep_sample
         self.n_threads = n_threads
 
     def _family(self, n_features: int) -> Any:
-        return Multinomial(Dirichlet(self._check_alpha()))
+        return Multinomial(*self._belief(Dirichlet))
 
     def sample(self, n: int = 1, random_state: Any = None, length: Any = 100) -> tuple[Array, Array]:
         """Draw ``n`` rows of counts: ``(X, y)``; ``length`` tokens a row, one number or one per row."""
@@ -82,5 +95,5 @@ class MultinomialNB(CountNB):
     def feature_log_prob_(self) -> Floats:
         """log θ of each class and column; -inf where θ is 0."""
         model = self._fitted()
-        family: Any = model.plan.family
+        family: Any = model.family
         return np.asarray(family.log_shares(model.state.statistics).value())

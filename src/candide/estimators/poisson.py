@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from ..kernels.data import Floats
 from ..priors import Gamma
 from .base import read_only
 from .discrete import CountNB
-from .settings import number
+from .settings import LAPLACE, number
 
 
 class PoissonNB(CountNB):
@@ -51,14 +51,21 @@ class PoissonNB(CountNB):
 
     _positive_only: ClassVar[bool] = True
 
+    _prior_kind: ClassVar[type] = Gamma
+
     def __init__(
         self,
         *,
-        alpha: Any = 1.0,
-        beta: float = 1.0,
+        alpha: Any = LAPLACE,
+        beta: float = LAPLACE,
         fit_prior: bool = True,
         class_prior: Any = None,
         class_weight: Any = None,
+        estimate: Literal["mean", "map", "mle", "predictive"] | None = None,
+        parameter_prior: Any = None,
+        calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
+        evaluate: bool = False,
+        keep_sample: bool | None = None,
         n_threads: int | None = None,
     ) -> None:
         self.alpha = alpha
@@ -66,10 +73,19 @@ class PoissonNB(CountNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.class_weight = class_weight
+        self.estimate = estimate
+        self.parameter_prior = parameter_prior
+        self.calibrate = calibrate
+        self.evaluate = evaluate
+        self.keep_sample = keep_sample
         self.n_threads = n_threads
 
     def _family(self, n_features: int) -> Poisson:
-        return Poisson(Gamma(self._check_alpha(), number(self.beta, "beta")))
+        rate = number(self.beta, "beta")
+        return Poisson(*self._belief(lambda alpha: Gamma(alpha, rate)))
+
+    def _prior_settings(self) -> tuple[str, ...]:
+        return ("alpha", "beta", "parameter_prior")
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """log p(x, class) of each row and class, log x! included."""

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ..exceptions import ParameterError
-from ..model.plan import ClassPrior
 
 
-def class_prior_of(given: Any, fitted: bool, class_weight: Any) -> ClassPrior:
-    """A class prior from an estimator's parameters."""
-    if not isinstance(fitted, (bool, np.bool_)):
-        raise ParameterError(f"fit_prior is {fitted!r}; it must be True or False")
-    values = None
-    if given is not None:
-        try:
-            values = np.array(given, dtype=np.float64)  # a copy: the caller may change its own later
-        except (TypeError, ValueError):
-            raise ParameterError(f"the class prior is {given!r}; give one probability per class, or None") from None
-    if not (class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced")):
-        if not isinstance(class_weight, Mapping):
-            raise ParameterError(f"class_weight is {class_weight!r}; it must be a dict, 'balanced' or None")
-        for label, weight in class_weight.items():
-            number(weight, f"class_weight of {label!r}")
-        class_weight = dict(class_weight)
-    return ClassPrior(values, bool(fitted), class_weight)
+class Default(float):
+    """The value of a parameter that nobody gave: a number like any other, but one that contradicts nothing.
+
+    ``MultinomialNB(estimate="mle")`` means no pseudo-count, ``MultinomialNB(estimate="mle", alpha=1.0)`` is a mistake.
+    """
+
+    def __deepcopy__(self, memo: Any) -> Default:
+        return self
+
+
+LAPLACE = Default(1.0)
 
 
 def number(value: Any, name: str, most: float = np.inf) -> float:
@@ -37,3 +29,17 @@ def number(value: Any, name: str, most: float = np.inf) -> float:
         limit = "of at least 0" if most == np.inf else f"from 0 to {most:g}"
         raise ParameterError(f"{name} is {value!r}; it must be a number {limit}")
     return float(value)
+
+
+def flag(value: Any, name: str) -> bool:
+    """A parameter that is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ParameterError(f"{name} is {value!r}; it must be True or False")
+    return bool(value)
+
+
+def choice(value: Any, name: str, allowed: tuple[str, ...]) -> str:
+    """A parameter that is one of several words."""
+    if value not in allowed:
+        raise ParameterError(f"{name} is {value!r}; it must be one of {', '.join(allowed)}")
+    return str(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -80,6 +80,8 @@ class Likelihood(Protocol):
 class Family(Protocol):
     """One kind of likelihood with its prior and its way to estimate. Frozen: verbs return new objects."""
 
+    separate: ClassVar[bool]  # every column has parameters of its own, and a pseudo-count if it has any
+
     @property
     def prior(self) -> Any:
         """What is believed about the parameters before data."""
@@ -100,11 +102,17 @@ class Family(Protocol):
     def left_out(self, batch: Batch, statistics: Any, kernels: Kernels) -> Scores:
         """Scores of rows that the statistic contains, each as if it did not contain the row."""
 
+    def only(self, j: int) -> Self:
+        """For column ``j`` alone."""
+
     def with_alpha(self, alpha: float | Floats) -> Self:
         """With another pseudo-count: one, or one per column."""
 
     def posterior(self, statistics: Any) -> Any:
         """The distribution of the parameters, ``(classes, columns)``."""
+
+    def intervals(self, statistics: Any, level: float) -> Any:
+        """``(low, high)`` of each row of the table of parameters, or a pair of those: of means and of variances."""
 
     def log_evidence(self, statistics: Any) -> Floats:
         """log p(column | class) over all rows, the parameters integrated out, per column."""

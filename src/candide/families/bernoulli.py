@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -30,6 +30,8 @@ class Bernoulli:
     threshold: float | None = 0.0
     estimate: Estimate = "mean"
 
+    separate: ClassVar[bool] = True
+
     def observe(self, batch: Batch, kernels: Kernels) -> Counts:
         if self.threshold is None and as_dense(kernels.tally(*batch, threshold=1.0).total).any():
             raise InputError(
@@ -39,6 +41,9 @@ class Bernoulli:
         return observe_counts(batch, kernels, "BernoulliNB", self.threshold, presence=True)
 
     def settle(self, statistics: Counts) -> Bernoulli:
+        return self
+
+    def only(self, j: int) -> Bernoulli:
         return self
 
     def with_alpha(self, alpha: float | Floats) -> Bernoulli:
@@ -107,6 +112,10 @@ class Bernoulli:
         on, off = _on_off(statistics)
         prior = self.prior if self.estimate != "mle" and self.prior.is_proper else _JEFFREYS
         return prior.posterior(on, np.broadcast_to(off, on.shape))
+
+    def intervals(self, statistics: Counts, level: float) -> tuple[Floats, Floats]:
+        low, high = self.posterior(statistics).interval(level)
+        return low.ravel(), high.ravel()
 
     def log_evidence(self, statistics: Counts) -> Floats:
         require_proper(self.estimate, self.prior)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -42,6 +42,8 @@ class Categorical:
     min_categories: int | Array | None = None
     estimate: Estimate = "mean"
 
+    separate: ClassVar[bool] = True
+
     def observe(self, batch: Batch, kernels: Kernels) -> CategoryCounts:
         coded = encode_categories(batch.data, batch.n_classes, kernels)
         counts = kernels.count_codes(coded.codes, batch.classes, batch.weight, batch.n_classes, coded.offsets)
@@ -71,6 +73,13 @@ class Categorical:
 
     def settle(self, statistics: CategoryCounts) -> Categorical:
         return self
+
+    def only(self, j: int) -> Categorical:
+        least = self.min_categories
+        prior = (self.prior[j],) if isinstance(self.prior, tuple) else self.prior
+        return replace(
+            self, prior=prior, min_categories=least if least is None or np.ndim(least) == 0 else np.asarray(least)[[j]]
+        )
 
     def with_alpha(self, alpha: float | Floats) -> Categorical:
         return replace(self, prior=Dirichlet(alpha))
@@ -144,6 +153,13 @@ class Categorical:
             for j, count in enumerate(self.full_counts(statistics))
         )
 
+    def intervals(self, statistics: CategoryCounts, level: float) -> tuple[Floats, Floats]:
+        ends = [after.interval(level) for after in self.posterior(statistics)]
+        listed = [slots.listed for slots in CategoricalLikelihood(statistics, self).slots]
+        # By class, then by column, as the table of parameters has it.
+        low, high = (np.hstack([end[k][:, cells] for end, cells in zip(ends, listed, strict=True)]) for k in (0, 1))
+        return low.ravel(), high.ravel()
+
     def log_evidence(self, statistics: CategoryCounts) -> Floats:
         from scipy.special import gammaln
 
@@ -210,12 +226,12 @@ class CategoricalLikelihood:
         return Slots(look, cells, copies, alpha)
 
     def _log_shares(self, slots: Slots) -> LogProbability:
-        raw = slots.count + pseudo_count(slots.alpha, self.family.estimate)
+        raw = slots.cells + pseudo_count(slots.alpha, self.family.estimate)
         log_theta = log_shares(raw, slots.copies)
         if self.removed:
             # Only the slot that the row is in loses its weight.
             part = np.maximum(raw, 0.0)
-            left = np.maximum(remaining(slots.count, self.removed) + (raw - slots.count), 0.0)
+            left = np.maximum(remaining(slots.cells, self.removed) + (raw - slots.cells), 0.0)
             whole = (part * slots.copies).sum(axis=1, keepdims=True) - part + left
             log_theta = log_share(left, remaining(whole, 0.0), int(slots.copies.sum()))
         return log_theta if self.family.unseen == "smooth" else neutral_last(log_theta)
@@ -226,7 +242,7 @@ class CategoricalLikelihood:
 
         parts = []
         for slots in self.slots:
-            after = np.maximum(slots.count + slots.alpha, 1e-300)
+            after = np.maximum(slots.cells + slots.alpha, 1e-300)
             each = polygamma(1, after) - polygamma(1, (after * slots.copies).sum(axis=1, keepdims=True))
             if self.family.unseen != "smooth":
                 each[:, -1] = 0.0

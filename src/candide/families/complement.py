@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -32,10 +32,15 @@ class Complement:
     norm: bool = False
     estimate: Estimate = "mean"
 
+    separate: ClassVar[bool] = False
+
     def observe(self, batch: Batch, kernels: Kernels) -> Counts:
         return observe_counts(batch, kernels, "ComplementNB")
 
     def settle(self, statistics: Counts) -> Complement:
+        return self
+
+    def only(self, j: int) -> Complement:
         return self
 
     def with_alpha(self, alpha: float | Floats) -> Complement:
@@ -127,6 +132,9 @@ class Complement:
         raise NotADensity(_NO_DENSITY)
 
     log_evidence = total_log_evidence = posterior
+
+    def intervals(self, statistics: Counts, level: float) -> Any:
+        raise NotADensity(_NO_DENSITY)
 
     def score_variance(self, data: Data, statistics: Counts, kernels: Kernels) -> Floats:
         raise NotADensity(_NO_DENSITY)

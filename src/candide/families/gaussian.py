@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ..kernels import Kernels
 from ..kernels.base import NormalTable
 from ..kernels.data import Data, Floats, Sparse
 from ..kernels.places import infinite_cell
-from ..priors import Estimate, Normal, NormalInverseGamma
+from ..priors import Estimate, MeanVariance, Normal, NormalInverseGamma
 from ..statistics import Moments
 from .base import Batch, Scores, require_proper
 from .normal import GaussianLikelihood
@@ -52,6 +52,8 @@ class Gaussian:
     shared: bool = False
     overall: Overall | None = None
 
+    separate: ClassVar[bool] = True
+
     def observe(self, batch: Batch, kernels: Kernels) -> Moments:
         table = kernels.moments(batch.data, batch.classes, batch.weight, batch.n_classes)
         if not (np.isfinite(table.mean).all() and np.isfinite(table.scatter).all()):
@@ -75,6 +77,9 @@ class Gaussian:
         if prior is None and self.estimate != "mle":
             prior = _empirical(np.where(unknown, 0.0, mean), np.where(unknown, 0.0, variance))
         return replace(self, overall=overall, prior=prior)
+
+    def only(self, j: int) -> Gaussian:
+        return self
 
     def with_alpha(self, alpha: float | Floats) -> Gaussian:
         raise ParameterError("a normal distribution has no pseudo-count alpha; give a parameter_prior")
@@ -120,8 +125,7 @@ class Gaussian:
         after = prior.posterior(statistics.mean, statistics.weight, statistics.scatter)
         shape, scale = np.asarray(after.shape), np.asarray(after.scale)
         if self.shared:
-            shape = _like(prior.shape + (shape - prior.shape).sum(axis=0), statistics)
-            scale = _like(prior.scale + (scale - prior.scale).sum(axis=0), statistics)
+            shape, scale = self._pooled(prior, after, statistics)
         strength, location = np.asarray(after.strength), np.asarray(after.location)
         if self.estimate == "mle":
             assert self.overall is not None
@@ -144,7 +148,31 @@ class Gaussian:
             return self.prior.posterior(statistics.mean, statistics.weight)
         prior = _REFERENCE if self.estimate == "mle" else self.settle(statistics).prior
         assert isinstance(prior, NormalInverseGamma)
-        return prior.posterior(statistics.mean, statistics.weight, statistics.scatter)
+        after = prior.posterior(statistics.mean, statistics.weight, statistics.scatter)
+        if not self.shared:
+            return after
+        shape, scale = self._pooled(prior, after, statistics)
+        lost = 0.5 * (len(statistics.rows) - 1) if self.estimate == "mle" else 0.0  # a degree of freedom per class
+        return replace(after, shape=np.maximum(shape - lost, -0.5), scale=scale)
+
+    def _pooled(
+        self, prior: NormalInverseGamma, after: NormalInverseGamma, statistics: Moments
+    ) -> tuple[Floats, Floats]:
+        """Shape and scale of one variance for all classes, whose prior counts once."""
+        shape, scale = np.asarray(after.shape), np.asarray(after.scale)
+        return (
+            _like(prior.shape + (shape - prior.shape).sum(axis=0), statistics),
+            _like(prior.scale + (scale - prior.scale).sum(axis=0), statistics),
+        )
+
+    def intervals(self, statistics: Moments, level: float) -> MeanVariance:
+        after = self.posterior(statistics)
+        if isinstance(after, Normal):
+            noise = _like(after.noise, statistics)
+            ends = MeanVariance(after.interval(level), (noise, noise))
+        else:
+            ends = after.interval(level)
+        return MeanVariance(*(tuple(np.ravel(end) for end in pair) for pair in ends))
 
     def log_evidence(self, statistics: Moments) -> Floats:
         prior = self.settle(statistics).prior

@@ -28,8 +28,8 @@ def replace_own(family: Family, batch: Batch, statistics: Any, own: Scores, kern
         limits = [np.zeros_like(finite) for _ in own.limits]
     place = np.arange(len(batch.classes)), batch.classes
     finite[place] = own.finite
-    for limit, values in zip(limits, own.limits or (0.0,) * len(limits), strict=False):
-        limit[place] = values
+    for k, limit in enumerate(limits):
+        limit[place] = own.limits[k] if own.limits else 0.0
     return Scores(finite, tuple(limits))
 
 

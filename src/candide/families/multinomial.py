@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,10 +26,15 @@ class Multinomial:
     prior: Dirichlet = Dirichlet(1.0)
     estimate: Estimate = "mean"
 
+    separate: ClassVar[bool] = False
+
     def observe(self, batch: Batch, kernels: Kernels) -> Counts:
         return observe_counts(batch, kernels, "MultinomialNB")
 
     def settle(self, statistics: Counts) -> Multinomial:
+        return self
+
+    def only(self, j: int) -> Multinomial:
         return self
 
     def with_alpha(self, alpha: float | Floats) -> Multinomial:
@@ -103,6 +108,10 @@ class Multinomial:
         prior = self.prior if self.estimate != "mle" and self.prior.is_proper else Dirichlet(0.5)
         return prior.posterior(statistics.dense())
 
+    def intervals(self, statistics: Counts, level: float) -> tuple[Floats, Floats]:
+        low, high = self.posterior(statistics).interval(level)
+        return low.ravel(), high.ravel()
+
     def log_evidence(self, statistics: Counts) -> Floats:
         """Of each word against all others: their shares compete, so the columns do not add up to the total."""
         from scipy.special import betaln
@@ -118,7 +127,15 @@ class Multinomial:
 
     def total_log_evidence(self, statistics: Counts) -> float:
         require_proper(self.estimate, self.prior)
-        return float(np.sum(self.prior.log_evidence(statistics.dense())))
+        if np.ndim(self.prior.concentration):
+            return float(np.sum(self.prior.log_evidence(statistics.dense())))
+        # With one pseudo-count for all words, those that a class lacks add nothing.
+        from scipy.special import gammaln
+
+        alpha, total = self.prior.concentration, statistics.total
+        count = total[total > 0] if isinstance(total, np.ndarray) else total.data
+        whole, sums = alpha * total.shape[1], np.asarray(total.sum(axis=1)).ravel()
+        return float((gammaln(alpha + count) - gammaln(alpha)).sum() + (gammaln(whole) - gammaln(whole + sums)).sum())
 
     def score_variance(self, data: Data, statistics: Counts, kernels: Kernels) -> Floats:
         from scipy.special import polygamma

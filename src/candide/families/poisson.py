@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -39,6 +39,8 @@ class Poisson:
     estimate: Estimate = "mean"
     overall: Overall | None = None
 
+    separate: ClassVar[bool] = True
+
     def observe(self, batch: Batch, kernels: Kernels) -> Counts:
         return observe_counts(batch, kernels, "PoissonNB")
 
@@ -49,6 +51,9 @@ class Poisson:
         return replace(
             self, overall=Overall(_over(part, whole), _over(np.full_like(part, len(statistics.rows)), whole))
         )
+
+    def only(self, j: int) -> Poisson:
+        return replace(self, overall=None)
 
     def with_alpha(self, alpha: float | Floats) -> Poisson:
         return replace(self, prior=Gamma(alpha, self.prior.rate), overall=None)
@@ -140,6 +145,10 @@ class Poisson:
         prior = self.prior if self.estimate != "mle" and self.prior.is_proper else _JEFFREYS
         events, exposure = np.broadcast_arrays(statistics.dense(), statistics.observed())
         return prior.posterior(events, exposure)
+
+    def intervals(self, statistics: Counts, level: float) -> tuple[Floats, Floats]:
+        low, high = self.posterior(statistics).interval(level)
+        return low.ravel(), high.ravel()
 
     def log_evidence(self, statistics: Counts) -> Floats:
         require_proper(self.estimate, self.prior)

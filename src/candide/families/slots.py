@@ -13,12 +13,18 @@ from ..priors import LogProbability, log_share
 
 
 class Slots(NamedTuple):
-    """The counts of a column slot by slot, how many values stand behind a slot, and their pseudo-counts."""
+    """Counts of a column slot by slot, how many values stand behind a slot, and their pseudo-counts."""
 
     look: Lookup
-    count: Floats  # (classes, slots)
+    cells: Floats  # (classes, slots)
     copies: Floats  # (slots,)
     alpha: Floats  # (classes or 1, slots or 1)
+
+    @property
+    def listed(self) -> Array:
+        """Which of a column's values have a line in the table of parameters."""
+        labels = labels_of(self.look)
+        return labels if self.look.range_end else np.arange(len(labels))
 
 
 def with_spare(alpha: Floats, n_slots: int) -> Floats:

@@ -19,7 +19,7 @@ def row_sums(data: Data) -> Floats:
     if isinstance(data, Sparse):
         known = np.nan_to_num(np.asarray(data.values, dtype=np.float64), nan=0.0)
         row = np.repeat(np.arange(data.n_rows), np.diff(data.indptr))
-        return np.bincount(row, known, minlength=data.n_rows)
+        return np.asarray(np.bincount(row, known, minlength=data.n_rows), dtype=np.float64)
     out = np.empty(data.n_rows)
     for begin, end, part in chunks(data):
         out[begin:end] = np.nansum(part.floats(), axis=1)
@@ -71,7 +71,8 @@ def own_log_sums(batch: Batch, total: Any, pseudo: float | Floats, kernels: Kern
     left = before - (x if batch.weight is None else x * batch.weight[row])
     gone = (left <= ROUNDING * before) & (x != 0)
     logs = np.log(np.where(gone | (x == 0), 1.0, left))
-    return LogSums(*(np.bincount(row, part, minlength=cells.n_rows) for part in (x * logs, np.where(gone, x, 0.0))))
+    sums, zeros = (np.bincount(row, part, minlength=cells.n_rows) for part in (x * logs, np.where(gone, x, 0.0)))
+    return LogSums(np.asarray(sums, dtype=np.float64), np.asarray(zeros, dtype=np.float64))
 
 
 def draw_tokens(share: Floats, classes: Positions, rng: np.random.Generator, length: int | Array) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -11,10 +12,13 @@ import numpy as np
 from ..encoding.index import Index
 from ..exceptions import MergeError
 from ..families import Family
-from ..kernels import Kernels
+from ..kernels import Kernels, default
 from ..kernels.data import Array, Floats, Positions, chunks
-from .plan import Plan
+from .blend import Blend, Honest, fit_blend, honest
+from .calibration import normalised
+from .plan import ClassPrior, Plan
 from .scorer import Scorer
+from .smoothing import by_evidence
 from .state import State
 from .table import Table, named
 
@@ -22,13 +26,14 @@ from .table import Table, named
 class Classifier:
     """Immutable: learning gives a new one. Predicting only reads, so threads may share it."""
 
-    def __init__(self, plan: Plan, state: State) -> None:
+    def __init__(self, plan: Plan, state: State, blend: Blend | None = None) -> None:
         plan.prior.probability(state.classes, state.rows)  # an impossible prior is an error now, not at predict
         self.plan = plan
         self.state = state
+        self._earlier_blend = blend
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"plan": self.plan, "state": self.state}
+        return {"plan": self.plan, "state": self.state, "_earlier_blend": self._latest_blend}
 
     @property
     def classes(self) -> Index:
@@ -37,7 +42,31 @@ class Classifier:
     @cached_property
     def family(self) -> Family:
         """The family with all that it takes from the classes together fixed at what they say now."""
-        return self.plan.family.settle(self.state.statistics)
+        family = self.plan.family
+        if self.plan.alpha == "evidence":
+            family = family.with_alpha(by_evidence(family, self.state.statistics))
+        elif self.blend is not None and self.blend.alpha is not None:
+            family = family.with_alpha(self.blend.alpha)
+        return family.settle(self.state.statistics)
+
+    @cached_property
+    def blend(self) -> Blend | None:
+        """What was chosen by looking at rows again; made when first needed, and again when much was learned since."""
+        if not self.plan.looks_back:
+            return None
+        if self._earlier_blend is not None and self._earlier_blend.suits(self.state):
+            return self._earlier_blend
+        return fit_blend(self.plan, self.state, default())
+
+    @property
+    def _latest_blend(self) -> Blend | None:
+        """The blend if it was made already."""
+        return vars(self).get("blend", self._earlier_blend)
+
+    @cached_property
+    def honest(self) -> Honest:
+        """Training rows scored by models that never saw them."""
+        return honest(self, default())
 
     @cached_property
     def likelihood(self) -> Any:
@@ -46,6 +75,8 @@ class Classifier:
     @cached_property
     def class_prior(self) -> Floats:
         """p(class), fitted or given, class weights included."""
+        if self.plan.target is not None:
+            return self.plan.target
         return self.plan.prior.probability(self.classes, self.state.rows)
 
     @cached_property
@@ -65,9 +96,28 @@ class Classifier:
                 return np.log(prior.probability(self.classes, rows))
             return np.log(prior.weight(self.classes, rows))
 
-    def with_state(self, state: State) -> Classifier:
-        """The same plan over another state."""
-        return Classifier(self.plan, state)
+    def with_state(self, state: State, plan: Plan | None = None) -> Classifier:
+        """The same plan, or another, over another state."""
+        return Classifier(self.plan if plan is None else plan, state, self._latest_blend)
+
+    def refitted(self) -> Classifier:
+        """With everything that looks at rows again made anew."""
+        return Classifier(self.plan, self.state)
+
+    def without_sample(self) -> Classifier:
+        """Without training rows; what needs them is made before they go."""
+        return Classifier(self.plan, replace(self.state, sample=None), self.blend)
+
+    def with_class_prior(self, prior: Floats) -> Classifier:
+        """For rows among which the classes have other shares than in training.
+
+        A calibration was fitted with the shares of training, so the change comes after it.
+        """
+        if self.plan.calibrate is None:
+            plan = replace(self.plan, prior=ClassPrior(prior), target=None)
+        else:
+            plan = replace(self.plan, target=prior)
+        return self.with_state(self.state, plan)
 
     def merge(self, other: Classifier) -> Classifier:
         """The model of both sets of rows."""
@@ -77,16 +127,34 @@ class Classifier:
 
     def predict(self, data: Any, kernels: Kernels) -> Array:
         """The label of each row."""
-        return self.classes.labels[self.scorer.best(data, kernels)]
+        if self.plan.calibrate is None:
+            return self.classes.labels[self.scorer.best(data, kernels)]
+        best = self.posterior(data, kernels, logarithm=True).argmax(axis=1)
+        return np.asarray(self.classes.labels[best])
+
+    def posterior(self, data: Any, kernels: Kernels, *, logarithm: bool) -> Floats:
+        """p(class | x), or its logarithm, calibrated if the plan says so."""
+        if self.plan.calibrate is None:
+            return self.scorer.posterior(data, kernels, logarithm=logarithm)
+        scores = self.calibrated(self.scorer.posterior(data, kernels, logarithm=True), data)
+        return scores if logarithm else np.exp(scores)
+
+    def calibrated(self, scores: Floats, data: Any) -> Floats:
+        """Log posteriors as the calibration corrects them, under the class prior of where the model is used."""
+        blend = self.blend
+        if blend is None or blend.calibration is None:
+            return scores
+        out = blend.calibration.apply(scores, self.plan.family.amount(data))
+        if self.plan.target is None:
+            return out
+        with np.errstate(divide="ignore"):
+            change = np.log(self.plan.target) - np.log(self.plan.prior.probability(self.classes, self.state.rows))
+        # A class that one of the two rules out stays ruled out.
+        return normalised(np.where(np.isfinite(change), out + change, -np.inf))
 
     def log_density(self, data: Any, kernels: Kernels) -> Floats:
         """log p(x), row by row."""
-        joint = self.scorer.joint(data, kernels)
-        top = joint.max(axis=1, keepdims=True)
-        safe = np.where(np.isfinite(top), top, 0.0)
-        with np.errstate(divide="ignore"):
-            density = safe[:, 0] + np.log(np.exp(joint - safe).sum(axis=1))
-        return _plus(density, self.likelihood.log_base(data))
+        return _plus(log_sum(self.scorer.joint(data, kernels)), self.likelihood.log_base(data))
 
     def log_likelihood(self, data: Any, classes: Positions, weight: Floats | None, kernels: Kernels) -> float:
         """Σ log p(x, class) over rows."""
@@ -127,6 +195,14 @@ class Classifier:
         """Free parameters: those of p(x | class) and of p(class)."""
         prior = len(self.classes) - 1 if self.plan.prior_in_score else 0
         return int(self.family.n_parameters(self.state.statistics)) + prior
+
+
+def log_sum(joint: Floats) -> Floats:
+    """log Σ exp over classes."""
+    top = joint.max(axis=1, keepdims=True)
+    safe = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(safe[:, 0] + np.log(np.exp(joint - safe).sum(axis=1)))
 
 
 def _plus(score: Floats, base: Floats) -> Floats:

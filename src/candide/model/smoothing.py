@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..families import Batch, Family
 from ..kernels import Kernels
-from ..kernels.data import Array, Dense, Floats
+from ..kernels.data import Array, Dense, Floats, Sparse
+from .calibration import calibrate
+from .scorer import leaders_only
+
+
+class Seen(NamedTuple):
+    """Training rows that were kept, each with the weight of one copy, and the weight that it stands for."""
+
+    batch: Batch
+    case_weight: Floats
+
 
 # log α lies in here: below, the classes share nothing; above, they do not differ.
 _LOWEST, _HIGHEST = -12.0, 6.0
@@ -23,7 +33,8 @@ _MOST_COLUMNS = 500
 def by_evidence(family: Family, statistics: Any) -> float | Floats:
     """The α under which the data are most probable: one per column where columns are separate (empirical Bayes)."""
     if family.separate:
-        return np.exp(_maximum(lambda log_alpha: family.with_alpha(np.exp(log_alpha)).log_evidence(statistics)))
+        n_columns = len(family.with_alpha(1.0).log_evidence(statistics))
+        return np.exp(_maximum(lambda u: family.with_alpha(np.exp(u)).log_evidence(statistics), n_columns))
 
     def evidence(log_alpha: Floats) -> Floats:
         return np.array([family.with_alpha(float(np.exp(log_alpha[0]))).total_log_evidence(statistics)])
@@ -31,41 +42,75 @@ def by_evidence(family: Family, statistics: Any) -> float | Floats:
     return float(np.exp(_maximum(evidence, 1)[0]))
 
 
-def _maximum(evidence: Callable[[Floats], Floats], n: int | None = None) -> Floats:
-    """Where each of several functions of one variable is largest: golden section, all at once."""
-    size = len(evidence(np.zeros(1 if n is None else n))) if n is None else n
-    low, high = np.full(size, _LOWEST), np.full(size, _HIGHEST)
+def _maximum(function: Callable[[Floats], Floats], n: int) -> Floats:
+    """Where each of ``n`` functions of one variable is largest: golden section, all at once."""
+    low, high = np.full(n, _LOWEST), np.full(n, _HIGHEST)
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-    at_left, at_right = evidence(left), evidence(right)
+    at_left, at_right = function(left), function(right)
     for _ in range(30):
         up = at_left < at_right
         low, high = np.where(up, left, low), np.where(up, high, right)
-        new_left, new_right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-        fresh = evidence(np.where(up, new_right, new_left))
-        left, right = new_left, new_right
+        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        fresh = function(np.where(up, right, left))
         at_left, at_right = np.where(up, at_right, fresh), np.where(up, fresh, at_left)
     return np.asarray((low + high) / 2)
 
 
-class Choice:
-    """How well each α of the grid does on rows that are left out; ``best`` chooses on all rows or on some."""
+def by_leave_one_out(
+    family: Family, statistics: Any, seen: Seen, offset: Floats, subsets: list[Array], kernels: Kernels
+) -> list[float | Floats]:
+    """The α of the grid that does best on rows left out, chosen on each of several subsets of them.
 
-    def __init__(self, family: Family, statistics: Any, batch: Batch, offset: Floats, kernels: Kernels) -> None:
-        self.classes = batch.classes
-        self.by_column = family.separate and batch.data.n_columns <= _MOST_COLUMNS
-        if self.by_column:
-            self._losses = _losses_by_column(family, statistics, batch, offset, kernels)
-        else:
-            self._scores = [_left_out(family.with_alpha(a), statistics, batch, offset, kernels) for a in GRID]
+    Columns that are separate are judged alone, by log-loss. Where all share one α, each is judged with the temperature
+    that suits it best: without it, the α would win that makes naive Bayes least overconfident.
+    """
+    if family.separate and seen.batch.data.n_columns <= _MOST_COLUMNS:
+        columns = range(seen.batch.data.n_columns)
+        each = [_column_losses(family, statistics, j, seen, offset, subsets, kernels) for j in columns]
+        losses = np.stack(each, axis=2)
+        return [GRID[subset.argmin(axis=0)] for subset in np.moveaxis(losses, 1, 0)]
+    shared = np.array(
+        [_tempered_losses(family.with_alpha(a), statistics, seen, offset, subsets, kernels) for a in GRID]
+    )
+    return [float(GRID[best]) for best in shared.argmin(axis=0)]
 
-    def best(self, case_weight: Floats, rows: Array | None = None) -> float | Floats:
-        """The α with the least log-loss; where all columns share it, after a temperature that suits each α best.
 
-        Without the temperature, the α would win that makes naive Bayes least overconfident.
-        """
-        chosen = np.arange(len(self.classes)) if rows is None else rows
-        weight = case_weight[chosen]
-        if self.by_column:
-            return GRID[np.einsum("gij,i->gj", self._losses[:, chosen], weight).argmin(axis=0)]
-        losses = [_tempered_loss(scores[chosen], self.classes[chosen], weight) for scores in self._scores]
-        return float(GRID[int(np.argmin(losses))])
+def _column_losses(
+    family: Family, statistics: Any, j: int, seen: Seen, offset: Floats, subsets: list[Array], kernels: Kernels
+) -> Floats:
+    """Log-loss of one column alone, ``(grid, subsets)``."""
+    alone, summary = family.only(j), statistics.only(j)
+    batch = seen.batch._replace(data=_one_column(seen.batch.data, j))
+    out = np.empty((len(GRID), len(subsets)))
+    for g, alpha in enumerate(GRID):
+        scores = _posterior(alone.with_alpha(float(alpha)), summary, batch, offset, kernels)
+        own = scores[np.arange(len(scores)), batch.classes] * seen.case_weight
+        out[g] = [-own[rows].sum() for rows in subsets]
+    return out
+
+
+def _tempered_losses(
+    family: Family, statistics: Any, seen: Seen, offset: Floats, subsets: list[Array], kernels: Kernels
+) -> list[float]:
+    scores = _posterior(family, statistics, seen.batch, offset, kernels)
+    losses = []
+    for rows in subsets:
+        part = scores[rows], seen.batch.classes[rows], seen.case_weight[rows]
+        tempered = calibrate("temperature", *part).apply(part[0])
+        losses.append(float(-(tempered[np.arange(len(rows)), part[1]] * part[2]).sum()))
+    return losses
+
+
+def _posterior(family: Family, statistics: Any, batch: Batch, offset: Floats, kernels: Kernels) -> Floats:
+    finite, limits = family.settle(statistics).left_out(batch, statistics, kernels)
+    finite += offset
+    if limits:
+        finite = leaders_only(finite, list(limits), finite > -np.inf)
+    kernels.normalise(finite, logarithm=True)
+    return finite
+
+
+def _one_column(data: Any, j: int) -> Any:
+    if isinstance(data, Dense):
+        return Dense.of((data.column(j),), None if data.names is None else (data.names[j],))
+    return Sparse.of(data.matrix()[:, [j]])

@@ -78,7 +78,7 @@ class Normal(Readable):
         """Quantiles of μ."""
         from scipy.special import ndtri
 
-        return tuple(out(self.location + ndtri(tail) * np.sqrt(self.variance)) for tail in tails(level))  # type: ignore[return-value]
+        return tuple(out(self.location + ndtri(tail) * np.sqrt(self.variance)) for tail in tails(level))
 
     def log_evidence(self, mean: Any, weight: Any, scatter: Any) -> Any:
         """log p of observations with this mean and sum of squared deviations from it."""

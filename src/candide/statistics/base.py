@@ -36,6 +36,9 @@ class Statistics(Protocol):
     def together(self) -> Self:
         """All classes as one."""
 
+    def only(self, j: int) -> Self:
+        """Column ``j`` alone."""
+
     def discount(self, factor: float) -> Self:
         """All weights multiplied: decay."""
 

@@ -78,6 +78,9 @@ class CategoryCounts:
     def together(self) -> CategoryCounts:
         return CategoryCounts(self.rows.sum(keepdims=True), self.labels, self.count.sum(axis=0, keepdims=True))
 
+    def only(self, j: int) -> CategoryCounts:
+        return CategoryCounts(self.rows, (self.labels[j],), self.column(j))
+
     def discount(self, factor: float) -> CategoryCounts:
         return CategoryCounts.of(self.rows * factor, self.labels, self.count * factor)
 

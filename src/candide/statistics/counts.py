@@ -62,6 +62,10 @@ class Counts:
         missing = None if self.missing is None else _column_sums(self.missing)
         return Counts(self.rows.sum(keepdims=True), _column_sums(self.total), missing, self.presence)
 
+    def only(self, j: int) -> Counts:
+        missing = None if self.missing is None else as_dense(self.missing[:, [j]])
+        return Counts(self.rows, as_dense(self.total[:, [j]]), missing, self.presence)
+
     def discount(self, factor: float) -> Counts:
         missing = None if self.missing is None else self.missing * factor
         return Counts(self.rows * factor, self.total * factor, missing, self.presence)

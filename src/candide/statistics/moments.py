@@ -58,6 +58,9 @@ class Moments:
         weight, mean, variance = (part[None] for part in self.pooled())
         return Moments(self.rows.sum(keepdims=True), weight, mean, variance * weight)
 
+    def only(self, j: int) -> Moments:
+        return Moments(self.rows, self.weight[:, [j]], self.mean[:, [j]], self.scatter[:, [j]])
+
     def discount(self, factor: float) -> Moments:
         return Moments(self.rows * factor, self.weight * factor, self.mean, self.scatter * factor)
 

@@ -28,7 +28,7 @@ class Entries(NamedTuple):
         return Entries._make(part[places] for part in self)
 
     def followed_by(self, other: Entries) -> Entries:
-        return Entries._make(np.concatenate(parts) for parts in zip(self, other, strict=True))
+        return Entries(*(np.concatenate([mine, theirs]) for mine, theirs in zip(self, other, strict=True)))
 
 
 @dataclass(frozen=True)

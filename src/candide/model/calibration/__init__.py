@@ -19,7 +19,7 @@ from .beta import fit_beta
 from .isotonic import fit_isotonic
 from .scaling import Scaling, fit_scaling
 
-__all__ = ["METHODS", "Calibration", "calibrate", "cross_fitted", "normalised"]
+__all__ = ["METHODS", "Calibration", "calibrate", "cross_fitted", "dealt", "normalised"]
 
 METHODS = ("temperature", "platt", "beta", "isotonic")
 
@@ -108,7 +108,7 @@ def cross_fitted(
     posterior = normalised(scores)
     if method is None:
         return posterior
-    out, fold = np.empty_like(posterior), _dealt(classes, n_folds)
+    out, fold = np.empty_like(posterior), dealt(classes, n_folds)
     for k in range(n_folds):
         here, rest = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
         fitted = calibrate(method, posterior[rest], classes[rest], weight[rest], _part(amount, rest))
@@ -120,7 +120,7 @@ def _part(amount: Floats | None, rows: Array) -> Floats | None:
     return None if amount is None else amount[rows]
 
 
-def _dealt(classes: Positions, n_folds: int) -> Array:
+def dealt(classes: Positions, n_folds: int) -> Array:
     """The fold of each row: its place among the rows of its class, modulo ``n_folds``."""
     order = np.argsort(classes, kind="stable")
     first = np.searchsorted(classes[order], classes[order])

@@ -1,0 +1,107 @@
+"""``parameter_prior``, ``estimate`` and ``class_prior`` as a user gives them, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import ParameterError
+from ..kernels.data import Array
+from ..model.plan import ClassPrior
+from ..priors import ESTIMATES, Dirichlet, Estimate
+from .settings import number
+
+
+def read_estimate(estimate: Any, default: Estimate) -> Estimate:
+    """One of the four ways to estimate."""
+    if estimate is None:
+        return default
+    if estimate not in ESTIMATES:
+        raise ParameterError(f"estimate is {estimate!r}; it must be None, {', '.join(map(repr, ESTIMATES))}")
+    checked: Estimate = estimate
+    return checked
+
+
+def read_prior(given: Any, kinds: tuple[type, ...], n_features: int, names: Array | None) -> Any:
+    """A prior for all columns: one object, or one per column (a list, or a dict by column) put together."""
+    if isinstance(given, kinds):
+        _check_shape(given, n_features)
+        return given
+    if isinstance(given, Mapping):
+        given = _in_order(given, n_features, names)
+    allowed = " or ".join(kind.__name__ for kind in kinds)
+    if not isinstance(given, (list, tuple)) or not all(isinstance(one, kinds) for one in given):
+        raise ParameterError(
+            f"parameter_prior is {given!r}; it must be a candide.priors.{allowed}, or one for each column"
+        )
+    if len(given) != n_features:
+        raise ParameterError(f"parameter_prior has {len(given)} priors for {n_features} columns; give one each")
+    return tuple(given)
+
+
+def stacked(priors: Any) -> Any:
+    """Priors of single columns as one prior with an entry for each column."""
+    if not isinstance(priors, tuple):
+        return priors
+    kind = type(priors[0])
+    if any(type(one) is not kind for one in priors):
+        raise ParameterError("the priors of the columns are of different kinds; give all columns the same kind")
+    columns = {field.name: [getattr(one, field.name) for one in priors] for field in fields(kind)}
+    if any(np.ndim(value) for values in columns.values() for value in values):
+        raise ParameterError("a prior of one column holds an array; give it single numbers")
+    return kind(**{name: np.array(values) for name, values in columns.items()})
+
+
+def _in_order(given: Mapping[Any, Any], n_features: int, names: Array | None) -> list[Any]:
+    columns = list(range(n_features)) if names is None else names.tolist()
+    missing, strange = [c for c in columns if c not in given], [c for c in given if c not in columns]
+    if missing or strange:
+        what = f"no column {strange[0]!r}" if strange else f"column {missing[0]!r} without a prior"
+        raise ParameterError(f"parameter_prior by column: there is {what}; give a prior for each of {columns[:10]}")
+    return [given[column] for column in columns]
+
+
+def _check_shape(prior: Any, n_features: int) -> None:
+    for field in fields(prior):
+        shape = np.shape(getattr(prior, field.name))
+        if shape and (len(shape) > 2 or shape[-1] != n_features):
+            raise ParameterError(
+                f"{field.name} of the parameter_prior has shape {shape} for {n_features} columns; give one number, one "
+                "per column, or one row per class"
+            )
+
+
+def class_prior_of(given: Any, fitted: bool, class_weight: Any) -> ClassPrior:
+    """A class prior from an estimator's parameters."""
+    if not isinstance(fitted, (bool, np.bool_)):
+        raise ParameterError(f"fit_prior is {fitted!r}; it must be True or False")
+    weights = _read_class_weight(class_weight)
+    if isinstance(given, Dirichlet):
+        return ClassPrior(None, True, weights, given.concentration)
+    if isinstance(given, str):
+        if given not in ("smoothed", "uniform"):
+            raise ParameterError(
+                f"the class prior is {given!r}; it must be None (shares of the rows), 'smoothed', 'uniform', a "
+                "Dirichlet, or one probability per class"
+            )
+        return ClassPrior(None, given == "smoothed", weights, float(given == "smoothed"))
+    if given is None:
+        return ClassPrior(None, bool(fitted), weights)
+    try:
+        values = np.array(given, dtype=np.float64)  # a copy: the caller may change its own later
+    except (TypeError, ValueError):
+        raise ParameterError(f"the class prior is {given!r}; give one probability per class, or None") from None
+    return ClassPrior(values, bool(fitted), weights)
+
+
+def _read_class_weight(class_weight: Any) -> Any:
+    if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
+        return class_weight
+    if not isinstance(class_weight, Mapping):
+        raise ParameterError(f"class_weight is {class_weight!r}; it must be a dict, 'balanced' or None")
+    for label, weight in class_weight.items():
+        number(weight, f"class_weight of {label!r}")
+    return dict(class_weight)

@@ -1,0 +1,153 @@
+"""The statistician's verbs: rows left out, evidence, intervals, uncertain log-odds."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from ..exceptions import ParameterError
+from ..families import Batch
+from ..kernels import Kernels
+from ..kernels.data import Array, Floats
+from ..model.classifier import Classifier
+from ..model.evidence import LogOdds, bayes_factors, intervals, log_odds
+from ..model.leave_one_out import blocked_folds, check_prior, leave_one_out, read_folds
+from ..model.table import Table
+
+
+class Desk:
+    """What the posterior and the summaries can tell beside predictions."""
+
+    def _fitted(self) -> Classifier:
+        raise NotImplementedError
+
+    def _read(self, X: Any, reset: bool = False) -> Any:
+        raise NotImplementedError
+
+    def _kernels(self) -> Kernels:
+        raise NotImplementedError
+
+    def _batch(self, X: Any, y: Any, sample_weight: Any) -> Batch:
+        raise NotImplementedError
+
+    def _column_names(self) -> Array:
+        raise NotImplementedError
+
+    def leave_one_out(
+        self, X: Any, y: Any, sample_weight: Any = None, class_prior: Literal["removed", "fixed"] = "removed"
+    ) -> Floats:
+        """Log probabilities of training rows, each by the model that has not seen it: exact, without a refit.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows that the model was trained on, all or some, with their weights.
+        class_prior : {"removed", "fixed"}
+            Whether the row leaves the class prior too. "fixed" is for choosing between models: with "removed", a model
+            that knows nothing is wrong about every row of balanced classes.
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
+            As ``predict_log_proba`` of a model refitted without the row. The variance floor, pseudo-counts and priors
+            chosen from data, known categories and the calibration stay as they are.
+
+        Examples
+        --------
+        >>> from candide import GaussianNB
+        >>> X, y = [[1.0], [2.0], [2.5], [6.0], [7.0], [9.0]], [0, 0, 0, 1, 1, 1]
+        >>> GaussianNB().fit(X, y).leave_one_out(X, y).argmax(axis=1)
+        array([0, 0, 0, 1, 1, 1])
+        """
+        model, batch = self._fitted(), self._batch(X, y, sample_weight)
+        scores = leave_one_out(model, batch, self._kernels(), check_prior(class_prior))
+        return model.calibrated(scores, batch.data)
+
+    def blocked_folds(
+        self,
+        X: Any,
+        y: Any,
+        groups: Any = None,
+        n_folds: int | None = None,
+        sample_weight: Any = None,
+        class_prior: Literal["removed", "fixed"] = "removed",
+    ) -> Floats:
+        """Log probabilities of training rows, fold by fold by a model that has not seen the fold.
+
+        Parameters
+        ----------
+        groups : array of shape (n_rows,), optional
+            Rows of one group leave together: threads, patients, duplicates.
+        n_folds : int, optional
+            Without groups: so many stretches of neighbouring rows; 5 by default.
+        X, y, sample_weight, class_prior
+            As in ``leave_one_out``.
+        """
+        model, batch = self._fitted(), self._batch(X, y, sample_weight)
+        folds = read_folds(groups, n_folds, batch.data.n_rows)
+        scores = blocked_folds(model, batch, folds, self._kernels(), check_prior(class_prior))
+        return model.calibrated(scores, batch.data)
+
+    def log_evidence(self, *, per_column: bool = False) -> Any:
+        """log p(X | y), the parameters integrated out: how well prior and family explain the training data.
+
+        Rows count by their weight. Terms that no parameter changes (the factorials of counts) are left out. Columns of
+        ``MultinomialNB`` compete, so that theirs, each word against all others, do not add up to the total.
+        """
+        model = self._fitted()
+        if per_column:
+            return model.family.log_evidence(model.state.statistics)
+        return model.family.total_log_evidence(model.state.statistics)
+
+    def bayes_factors(self) -> Table:
+        """Per column, the evidence for "it depends on the class" against "it does not".
+
+        ``log_bayes_factor`` above 0 speaks for a column that tells something about the class; above 3 strongly so.
+        """
+        return bayes_factors(self._fitted(), self._column_names())
+
+    def intervals(self, level: float = 0.95) -> Table:
+        """``parameters()`` with equal-tailed credible intervals.
+
+        They hold for the parameters of the naive model, under its prior; where that is none (maximum likelihood, a
+        pseudo-count of 0), under Jeffreys' for shares and rates, and the one of the classical intervals for normals.
+        """
+        return intervals(self._fitted(), self._column_names(), level)
+
+    def log_odds(self, X: Any, of: Any = None, against: Any = None) -> LogOdds:
+        """Log-odds of one class against another for each row, with their posterior standard deviation.
+
+        Parameters
+        ----------
+        of, against : labels, optional
+            By default the second class against the first if there are two, else each row's most probable class against
+            its runner-up.
+
+        Returns
+        -------
+        LogOdds
+            ``value`` and ``std``, arrays of shape (n_rows,). The deviation says how much the log-odds could differ
+            because the parameters were learned from few rows, not how wrong the naive assumption is.
+        """
+        model, data, kernels = self._fitted(), self._read(X), self._kernels()
+        first, second = self._pair(model, data, of, against, kernels)
+        return log_odds(model, data, first, second, kernels)
+
+    def _pair(self, model: Classifier, data: Any, of: Any, against: Any, kernels: Kernels) -> tuple[Array, Array]:
+        if len(model.classes) < 2:
+            raise ParameterError("log-odds compare two classes, and this model has one; learn another with partial_fit")
+        ranked = np.array([1, 0])[None, :].repeat(data.n_rows, axis=0)
+        if len(model.classes) > 2:
+            scores = model.scorer.posterior(data, kernels, logarithm=True)
+            ranked = np.argsort(-scores, axis=1, kind="stable")[:, :2]
+        return self._place(model, of, ranked[:, 0]), self._place(model, against, ranked[:, 1])
+
+    @staticmethod
+    def _place(model: Classifier, label: Any, default: Array) -> Array:
+        if label is None:
+            return default
+        known = model.classes.labels.tolist()
+        if label not in known:
+            raise ParameterError(f"{label!r} is no class of this model, which knows {known}")
+        return np.full(len(default), known.index(label))

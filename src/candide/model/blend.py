@@ -1,0 +1,138 @@
+"""What is chosen or fitted by looking at rows again: pseudo-counts by leave-one-out, and the calibration.
+
+Always from the sample of training rows that the state keeps, each scored with itself left out; so a model made in
+memory, after a merge or on a cluster comes out the same. It is fitted when first needed, and again once the weight of
+the rows has grown by a tenth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..exceptions import ParameterError
+from ..families import Batch
+from ..kernels import Kernels
+from ..kernels.data import Array, Floats
+from .calibration import Calibration, calibrate, cross_fitted, dealt
+from .evaluation import Report
+from .leave_one_out import leave_one_out
+from .plan import Plan
+from .smoothing import Seen, by_leave_one_out
+from .state import State
+
+if TYPE_CHECKING:
+    from .classifier import Classifier
+
+# Growth of the weight after which it is fitted again.
+_GROWN = 0.1
+_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Blend:
+    """The pseudo-count that was chosen, the calibration that was fitted, and on how much."""
+
+    weight: float
+    n_classes: int
+    alpha: float | Floats | None = None
+    calibration: Calibration | None = None
+
+    def age(self, state: State) -> float:
+        """How much the weight of the rows has changed since, as a share of what it was."""
+        now = float(state.rows.sum())
+        return abs(now - self.weight) / self.weight if self.weight > 0 else float(now > 0)
+
+    def suits(self, state: State) -> bool:
+        """Whether it can still be used: the classes are as many, and little was learned since."""
+        return self.n_classes == len(state.classes) and (state.sample is None or self.age(state) <= _GROWN)
+
+
+def fit_blend(plan: Plan, state: State, kernels: Kernels) -> Blend:
+    """Choose and fit whatever the plan asks for."""
+    seen, alpha = seen_rows(state, plan), None
+    if plan.alpha == "loo":
+        alpha = _alphas(plan, state, seen, [np.arange(len(seen.case_weight))], kernels)[0]
+    calibration = None
+    if plan.calibrate is not None:
+        scores, amount = _scores(plan, state, seen, alpha, kernels)
+        calibration = calibrate(plan.calibrate, scores, seen.batch.classes, seen.case_weight, amount)
+    return Blend(float(state.rows.sum()), len(state.classes), alpha, calibration)
+
+
+def seen_rows(state: State, plan: Plan) -> Seen:
+    """The training rows that were kept."""
+    sample = state.sample
+    if sample is None:
+        what = "calibrate" if plan.calibrate is not None else "alpha='loo'" if plan.alpha == "loo" else "this"
+        raise ParameterError(
+            f"{what} needs training rows to look at, and this model keeps none; construct it with keep_sample=True "
+            "(merged models: all of them) and fit again"
+        )
+    batch = Batch(sample.data, sample.classes, sample.weight, len(state.classes))
+    return Seen(batch, sample.case_weight(state.rows))
+
+
+class Honest(NamedTuple):
+    """Log probabilities of training rows by models that never saw them, and by choices that never saw them."""
+
+    seen: Seen
+    log_probability: Floats
+    optimistic: Floats  # the same with the choices made on all rows
+
+
+def honest(model: Classifier, kernels: Kernels) -> Honest:
+    """Every row scored with itself left out, and with all choices made again without its fold."""
+    plan, state = model.plan, model.state
+    seen = seen_rows(state, plan)
+    classes, weight = seen.batch.classes, seen.case_weight
+    folds = dealt(classes, _FOLDS)
+    scores, amount = _scores(plan, state, seen, None if model.blend is None else model.blend.alpha, kernels)
+    calibration = None if model.blend is None else model.blend.calibration
+    optimistic = scores if calibration is None else calibration.apply(scores, amount)
+    if plan.alpha != "loo":
+        return Honest(seen, cross_fitted(plan.calibrate, scores, classes, weight, amount, _FOLDS), optimistic)
+    out = np.empty_like(scores)
+    others = [np.flatnonzero(folds != fold) for fold in range(_FOLDS)]
+    for fold, alpha in enumerate(_alphas(plan, state, seen, others, kernels)):
+        scores, amount = _scores(plan, state, seen, alpha, kernels)
+        out[folds == fold] = _applied(plan, scores, amount, seen, others[fold])[folds == fold]
+    return Honest(seen, out, optimistic)
+
+
+def report(result: Honest, labels: Array) -> Report:
+    """How good the model honestly is, with the optimistic figure beside it."""
+    of = result.seen.batch.classes, result.seen.case_weight, labels
+    return replace(Report.of(result.log_probability, *of), optimistic=Report.of(result.optimistic, *of))
+
+
+def _applied(plan: Plan, scores: Floats, amount: Floats | None, seen: Seen, rows: Array) -> Floats:
+    """All rows, calibrated by some of them."""
+    if plan.calibrate is None:
+        return scores
+    part = None if amount is None else amount[rows]
+    fitted = calibrate(plan.calibrate, scores[rows], seen.batch.classes[rows], seen.case_weight[rows], part)
+    return fitted.apply(scores, amount)
+
+
+def _alphas(plan: Plan, state: State, seen: Seen, subsets: list[Array], kernels: Kernels) -> list[float | Floats]:
+    offset = _bare(plan, state, None).offset_for(state.rows)
+    return by_leave_one_out(plan.family, state.statistics, seen, offset, subsets, kernels)
+
+
+def _scores(
+    plan: Plan, state: State, seen: Seen, alpha: float | Floats | None, kernels: Kernels
+) -> tuple[Floats, Floats | None]:
+    """Log posteriors with the row left out, not calibrated, and how much evidence the rows hold."""
+    model = _bare(plan, state, alpha)
+    return leave_one_out(model, seen.batch, kernels, "fixed"), plan.family.amount(seen.batch.data)
+
+
+def _bare(plan: Plan, state: State, alpha: float | Floats | None) -> Classifier:
+    from .classifier import Classifier
+
+    family = plan.family if alpha is None else plan.family.with_alpha(alpha)
+    how = None if alpha is not None or plan.alpha == "loo" else plan.alpha
+    return Classifier(replace(plan, family=family, alpha=how, calibrate=None, target=None), state)

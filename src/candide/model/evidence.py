@@ -1,0 +1,73 @@
+"""What the posterior says of parameters, columns and rows: intervals, evidence, Bayes factors, uncertain log-odds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..exceptions import ParameterError
+from ..kernels import Kernels
+from ..kernels.data import Array, Floats
+from ..priors import MeanVariance
+from .table import Table, named
+
+if TYPE_CHECKING:
+    from .classifier import Classifier
+
+
+class LogOdds(NamedTuple):
+    """Log-odds of rows, and how uncertain they are because the parameters are."""
+
+    value: Floats
+    std: Floats
+
+
+def intervals(model: Classifier, column_names: Array, level: float) -> Table:
+    """The parameter table with the ends of credible intervals."""
+    table = model.parameters(column_names)
+    ends = model.family.intervals(model.state.statistics, level)
+    if isinstance(ends, MeanVariance):
+        named_ends = {f"{what}_{end}": getattr(ends, what)[k] for what in ends._fields for k, end in enumerate(_ENDS)}
+    else:
+        named_ends = dict(zip(_ENDS, ends, strict=True))
+    shape = len(table["class"])
+    return Table(table | {name: np.broadcast_to(values, shape).copy() for name, values in named_ends.items()})
+
+
+_ENDS = ("low", "high")
+
+
+def bayes_factors(model: Classifier, column_names: Array) -> Table:
+    """Per column: is it better explained by one distribution per class, or by one for all classes?"""
+    statistics, family = model.state.statistics, model.family
+    apart = family.log_evidence(statistics)
+    try:
+        alone = family.log_evidence(statistics.together())
+    except ValueError:
+        raise ParameterError(
+            "a Bayes factor compares classes under one prior, and this model has a prior for each class; give one for "
+            "all classes"
+        ) from None
+    columns = {"log_evidence": apart, "log_evidence_alone": alone, "log_bayes_factor": apart - alone}
+    return Table({"column": named(np.arange(len(apart)), column_names), **columns})
+
+
+def log_odds(model: Classifier, data: Any, of: Array, against: Array, kernels: Kernels) -> LogOdds:
+    """Log-odds of one class against another, row by row, with their posterior standard deviation."""
+    rows = np.arange(data.n_rows)
+    scores = model.scorer.posterior(data, kernels, logarithm=True)
+    variance = model.family.score_variance(data, model.state.statistics, kernels) + _prior_variance(model)
+    with np.errstate(invalid="ignore"):
+        value = scores[rows, of] - scores[rows, against]
+    return LogOdds(value, np.sqrt(np.maximum(variance[rows, of] + variance[rows, against], 0.0)))
+
+
+def _prior_variance(model: Classifier) -> Floats:
+    """Posterior variance of the log prior of each class; 0 where it is given. (What they share cancels in log-odds.)"""
+    from scipy.special import polygamma
+
+    if not model.plan.prior.follows_rows:
+        return np.zeros(len(model.classes))
+    counts = model.plan.prior.counts(model.classes, model.state.rows)
+    return np.asarray(polygamma(1, np.maximum(counts, 1e-300)))
