@@ -77,8 +77,9 @@ def test_every_hash_is_below_the_highest_threshold() -> None:
         ["ash", np.str_("ash"), Tree.ASH, pd.Series(["ash"], dtype="string")[0]],
         [2**60, 2.0**60, np.int64(2**60)],
         [2**60 + 1, np.int64(2**60 + 1), np.uint64(2**60 + 1)],
+        [b"ash", np.bytes_(b"ash")],
     ],
-    ids=["ones", "zeros", "missing", "texts", "large", "beyond-doubles"],
+    ids=["ones", "zeros", "missing", "texts", "large", "beyond-doubles", "bytes"],
 )
 def test_equal_labels_have_equal_hashes(alike: list[Any]) -> None:
     assert len({hash_of("x", label) for label in alike}) == 1
