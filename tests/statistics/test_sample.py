@@ -15,7 +15,7 @@ from candide.exceptions import ForgetError, MergeError
 from candide.families import Batch, Categorical, Gaussian
 from candide.kernels import default
 from candide.kernels.data import Array, Dense, Sparse
-from candide.statistics import Sample, Statistics
+from candide.statistics import Sample
 from candide.statistics.hashing import ABOVE_ALL, row_hashes
 
 ROOMY = 1 << 24
@@ -31,10 +31,6 @@ def sample_of(values: Any, classes: Any = None, weight: Any = None, budget: int 
 
 def normal(*shape: int) -> Array:
     return np.random.default_rng(0).normal(size=shape)
-
-
-def test_it_is_a_statistic() -> None:
-    assert isinstance(sample_of([[1.0]]), Statistics)
 
 
 def test_duplicates_are_counted() -> None:

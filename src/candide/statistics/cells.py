@@ -55,7 +55,7 @@ def is_numeric(values: Array) -> bool:
     """Whether all cells are doubles; large whole numbers may not be."""
     if values.dtype.kind not in "iu" or values.dtype.itemsize < 8:
         return values.dtype.kind in "biuf"
-    return bool(-EXACT < values.min(initial=0) and values.max(initial=0) < EXACT)
+    return bool(values.min(initial=0) > -EXACT and values.max(initial=0) < EXACT)
 
 
 def doubles(values: Array) -> Floats:
