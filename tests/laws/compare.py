@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from candide.kernels.data import Array
-from candide.statistics import CategoryCounts, Counts, Moments
+from candide.statistics import CategoryCounts, Counts, Moments, Sample
+from candide.statistics.hashing import row_hashes
 
 # Rounding of means and scatters of numbers of about unit size.
 ROUNDING = 1e-9
@@ -24,7 +25,8 @@ def assert_alike(a: Any, b: Any, *, scale: float = 1.0, rtol: float = 0.0) -> No
     """Both statistics say the same. ``rtol`` loosens counts, for weights that are not whole."""
     assert type(a) is type(b)
     np.testing.assert_allclose(a.rows, b.rows, rtol=rtol)
-    {Counts: _counts, CategoryCounts: _categories, Moments: _moments}[type(a)](a, b, scale, rtol)
+    judges = {Counts: _counts, CategoryCounts: _categories, Moments: _moments, Sample: _samples}
+    judges[type(a)](a, b, scale, rtol)
 
 
 def _counts(a: Counts, b: Counts, scale: float, rtol: float) -> None:
@@ -43,3 +45,12 @@ def _moments(a: Moments, b: Moments, scale: float, rtol: float) -> None:
     seen = a.weight > 0
     np.testing.assert_allclose(a.mean[seen], b.mean[seen], rtol=0, atol=ROUNDING * scale)
     np.testing.assert_allclose(a.scatter[seen], b.scatter[seen], rtol=ROUNDING, atol=ROUNDING * scale**2)
+
+
+def _samples(a: Sample, b: Sample, scale: float, rtol: float) -> None:
+    np.testing.assert_array_equal(a.threshold, b.threshold)
+    np.testing.assert_array_equal(a.classes, b.classes)
+    np.testing.assert_array_equal(a.multiplicity, b.multiplicity)
+    np.testing.assert_allclose(a.weight, b.weight, rtol=rtol)
+    # Equal hashes are equal rows; sparse storage stays after dense rows alone are left.
+    np.testing.assert_array_equal(row_hashes(a.data), row_hashes(b.data))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +12,9 @@ from scipy.sparse import csr_array
 
 from candide.encoding.categories import read_categories
 from candide.families import Batch, Bernoulli, Categorical, Gaussian, Multinomial
-from candide.kernels.data import Array, Dense, Floats
+from candide.kernels.data import Array, Data, Dense, Floats, Sparse
 from candide.kernels.reference import Reference
-from candide.statistics import Counts
+from candide.statistics import Counts, Sample
 
 from .models import Kind, as_texts
 
@@ -134,6 +135,28 @@ def _measured(batch: tuple[Floats, Array, Floats]) -> Any:
     return Gaussian().observe(Batch(Dense.of(X), classes, weight, 3), Reference())
 
 
+def _texts(X: Floats) -> tuple[Array, ...]:
+    return tuple(as_texts(np.minimum(X, 4.0)).T)
+
+
+# Ways in which rows of the numbers 0 to 4 may come.
+FORMS: dict[str, Callable[[Floats], Data]] = {
+    "numbers": Dense.of,
+    "sparse": lambda X: Sparse.of(csr_array(X)),
+    "texts": lambda X: Dense.of(_texts(X)),
+    "both": lambda X: Dense.of((X[:, 0], *_texts(X[:, 1:]))),
+}
+
+
+def _sampled(batch: tuple[Floats, Array, Floats], form: str) -> Sample:
+    X, classes, weight = batch
+    return Sample.of(FORMS[form](X), classes, weight, 3, budget=1 << 20)
+
+
+def _samples(*forms: str) -> st.SearchStrategy[Sample]:
+    return st.tuples(batches(_COUNT), st.sampled_from(forms)).map(lambda pair: _sampled(*pair))
+
+
 # Every statistic that the laws of the algebra range over: three classes, three columns.
 STATISTICS = {
     "counts": batches(_COUNT).map(_counted),
@@ -144,4 +167,7 @@ STATISTICS = {
     "categories-texts": batches(_COUNT).map(lambda batch: _categories(batch, as_text=True)),
     "categories-mixed": st.tuples(batches(_COUNT), st.booleans()).map(lambda pair: _categories(*pair)),
     "moments": batches(_MEASURE).map(_measured),
+    "sample": _samples("numbers"),
+    "sample-sparse": _samples("sparse", "numbers"),
+    "sample-texts": _samples("texts", "numbers", "both"),
 }

@@ -10,33 +10,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse import csr_array
 
 from candide.exceptions import ForgetError
-from candide.kernels.data import Array, Data, Dense, Floats, Sparse
+from candide.kernels.data import Array, Data, Dense
 from candide.statistics import Sample
 from candide.statistics.cells import row_bytes
 from candide.statistics.hashing import ABOVE_ALL, row_hashes
 
 from .layouts import LAYOUTS, Problem, problems
-from .models import as_texts
-from .strategies import N_COLUMNS, Rows, numbers
+from .strategies import FORMS, N_COLUMNS, Rows, numbers
 
 N_CLASSES = 3
 ROOMY = 1 << 20
 CELLS = [0.0, 0.0, 1.0, 2.0, 4.0, np.nan]
 
-
-def _half_texts(X: Floats) -> Dense:
-    return Dense.of((X[:, 0], *as_texts(X[:, 1:]).T))
-
-
-FORMS: dict[str, Any] = {
-    "numbers": Dense.of,
-    "sparse": lambda X: Sparse.of(csr_array(X)),
-    "texts": lambda X: Dense.of(tuple(as_texts(X).T)),
-    "both": _half_texts,
-}
 forms = pytest.mark.parametrize("form", FORMS)
 budgets = st.sampled_from([0, 24, 50, 100, 200, ROOMY])
 

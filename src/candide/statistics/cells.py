@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..encoding.columns import is_missing
-from ..encoding.index import is_exact
+from ..encoding.index import EXACT
 from ..exceptions import MergeError
 from ..kernels.data import Array, Data, Dense, Floats, Sparse
 
@@ -45,16 +45,17 @@ def row_bytes(data: Data) -> Array:
     """What each row takes when it is kept; a label counts as a pointer."""
     if isinstance(data, Dense):
         return np.full(data.n_rows, 8 * data.n_columns)
-    end = data.indptr
+    bounds = data.indptr
     if not data.values.all():
-        end = np.concatenate([[0], np.cumsum(data.values != 0)])[end]
-    return np.asarray(16 * np.diff(end).astype(np.int64) + 8)
+        bounds = np.concatenate([[0], np.cumsum(data.values != 0)])[bounds]
+    return np.asarray(16 * np.diff(bounds).astype(np.int64) + 8)
 
 
 def is_numeric(values: Array) -> bool:
     """Whether all cells are doubles; large whole numbers may not be."""
-    kind, large = values.dtype.kind, values.dtype.itemsize == 8
-    return kind in "bf" or (kind in "iu" and (not large or is_exact(values)))
+    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8:
+        return values.dtype.kind in "biuf"
+    return bool(values.min(initial=0) > -EXACT and values.max(initial=0) < EXACT)
 
 
 def doubles(values: Array) -> Floats:
@@ -71,13 +72,13 @@ def doubles(values: Array) -> Floats:
 def coded(column: Array) -> tuple[Array, list[Any]]:
     """For each row where its label stands among the distinct ones, and those in the form they are kept in."""
     place: defaultdict[Any, int] = defaultdict()
-    place.default_factory = place.__len__
+    place.default_factory = place.__len__  # a new label comes after those known
     codes = np.fromiter(map(place.__getitem__, column.tolist()), dtype=np.int64, count=len(column))
     return codes, [_plain(label) for label in place]
 
 
 def _plain(label: Any) -> Any:
-    if isinstance(label, np.generic):
+    if isinstance(label, (np.number, np.bool_, np.bytes_)):
         label = label.item()
     if is_missing(label):
         return None
