@@ -135,6 +135,16 @@ def test_own_normal_scores_are_those_of_the_other_rows(kernels: Any, student: bo
         np.testing.assert_allclose(got[i], np.nansum(cells), rtol=1e-9, atol=1e-9)
 
 
+@every_layout
+@few
+@given(problem=problems(WEIGHTS), pseudo_count=st.sampled_from([0.01, 30.0]), scale=st.sampled_from([1.0, 1.3, 5.0]))
+def test_own_rising_scores_agree(layout: str, problem: Problem, pseudo_count: float, scale: float) -> None:
+    """Counts few and many, whole and not."""
+    data = LAYOUTS[layout](problem.X * scale)
+    args = (data, problem.classes, problem.weight, totals(problem, data) + pseudo_count)
+    assert_close(*(k.own_rising_scores(*args) for k in (NATIVE, REFERENCE)))
+
+
 @BOTH
 @pytest.mark.parametrize("layout", ["c-f8", "fortran", "columns", "csr-f8-i4"])
 def test_negative_and_infinite_counts_are_refused(layout: str, kernels: Any) -> None:
@@ -143,6 +153,7 @@ def test_negative_and_infinite_counts_are_refused(layout: str, kernels: Any) -> 
     calls = {
         "own_linear_scores": (LinearTable(ones), np.zeros(1), None),
         "own_log_sums": (None, ones),
+        "own_rising_scores": (None, ones),
     }
     for cell, message in ((-1.0, "column 1 is -1 at row 1"), (np.inf, "column 1 is infinite at row 1")):
         data = LAYOUTS[layout](np.array([[1.0, 2.0], [1.0, cell]]))

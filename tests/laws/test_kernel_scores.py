@@ -66,6 +66,20 @@ def test_quadratic_scores_agree(layout: str, problem: Problem) -> None:
     assert_close(*(k.quadratic_scores(data, *args) for k in (NATIVE, REFERENCE)))
 
 
+@every_layout
+@few
+@given(
+    problem=problems(["none"]), start=st.sampled_from([1e-300, 1e-3, 3.0, 1e4]), scale=st.sampled_from([1.0, 1.3, 5.0])
+)
+def test_rising_scores_agree(layout: str, problem: Problem, start: float, scale: float) -> None:
+    """Counts few and many, whole and not, with and without a table of them."""
+    data = LAYOUTS[layout](problem.X * scale)
+    starts, base = np.exp(problem.table()) * start, problem.table(1)[:, 0]
+    np.testing.assert_allclose(
+        *(k.rising_scores(data, starts, base) for k in (NATIVE, REFERENCE)), rtol=1e-11, atol=1e-9
+    )
+
+
 @pytest.mark.parametrize("layout", DENSE)
 @few
 @given(problem=problems(["none"]), room=st.integers(0, 8))
