@@ -157,10 +157,6 @@ struct Scratch {
     std::vector<std::int64_t> at;
 };
 
-std::size_t count_cells(const Table& table) { return table.n_rows * table.n_columns; }
-template <class Index>
-std::size_t count_cells(const Rows<Index>& rows) { return rows.stored(); }
-
 }  // namespace
 
 template <class Data>

@@ -153,6 +153,27 @@ def own_rising_scores(
     n_threads: int,
     scores: Floats,
 ) -> Findings: ...
+def left_out_complement(
+    values: Table,
+    indptr: Array | None,
+    indices: Array | None,
+    classes: Positions,
+    weight: Floats | None,
+    others: Floats,
+    n_threads: int,
+    sums: Floats,
+    zeros: Floats,
+) -> Findings: ...
+def student_scores(
+    table: Table,
+    location: Floats,
+    spread: Floats,
+    power: Floats,
+    constant: Floats,
+    base: Floats,
+    n_threads: int,
+    scores: Floats,
+) -> Findings: ...
 def rising_scores(
     values: Table,
     indptr: Array | None,

@@ -61,6 +61,13 @@ class LeftOutNative(LeftOutReference):
         refuse(data, Findings(*found), counts=True)
         return scores
 
+    def left_out_complement(self, data: Data, classes: Positions, weight: Floats | None, others: Floats) -> LogSums:
+        out = LogSums(*np.empty((2, data.n_rows, len(others))))
+        with well_formed():
+            found = _core.left_out_complement(*cells(data), classes, weight, others, self.n_threads, *out)
+        refuse(data, Findings(*found), counts=True)
+        return out
+
 
 def cells(data: Data) -> tuple[Array | tuple[Array, ...], Array | None, Array | None]:
     """Values, and where sparse rows lie in them: what the native module takes for rows of either kind."""
