@@ -134,6 +134,8 @@ void bind_codes(nb::module_& module);
 void bind_scan(nb::module_& module);
 void bind_score(nb::module_& module);
 void bind_own(nb::module_& module);
+void bind_predictive(nb::module_& module);
+void bind_left_out(nb::module_& module);
 void bind_presence(nb::module_& module);
 void bind_finish(nb::module_& module);
 void bind_labels(nb::module_& module);

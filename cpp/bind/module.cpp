@@ -8,6 +8,8 @@ NB_MODULE(_core, module) {
     candide::bind_scan(module);
     candide::bind_score(module);
     candide::bind_own(module);
+    candide::bind_predictive(module);
+    candide::bind_left_out(module);
     candide::bind_presence(module);
     candide::bind_finish(module);
     candide::bind_labels(module);

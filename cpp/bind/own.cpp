@@ -1,5 +1,6 @@
 #include "../core/own.hpp"
 #include "../core/own_normal.hpp"
+#include "../core/rising.hpp"
 
 #include "arrays.hpp"
 #include "shapes.hpp"
@@ -63,6 +64,21 @@ void bind_own(nb::module_& module) {
         nb::arg("table"), exact("classes"), exact("weight").none(), exact("strength"), exact("location"),
         exact("shape"), exact("scale"), nb::arg("extra"), nb::arg("floor"), nb::arg("student"), nb::arg("n_threads"),
         exact("scores"));
+
+    module.def(
+        "own_rising_scores",
+        [](nb::object values, nb::object indptr, nb::object indices, Positions classes, MaybeDoubles weight,
+           Doubles start, int n_threads, Output scores) {
+            const Shape shape = shape_of(start, "start");
+            return with_data(values, indptr, indices, shape.n_columns, [&](const auto& rows) {
+                const auto members = members_of(rows, classes, weight, shape.n_rows);
+                check_length(scores, rows.n_rows, "scores");
+                return as_tuple(
+                    unlocked([&] { return own_rising_scores(members, start.data(), n_threads, scores.data()); }));
+            });
+        },
+        nb::arg("values"), nb::arg("indptr").none(), nb::arg("indices").none(), exact("classes"),
+        exact("weight").none(), exact("start"), nb::arg("n_threads"), exact("scores"));
 }
 
 }  // namespace candide

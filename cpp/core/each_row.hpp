@@ -32,6 +32,13 @@ struct Cells {
     std::size_t column(std::size_t k) const { return at ? static_cast<std::size_t>(at[k]) : k; }
 };
 
+// How many cells there are to visit.
+inline std::size_t count_cells(const Table& table) { return table.n_rows * table.n_columns; }
+template <class Index>
+std::size_t count_cells(const Rows<Index>& rows) {
+    return rows.stored();
+}
+
 // Values as they are scored; in `scratch` if they had to change.
 inline const double* read_values(const double* x, std::size_t n, const Reading& reading, std::vector<double>& scratch) {
     if (!reading.threshold) return x;

@@ -71,11 +71,12 @@ CANDIDE_INLINE Pack logarithm(const Pack& x) {
     return log_of_parts(x < normal ? parts.exponent - 54.0 : parts.exponent, parts.mantissa - 1.0);
 }
 
-// log(1 + x) for finite x > -1.
+// log(1 + x) for x > -1.
 CANDIDE_INLINE Pack logarithm_of_one_plus(const Pack& x) {
     const Split parts = split(x + 1.0);
     // Near 1 the sum has lost digits of x, but there x itself is the fraction.
-    return log_of_parts(parts.exponent, parts.exponent == 0.0 ? x : parts.mantissa - 1.0);
+    const Pack fraction = parts.exponent == Pack{} ? x : parts.mantissa - 1.0;
+    return where_known(x, log_of_parts(parts.exponent, fraction), x);
 }
 
 // The logarithm of a product, at the cost of a logarithm for all factors: mantissas are multiplied, exponents added.

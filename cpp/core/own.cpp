@@ -19,9 +19,7 @@ CANDIDE_CLONES double linear_row(const double* x, const double* weights, const d
     return total(sum);
 }
 
-struct LogSum {
-    double sum, zeros;
-};
+}  // namespace
 
 CANDIDE_CLONES LogSum log_sum_row(const double* x, const double* part, double weight, std::size_t n) {
     Pack sum{}, zeros{};
@@ -34,8 +32,6 @@ CANDIDE_CLONES LogSum log_sum_row(const double* x, const double* part, double we
     });
     return {total(sum), total(zeros)};
 }
-
-}  // namespace
 
 template <class Data>
 Findings own_linear_scores(const Members<Data>& members, const double* weights, const double* base, const double* absent,

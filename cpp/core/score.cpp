@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "lanes.hpp"
+#include "each_row.hpp"
+#include "elementary.hpp"
 #include "parallel.hpp"
 #include "values.hpp"
 
@@ -55,6 +56,24 @@ CANDIDE_CLONES void add_quadratic(const Block& block, const double* precision, c
     if (c < n_classes) add_classes<1>(block, scores + c * kHeight, cell);
 }
 
+// Missing cells are chosen among the others: the logarithm costs more than the choice.
+CANDIDE_CLONES void add_student(const Block& block, const StudentTable& table, std::size_t n_classes, double* scores) {
+    constexpr std::size_t kPacks = kHeight / kPack;
+    for (std::size_t c = 0; c < n_classes; ++c, scores += kHeight) {
+        Pack sum[kPacks];
+        for (std::size_t i = 0; i < kPacks; ++i) load(sum[i], scores + i * kPack);
+        for (std::size_t j = 0; j < block.n_columns; ++j) {
+            const std::size_t at = c * block.stride + j;
+            for (std::size_t i = 0; i < kPacks; ++i) {
+                const Pack x = loaded<Pack>(block.x + j * kHeight + i * kPack), deviation = x - table.location[at];
+                const Pack tail = table.power[at] * logarithm_of_one_plus(table.spread[at] * deviation * deviation);
+                sum[i] -= where_known(x, tail, Pack{} + table.constant[at]);
+            }
+        }
+        for (std::size_t i = 0; i < kPacks; ++i) store(scores + i * kPack, sum[i]);
+    }
+}
+
 // Cells that are not finite, found by reading the tile once more; such tiles are rare or the data are full of gaps.
 template <class AddCell>
 void add_with_gaps(const Block& block, std::size_t n_classes, double* scores, AddCell&& add_cell) {
@@ -63,12 +82,6 @@ void add_with_gaps(const Block& block, std::size_t n_classes, double* scores, Ad
             for (std::size_t r = 0; r < kHeight; ++r)
                 add_cell(scores[c * kHeight + r], block.x[j * kHeight + r], c * block.stride + j);
 }
-
-// How the cells of a tile are read.
-struct Reading {
-    bool signs;  // look for negative ones
-    std::optional<double> threshold;
-};
 
 // One tile: blocks of columns go through `add(block, finite, first column, sums)`.
 template <class AddBlock>
@@ -130,6 +143,16 @@ Findings quadratic_scores(const Table& table, const double* precision, const dou
             const double deviation = x - mean[first + at];
             score -= x == x ? (precision[first + at] * deviation) * deviation : constant[first + at];
         });
+    };
+    return score_tiles(table, base, n_classes, {false, std::nullopt}, n_threads, scores, add);
+}
+
+Findings student_scores(const Table& table, const StudentTable& student, const double* base, std::size_t n_classes,
+                        int n_threads, double* scores) {
+    auto add = [&](const Block& block, bool, std::size_t first, double* sum) {
+        const StudentTable part{student.location + first, student.spread + first, student.power + first,
+                                student.constant + first};
+        add_student(block, part, n_classes, sum);
     };
     return score_tiles(table, base, n_classes, {false, std::nullopt}, n_threads, scores, add);
 }

@@ -19,4 +19,17 @@ Findings linear_scores(const Table& table, const double* weights, const double* 
 Findings quadratic_scores(const Table& table, const double* precision, const double* mean, const double* constant,
                           const double* base, std::size_t n_classes, int n_threads, double* scores);
 
+// Student's t, each table (n_classes, n_columns).
+struct StudentTable {
+    const double* location;
+    const double* spread;
+    const double* power;
+    const double* constant;
+};
+
+// scores[r, c] = base[c] - sum over j of power * log(1 + spread * (x - location)^2); a missing cell subtracts the
+// constant instead, the share of the base that belongs to it.
+Findings student_scores(const Table& table, const StudentTable& student, const double* base, std::size_t n_classes,
+                        int n_threads, double* scores);
+
 }  // namespace candide

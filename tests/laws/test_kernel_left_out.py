@@ -135,6 +135,47 @@ def test_own_normal_scores_are_those_of_the_other_rows(kernels: Any, student: bo
         np.testing.assert_allclose(got[i], np.nansum(cells), rtol=1e-9, atol=1e-9)
 
 
+@every_layout
+@few
+@given(problem=problems(WEIGHTS), pseudo_count=st.sampled_from([0.01, 30.0]), scale=st.sampled_from([1.0, 1.3, 5.0]))
+def test_own_rising_scores_agree(layout: str, problem: Problem, pseudo_count: float, scale: float) -> None:
+    """Counts few and many, whole and not."""
+    data = LAYOUTS[layout](problem.X * scale)
+    args = (data, problem.classes, problem.weight, totals(problem, data) + pseudo_count)
+    assert_close(*(k.own_rising_scores(*args) for k in (NATIVE, REFERENCE)))
+
+
+def others_of(problem: Problem, data: Data) -> Floats:
+    """The counts of all classes but one."""
+    sums = totals(problem, data)
+    return np.array([np.delete(sums, c, axis=0).sum(axis=0) for c in range(len(sums))])
+
+
+@every_layout
+@few
+@given(problem=problems(WEIGHTS), pseudo_count=st.sampled_from([0.0, 1.0]))
+def test_left_out_complements_agree(layout: str, problem: Problem, pseudo_count: float) -> None:
+    """With and without counts that leave nothing behind."""
+    data = LAYOUTS[layout](np.maximum(problem.X - 2, 0))
+    args = (data, problem.classes, problem.weight, others_of(problem, data) + pseudo_count)
+    for got, meant in zip(NATIVE.left_out_complement(*args), REFERENCE.left_out_complement(*args), strict=True):
+        assert_close(got, meant)
+
+
+@BOTH
+@few
+@given(problem=problems(WEIGHTS))
+def test_left_out_complements_are_those_of_the_other_rows(kernels: Any, problem: Problem) -> None:
+    """Counts made again without the row."""
+    data = LAYOUTS["c-f8"](problem.X)
+    got = kernels.left_out_complement(data, problem.classes, problem.weight, others_of(problem, data))
+    weight = row_weights(problem)
+    for i, x in enumerate(np.nan_to_num(problem.X)):
+        left = others_of(replace(problem, weight=np.where(np.arange(len(weight)) == i, 0.0, weight)), data)
+        log = np.log(left, out=np.zeros_like(left), where=left > 0)
+        assert_close((got.sums[i], got.zeros[i]), (log @ x, (left == 0) @ x))
+
+
 @BOTH
 @pytest.mark.parametrize("layout", ["c-f8", "fortran", "columns", "csr-f8-i4"])
 def test_negative_and_infinite_counts_are_refused(layout: str, kernels: Any) -> None:
@@ -143,6 +184,8 @@ def test_negative_and_infinite_counts_are_refused(layout: str, kernels: Any) -> 
     calls = {
         "own_linear_scores": (LinearTable(ones), np.zeros(1), None),
         "own_log_sums": (None, ones),
+        "own_rising_scores": (None, ones),
+        "left_out_complement": (None, ones),
     }
     for cell, message in ((-1.0, "column 1 is -1 at row 1"), (np.inf, "column 1 is infinite at row 1")):
         data = LAYOUTS[layout](np.array([[1.0, 2.0], [1.0, cell]]))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array, random_array
 
 from candide.exceptions import InputError
-from candide.kernels.base import FactoredTable, LinearTable, PickTable
+from candide.kernels.base import FactoredTable, LinearTable, PickTable, StudentTable
 from candide.kernels.data import Dense
 from candide.kernels.native import Native
 from candide.kernels.reference import Reference
@@ -66,6 +66,32 @@ def test_quadratic_scores_agree(layout: str, problem: Problem) -> None:
     assert_close(*(k.quadratic_scores(data, *args) for k in (NATIVE, REFERENCE)))
 
 
+@every_layout
+@few
+@given(problem=problems(["none"], low=-2), spread=st.sampled_from([1e-9, 1.0, 1e9]))
+def test_student_scores_agree(layout: str, problem: Problem, spread: float) -> None:
+    """Distances from very small to very large, with a constant in place of each missing cell."""
+    data = LAYOUTS[layout](problem.X)
+    spreads = np.abs(problem.table()) * spread
+    table = StudentTable(problem.table(), spreads, np.abs(problem.table()), problem.table())
+    base = problem.table(1)[:, 0]
+    assert_close(*(k.student_scores(data, table, base) for k in (NATIVE, REFERENCE)))
+
+
+@every_layout
+@few
+@given(
+    problem=problems(["none"]), start=st.sampled_from([1e-300, 1e-3, 3.0, 1e4]), scale=st.sampled_from([1.0, 1.3, 5.0])
+)
+def test_rising_scores_agree(layout: str, problem: Problem, start: float, scale: float) -> None:
+    """Counts few and many, whole and not, with and without a table of them."""
+    data = LAYOUTS[layout](problem.X * scale)
+    starts, base = np.exp(problem.table()) * start, problem.table(1)[:, 0]
+    np.testing.assert_allclose(
+        *(k.rising_scores(data, starts, base) for k in (NATIVE, REFERENCE)), rtol=1e-11, atol=1e-9
+    )
+
+
 @pytest.mark.parametrize("layout", DENSE)
 @few
 @given(problem=problems(["none"]), room=st.integers(0, 8))
@@ -88,6 +114,10 @@ def test_infinite_cells_are_refused(layout: str, kernels: Any) -> None:
         kernels.linear_scores(data, LinearTable(ones), np.zeros(2), None)
     with pytest.raises(InputError, match="column 0 is infinite at row 1"):
         kernels.quadratic_scores(data, ones, ones, ones, np.zeros(2))
+    with pytest.raises(InputError, match="column 0 is infinite at row 1"):
+        kernels.student_scores(data, StudentTable(ones, ones, ones, ones), np.zeros(2))
+    with pytest.raises(InputError, match="column 0 is infinite at row 1"):
+        kernels.rising_scores(data, ones, np.zeros(2))
     assert kernels.tally(data, np.zeros(2, np.int32), None, 1, None).infinite
 
 

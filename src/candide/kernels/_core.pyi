@@ -143,6 +143,46 @@ def own_normal_scores(
     n_threads: int,
     scores: Floats,
 ) -> Findings: ...
+def own_rising_scores(
+    values: Table,
+    indptr: Array | None,
+    indices: Array | None,
+    classes: Positions,
+    weight: Floats | None,
+    start: Floats,
+    n_threads: int,
+    scores: Floats,
+) -> Findings: ...
+def left_out_complement(
+    values: Table,
+    indptr: Array | None,
+    indices: Array | None,
+    classes: Positions,
+    weight: Floats | None,
+    others: Floats,
+    n_threads: int,
+    sums: Floats,
+    zeros: Floats,
+) -> Findings: ...
+def student_scores(
+    table: Table,
+    location: Floats,
+    spread: Floats,
+    power: Floats,
+    constant: Floats,
+    base: Floats,
+    n_threads: int,
+    scores: Floats,
+) -> Findings: ...
+def rising_scores(
+    values: Table,
+    indptr: Array | None,
+    indices: Array | None,
+    start: Floats,
+    base: Floats,
+    n_threads: int,
+    scores: Floats,
+) -> Findings: ...
 def normalise(scores: Floats, logarithm: bool, n_threads: int) -> int: ...
 def best(scores: Floats, n_threads: int, out: Array) -> int: ...
 def encode_labels(labels: Array, n_threads: int) -> Any: ...

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from .base import Extent, FactoredTable, Findings, LinearTable, MomentTable, PickTable, Tally
+from .base import Extent, FactoredTable, Findings, LinearTable, MomentTable, PickTable, StudentTable, Tally
 from .data import Array, Data, Dense, Floats, Positions, Sparse
-from .native_left_out import LeftOutNative
+from .native_left_out import LeftOutNative, cells
 from .places import refuse, well_formed
 from .reference import Reference
 
@@ -151,6 +151,20 @@ class Native(LeftOutNative, Reference):
     def code_scores(self, codes: Dense, offsets: Array, table: PickTable, base: Floats) -> Floats:
         scores = np.empty((codes.n_rows, len(base)))
         _core.code_scores(codes.values, offsets, table.padded, base, self.n_threads, scores)
+        return scores
+
+    def student_scores(self, data: Data, table: StudentTable, base: Floats) -> Floats:
+        values = data.floats() if isinstance(data, Sparse) else data.values
+        scores = np.empty((data.n_rows, len(base)))
+        found = _core.student_scores(values, *table, base, self.n_threads, scores)
+        refuse(data, Findings(*found))
+        return scores
+
+    def rising_scores(self, data: Data, start: Floats, base: Floats) -> Floats:
+        scores = np.empty((data.n_rows, len(base)))
+        with well_formed():
+            found = _core.rising_scores(*cells(data), start, base, self.n_threads, scores)
+        refuse(data, Findings(*found), counts=True)
         return scores
 
     def normalise(self, scores: Floats, *, logarithm: bool) -> int:

@@ -25,7 +25,7 @@ class LeftOutNative(LeftOutReference):
         scores = np.empty(data.n_rows)
         with well_formed():
             found = _core.own_linear_scores(
-                *_cells(data), classes, table.weights, base, table.absent, threshold, self.n_threads, scores
+                *cells(data), classes, table.weights, base, table.absent, threshold, self.n_threads, scores
             )
         refuse(data, Findings(*found), counts=threshold is None and not table.signed)
         return scores
@@ -38,7 +38,7 @@ class LeftOutNative(LeftOutReference):
     def own_log_sums(self, data: Data, classes: Positions, weight: Floats | None, part: Floats) -> LogSums:
         out = LogSums(*np.empty((2, data.n_rows)))
         with well_formed():
-            found = _core.own_log_sums(*_cells(data), classes, weight, part, self.n_threads, *out)
+            found = _core.own_log_sums(*cells(data), classes, weight, part, self.n_threads, *out)
         refuse(data, Findings(*found), counts=True)
         return out
 
@@ -46,21 +46,29 @@ class LeftOutNative(LeftOutReference):
         self, data: Data, classes: Positions, weight: Floats | None, posterior: NormalTable, extra: float, floor: float,
         *, student: bool,
     ) -> Floats:  # fmt: skip
+        values = data.floats() if isinstance(data, Sparse) else data.values
         scores = np.empty(data.n_rows)
         found = _core.own_normal_scores(
-            data.floats() if isinstance(data, Sparse) else data.values,
-            classes,
-            weight,
-            *posterior,
-            extra,
-            floor,
-            student,
-            self.n_threads,
-            scores,
+            values, classes, weight, *posterior, extra, floor, student, self.n_threads, scores
         )
         refuse(data, Findings(*found))
         return scores
 
+    def own_rising_scores(self, data: Data, classes: Positions, weight: Floats | None, start: Floats) -> Floats:
+        scores = np.empty(data.n_rows)
+        with well_formed():
+            found = _core.own_rising_scores(*cells(data), classes, weight, start, self.n_threads, scores)
+        refuse(data, Findings(*found), counts=True)
+        return scores
 
-def _cells(data: Data) -> tuple[Array | tuple[Array, ...], Array | None, Array | None]:
+    def left_out_complement(self, data: Data, classes: Positions, weight: Floats | None, others: Floats) -> LogSums:
+        out = LogSums(*np.empty((2, data.n_rows, len(others))))
+        with well_formed():
+            found = _core.left_out_complement(*cells(data), classes, weight, others, self.n_threads, *out)
+        refuse(data, Findings(*found), counts=True)
+        return out
+
+
+def cells(data: Data) -> tuple[Array | tuple[Array, ...], Array | None, Array | None]:
+    """Values, and where sparse rows lie in them: what the native module takes for rows of either kind."""
     return (data.values, data.indptr, data.indices) if isinstance(data, Sparse) else (data.values, None, None)

@@ -43,7 +43,7 @@ class LeftOutReference:
 
     def own_rising_scores(self, data: Data, classes: Positions, weight: Floats | None, start: Floats) -> Floats:
         x = usable(data, counts=True)
-        left = np.maximum(start[classes] - _weights(classes, weight) * x, 1e-300)
+        left = np.maximum(start[classes] - _weights(classes, weight) * np.nan_to_num(x), 1e-300)
         return np.asarray(log_rising(left, x).sum(axis=1))
 
     def left_out_complement(self, data: Data, classes: Positions, weight: Floats | None, others: Floats) -> LogSums:

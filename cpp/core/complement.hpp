@@ -1,0 +1,17 @@
+// Rows under the counts of all classes but one, from which they are taken out where they were counted.
+#pragma once
+
+#include <cstddef>
+
+#include "findings.hpp"
+#include "members.hpp"
+
+namespace candide {
+
+// sums[r, c] = sum over columns of x * log(left), zeros[r, c] = the sum of x where left is 0; left is others[c] without
+// the row, which is in it for all classes but its own. others: (n_classes, n_columns). Data: a Table or Rows<Index>.
+template <class Data>
+Findings left_out_complement(const Members<Data>& members, const double* others, int n_threads, double* sums,
+                             double* zeros);
+
+}  // namespace candide

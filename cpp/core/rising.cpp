@@ -1,0 +1,196 @@
+#include "rising.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "by_column.hpp"
+#include "each_row.hpp"
+#include "elementary.hpp"
+#include "entries.hpp"
+#include "gather.hpp"
+
+namespace candide {
+namespace {
+
+// Up to this many factors, none of them huge, are multiplied; their logarithm is one.
+constexpr int kFew = 8;
+constexpr double kHuge = 1e35;
+constexpr double kLeastStart = 1e-300;
+
+// Of small numbers.
+bool is_whole(double x) { return x == static_cast<double>(static_cast<int>(x)); }
+bool is_few(double x, double start) { return x <= kFew && is_whole(x) && start < kHuge; }
+
+// For x = 0, 1, ..., kFew.
+CANDIDE_INLINE Pack log_of_few(const Pack& start, const Pack& x) {
+    const Pack one = Pack{} + 1.0;
+    Pack product = x > Pack{} ? start : one;
+    for (int i = 1; i < kFew; ++i) product *= x > Pack{} + static_cast<double>(i) ? start + static_cast<double>(i) : one;
+    return logarithm(product);
+}
+
+// What is left of a class when the row is taken out.
+CANDIDE_INLINE Pack left_of(const Pack& start, const Pack& x, double weight) {
+    const Pack least = Pack{} + kLeastStart, left = start - weight * x;
+    return left > least ? left : least;
+}
+
+struct FewSum {
+    double sum;
+    bool all;  // no cell was left to the others
+};
+
+CANDIDE_CLONES FewSum sum_few(const double* x, const double* start, std::size_t n, double weight) {
+    Pack sum{}, others{};
+    each_pack(x, n, [&](std::size_t j, const Pack& cells) CANDIDE_INLINE_LAMBDA {
+        const Pack none{}, count = cells > none ? cells : none, most = none + static_cast<double>(kFew);
+        const Pack left = left_of(loaded<Pack>(start + j), count, weight);
+        // Adding 2^52 rounds to a whole number.
+        const Pack whole = (count + 4503599627370496.0) - 4503599627370496.0 == count ? count : most + 1.0;
+        const Pack small = left < none + kHuge ? whole : most + 2.0;
+        sum += log_of_few(left, small > most ? none : small);
+        others += small > most ? none + 1.0 : none;
+    });
+    return {total(sum), total(others) == 0.0};
+}
+
+// Cells that are many, or not whole.
+struct Others {
+    std::vector<double> x, left;
+
+    void collect(const double* cells, const double* start, std::size_t n, double weight) {
+        x.clear();
+        left.clear();
+        for (std::size_t k = 0; k < n; ++k) {
+            const double rest = std::max(start[k] - weight * cells[k], kLeastStart);
+            if (!(cells[k] > 0.0) || is_few(cells[k], rest)) continue;
+            x.push_back(cells[k]);
+            left.push_back(rest);
+        }
+        x.resize(padded(x.size()), 0.0);
+        left.resize(x.size(), 1.0);
+    }
+};
+
+CANDIDE_CLONES double sum_others(const double* x, const double* left, std::size_t n) {
+    Pack sum{};
+    for (std::size_t k = 0; k < n; k += kPack) sum += log_rising(loaded<Pack>(left + k), loaded<Pack>(x + k));
+    return total(sum);
+}
+
+struct OwnScratch {
+    std::vector<double> entries;
+    Others others;
+};
+
+double own_row(const double* x, const double* start, std::size_t n, double weight, Others& others) {
+    const FewSum few = sum_few(x, start, n, weight);
+    if (few.all) return few.sum;
+    others.collect(x, start, n, weight);
+    return few.sum + sum_others(others.x.data(), others.left.data(), others.x.size());
+}
+
+}  // namespace
+
+template <class Data>
+Findings own_rising_scores(const Members<Data>& members, const double* start, int n_threads, double* scores) {
+    const auto table = entries_of(members.rows, start, members.n_classes);
+    auto score = [&](std::size_t r, const auto& cells, OwnScratch& scratch) {
+        const double* own = table.of(members.own(r), cells, scratch.entries);
+        scores[r] = own_row(cells.x, own, cells.n, members.weight(r), scratch.others);
+    };
+    return each_row<OwnScratch>(members.rows, 8, {true, {}}, n_threads, score);
+}
+
+namespace {
+
+// The levels of one column.
+CANDIDE_CLONES void fill_levels(const double* start, std::size_t n_classes, std::size_t stride, std::size_t count,
+                                double* out) {
+    for (std::size_t c = 0; c < n_classes; c += kPack) {
+        const Pack first = loaded<Pack>(start + c);
+        Pack sum{};
+        for (std::size_t level = 0; level < count; ++level) {
+            sum += logarithm(first + static_cast<double>(level));
+            store_up_to(n_classes - c, out + level * stride + c, sum);
+        }
+    }
+}
+
+// What cells of 1, 2, ... add to the scores, for as many as there is room and use for.
+class Levels {
+  public:
+    Levels(const ByColumn& start, std::size_t n_classes, std::size_t n_columns, std::size_t n_cells, int n_threads)
+        : stride_((n_classes + 3) / 4 * 4), count_(how_many(n_columns, n_cells)), sums_(n_columns * count_ * stride_) {
+        ByColumn::each_column(count_ ? n_columns : 0, n_classes * count_, n_threads, [&](std::size_t j) {
+            std::vector<double> scratch;
+            fill_levels(start.column(j, scratch), n_classes, stride_, count_, sums_.data() + j * count_ * stride_);
+        });
+    }
+
+    std::size_t count() const { return count_; }
+    std::size_t stride() const { return stride_; }
+    const double* sums() const { return sums_.data(); }
+
+  private:
+    // Half a megabyte stays in the cache; a level is worth having if every column has a cell for it.
+    std::size_t how_many(std::size_t n_columns, std::size_t n_cells) const {
+        const std::size_t useful = std::min<std::size_t>(16, n_cells / std::max<std::size_t>(1, n_columns));
+        return std::min(useful, std::max<std::size_t>(1, (1 << 16) / std::max<std::size_t>(1, n_columns * stride_)));
+    }
+
+    std::size_t stride_, count_;
+    AlignedDoubles sums_;
+};
+
+// One cell under every class.
+CANDIDE_CLONES void add_cell(const double* start, double x, std::size_t n_classes, double* sum) {
+    const bool few = is_few(x, *std::max_element(start, start + n_classes));
+    for (std::size_t c = 0; c < n_classes; c += kPack) {
+        const Pack first = loaded<Pack>(start + c), cell = Pack{} + x;
+        store(sum + c, loaded<Pack>(sum + c) + (few ? log_of_few(first, cell) : log_rising(first, cell)));
+    }
+}
+
+struct Scratch {
+    std::vector<double> sum, column;
+    std::vector<std::int64_t> at;
+};
+
+}  // namespace
+
+template <class Data>
+Findings rising_scores(const Data& rows, const double* start, const double* base, std::size_t n_classes, int n_threads,
+                       double* scores) {
+    const std::size_t n_columns = rows.n_columns, n_cells = count_cells(rows);
+    const ByColumn starts(start, n_classes, n_columns, n_cells >= n_columns, n_threads);
+    const Levels levels(starts, n_classes, n_columns, n_cells, n_threads);
+    const auto most = static_cast<double>(levels.count());
+    auto score = [&](std::size_t r, const auto& cells, Scratch& scratch) {
+        scratch.sum.assign(starts.width(), 0.0);
+        std::copy(base, base + n_classes, scratch.sum.begin());
+        scratch.at.clear();
+        for (std::size_t k = 0; k < cells.n; ++k) {
+            const double x = cells.x[k];
+            if (!(x > 0.0)) continue;
+            const std::size_t j = cells.column(k);
+            if (x <= most && is_whole(x))
+                scratch.at.push_back(static_cast<std::int64_t>(j * levels.count()) + static_cast<std::int64_t>(x) - 1);
+            else
+                add_cell(starts.column(j, scratch.column), x, n_classes, scratch.sum.data());
+        }
+        add_picked(scratch.at.data(), nullptr, scratch.at.size(), levels.sums(), levels.stride(), scratch.sum.data());
+        std::copy_n(scratch.sum.begin(), n_classes, scores + r * n_classes);
+    };
+    return each_row<Scratch>(rows, 2 * n_classes, {true, {}}, n_threads, score);
+}
+
+#define CANDIDE_INSTANTIATE(Data)                                                                                     \
+    template Findings rising_scores(const Data&, const double*, const double*, std::size_t, int, double*);            \
+    template Findings own_rising_scores(const Members<Data>&, const double*, int, double*);
+CANDIDE_INSTANTIATE(Table)
+CANDIDE_INSTANTIATE(Rows<std::int32_t>)
+CANDIDE_INSTANTIATE(Rows<std::int64_t>)
+#undef CANDIDE_INSTANTIATE
+
+}  // namespace candide

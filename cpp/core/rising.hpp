@@ -1,0 +1,21 @@
+// Rising factorials, what counts say about a class whose parameter is uncertain: log Γ(start + x) - log Γ(start).
+#pragma once
+
+#include <cstddef>
+
+#include "findings.hpp"
+#include "members.hpp"
+
+namespace candide {
+
+// scores[r, c] = base[c] + the sum over columns; cells that are 0 or missing add nothing. start: (n_classes, n_columns),
+// above 0. Data: a Table or Rows<Index>.
+template <class Data>
+Findings rising_scores(const Data& rows, const double* start, const double* base, std::size_t n_classes, int n_threads,
+                       double* scores);
+
+// The same under each row's own class, whose start contains the row.
+template <class Data>
+Findings own_rising_scores(const Members<Data>& members, const double* start, int n_threads, double* scores);
+
+}  // namespace candide
