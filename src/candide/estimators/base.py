@@ -30,7 +30,7 @@ from ..model.state import State
 from ..model.table import Table
 from .answers import Answers
 from .desk import Desk
-from .settings import choice, flag, number
+from .settings import DEFAULTS, choice, flag, number
 
 
 def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -324,6 +324,16 @@ class BaseNB(Desk, Answers, ClassifierMixin, BaseEstimator, ABC):  # type: ignor
         except AttributeError:
             check_is_fitted(self)
             raise
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        names = [name for name, value in DEFAULTS.items() if vars(self).get(name) is value]
+        return {**state, "_not_given": names}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        names = state.pop("_not_given", [])
+        super().__setstate__(state)
+        self.__dict__.update({name: DEFAULTS[name] for name in names})
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_model" in vars(self)

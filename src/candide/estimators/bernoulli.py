@@ -10,7 +10,7 @@ from ..families import Bernoulli
 from ..kernels.data import Floats
 from ..priors import Beta
 from .discrete import CountNB
-from .settings import LAPLACE, number
+from .settings import DEFAULTS, number
 
 
 class BernoulliNB(CountNB):
@@ -51,7 +51,7 @@ class BernoulliNB(CountNB):
     def __init__(
         self,
         *,
-        alpha: Any = LAPLACE,
+        alpha: Any = DEFAULTS["alpha"],
         force_alpha: bool = True,
         binarize: float | None = 0.0,
         fit_prior: bool = True,

@@ -14,7 +14,7 @@ from ..priors import Dirichlet
 from .base import read_only
 from .beliefs import read_prior
 from .discrete import DiscreteNB
-from .settings import LAPLACE, choice
+from .settings import DEFAULTS, choice
 
 
 class CategoricalNB(DiscreteNB):
@@ -62,7 +62,7 @@ class CategoricalNB(DiscreteNB):
     def __init__(
         self,
         *,
-        alpha: Any = LAPLACE,
+        alpha: Any = DEFAULTS["alpha"],
         force_alpha: bool = True,
         fit_prior: bool = True,
         class_prior: Any = None,

@@ -11,7 +11,7 @@ from ..families import Complement
 from ..kernels.data import Floats
 from ..priors import Dirichlet
 from .discrete import CountNB
-from .settings import LAPLACE, flag
+from .settings import DEFAULTS, flag
 
 
 class _Refused:
@@ -65,7 +65,7 @@ class ComplementNB(CountNB):
     def __init__(
         self,
         *,
-        alpha: Any = LAPLACE,
+        alpha: Any = DEFAULTS["alpha"],
         force_alpha: bool = True,
         fit_prior: bool = True,
         class_prior: Any = None,

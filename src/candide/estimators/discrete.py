@@ -14,7 +14,7 @@ from ..model.plan import ClassPrior
 from ..priors import Estimate
 from .base import BaseNB, read_only
 from .beliefs import class_prior_of, read_estimate, read_prior, stacked
-from .settings import Default, flag
+from .settings import flag, is_given
 
 _ALPHA_MIN = 1e-10
 _CHOSEN = ("evidence", "loo")
@@ -53,8 +53,7 @@ class DiscreteNB(BaseNB):
     def _belief(self, make: Callable[[Any], Any]) -> tuple[Any, Estimate]:
         """The prior of the parameters and the way to estimate; what contradicts itself is refused."""
         estimate = read_estimate(self.estimate, "mean")
-        values = {name: getattr(self, name) for name in self._prior_settings()}
-        given = [name for name, value in values.items() if not (value is None or isinstance(value, Default))]
+        given = [name for name in self._prior_settings() if is_given(name, getattr(self, name))]
         if estimate == "mle" and given:
             raise ParameterError(
                 f"{given[0]} is given with estimate='mle', and maximum likelihood knows no prior; leave one of them out"

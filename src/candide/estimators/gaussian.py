@@ -11,9 +11,7 @@ from ..model.plan import ClassPrior
 from ..priors import Normal, NormalInverseGamma
 from .base import BaseNB, read_only
 from .beliefs import class_prior_of, read_estimate, read_prior, stacked
-from .settings import Default, choice, number
-
-_FLOOR = Default(1e-9)
+from .settings import DEFAULTS, choice, is_given, number
 
 
 class GaussianNB(BaseNB):
@@ -60,7 +58,7 @@ class GaussianNB(BaseNB):
         self,
         *,
         priors: Any = None,
-        var_smoothing: float = _FLOOR,
+        var_smoothing: float = DEFAULTS["var_smoothing"],
         ddof: float = 0,
         variance: Literal["class", "shared"] = "class",
         class_weight: Any = None,
@@ -86,7 +84,7 @@ class GaussianNB(BaseNB):
     def _family(self, n_features: int) -> Gaussian:
         prior = self.parameter_prior
         estimate = read_estimate(self.estimate, "mle" if prior is None else "mean")
-        given = not isinstance(self.var_smoothing, Default)
+        given = is_given("var_smoothing", self.var_smoothing)
         shared = choice(self.variance, "variance", ("class", "shared")) == "shared"
         if estimate == "mle":
             if prior is not None:

@@ -11,7 +11,7 @@ from ..families import Multinomial
 from ..kernels.data import Array, Floats
 from ..priors import Dirichlet
 from .discrete import CountNB
-from .settings import LAPLACE
+from .settings import DEFAULTS
 
 
 class MultinomialNB(CountNB):
@@ -57,7 +57,7 @@ class MultinomialNB(CountNB):
     def __init__(
         self,
         *,
-        alpha: Any = LAPLACE,
+        alpha: Any = DEFAULTS["alpha"],
         force_alpha: bool = True,
         fit_prior: bool = True,
         class_prior: Any = None,

@@ -11,7 +11,7 @@ from ..kernels.data import Floats
 from ..priors import Gamma
 from .base import read_only
 from .discrete import CountNB
-from .settings import LAPLACE, number
+from .settings import DEFAULTS, number
 
 
 class PoissonNB(CountNB):
@@ -56,8 +56,8 @@ class PoissonNB(CountNB):
     def __init__(
         self,
         *,
-        alpha: Any = LAPLACE,
-        beta: float = LAPLACE,
+        alpha: Any = DEFAULTS["alpha"],
+        beta: float = DEFAULTS["beta"],
         fit_prior: bool = True,
         class_prior: Any = None,
         class_weight: Any = None,

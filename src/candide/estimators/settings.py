@@ -8,18 +8,14 @@ import numpy as np
 
 from ..exceptions import ParameterError
 
-
-class Default(float):
-    """The value of a parameter that nobody gave: a number like any other, but one that contradicts nothing.
-
-    ``MultinomialNB(estimate="mle")`` means no pseudo-count, ``MultinomialNB(estimate="mle", alpha=1.0)`` is a mistake.
-    """
-
-    def __deepcopy__(self, memo: Any) -> Default:
-        return self
+# Values of parameters that nobody gave, known by identity: ``MultinomialNB(estimate="mle")`` means no pseudo-count, but
+# ``MultinomialNB(estimate="mle", alpha=1.0)`` contradicts itself. (``float`` of a text makes an object of its own.)
+DEFAULTS = {"alpha": float("1.0"), "beta": float("1.0"), "var_smoothing": float("1e-9")}
 
 
-LAPLACE = Default(1.0)
+def is_given(name: str, value: Any) -> bool:
+    """Whether a user gave this parameter, be it with the value that it has anyway."""
+    return value is not None and value is not DEFAULTS.get(name)
 
 
 def number(value: Any, name: str, most: float = np.inf) -> float:
