@@ -11,7 +11,7 @@ from ..exceptions import InputError
 from ..kernels import Kernels
 from ..kernels.base import LinearTable
 from ..kernels.data import Array, Data, Floats, Positions, Sparse
-from ..priors import Beta, Estimate, LogProbability, log_share, pseudo_count
+from ..priors import Beta, Estimate, LogProbability, above_zero, largest, log_share, pseudo_count
 from ..statistics import Counts
 from ..statistics.base import as_dense, remaining
 from .base import Batch, Scores, cell_positions, require_proper
@@ -56,11 +56,11 @@ class Bernoulli:
     def _shares(self, on: Floats, off: Floats) -> tuple[LogProbability, LogProbability]:
         raw_on = on + pseudo_count(self.prior.a, self.estimate)
         raw_off = off + pseudo_count(self.prior.b, self.estimate)
-        part_on, part_off = np.maximum(raw_on, 0.0), np.maximum(raw_off, 0.0)
+        part_on, part_off = above_zero(raw_on), above_zero(raw_off)
         cornered = part_on + part_off <= 0
         if cornered.any():
-            part_on = np.where(cornered, raw_on >= raw_off, part_on)
-            part_off = np.where(cornered, raw_off >= raw_on, part_off)
+            part_on = np.where(cornered, largest(raw_on, raw_off), part_on)
+            part_off = np.where(cornered, largest(raw_off, raw_on), part_off)
         whole = part_on + part_off
         return log_share(part_on, whole, 2), log_share(part_off, whole, 2)
 
@@ -81,7 +81,7 @@ class Bernoulli:
         # A class that never saw a word gives it the same weight as any other such word: only seen ones are stored.
         by_column = statistics.total.tocsc()
         never = self._shares_without(np.zeros_like(statistics.rows), statistics.rows, weight)
-        off = np.maximum(statistics.rows[by_column.indices] - by_column.data, 0.0)
+        off = remaining(statistics.rows[by_column.indices], by_column.data)
         seen = self._shares_without(by_column.data, off, weight)
 
         def sparse_score(on: Floats, off: Floats, never_on: Floats, never_off: Floats) -> Score:
@@ -142,7 +142,7 @@ class Bernoulli:
 
 def _on_off(statistics: Counts) -> tuple[Floats, Floats]:
     on = statistics.dense()
-    return on, np.maximum(statistics.observed() - on, 0.0)
+    return on, remaining(statistics.observed(), on)
 
 
 def _on_or_off(data: Data) -> bool:

@@ -14,6 +14,7 @@ from ..kernels.data import Data, Floats, Sparse
 from ..kernels.places import infinite_cell
 from ..priors import Estimate, MeanVariance, Normal, NormalInverseGamma
 from ..statistics import Moments
+from ..statistics.base import ROUNDING
 from .base import Batch, Scores, require_proper
 from .normal import GaussianLikelihood
 from .normal_left_out import left_out_normal
@@ -105,15 +106,14 @@ class Gaussian:
         the column's overall distribution.
         """
         seen = statistics.weight > 0
-        scatter, rows = statistics.scatter, statistics.weight - self.ddof
+        scatter, weight = statistics.scatter, statistics.weight
+        rows = np.where(seen, weight - self.ddof, 0.0)
         if self.shared:
-            scatter, rows = scatter.sum(axis=0), np.where(seen, rows, 0.0).sum(axis=0)
-            seen_any = np.broadcast_to(seen.any(axis=0), seen.shape)
-            scatter, rows = np.broadcast_to(scatter, seen.shape), np.broadcast_to(rows, seen.shape)
-        else:
-            seen_any = seen
+            scatter, rows, weight = (_like(part.sum(axis=0), statistics) for part in (scatter, rows, weight))
         mean = np.where(seen, statistics.mean, overall.mean)
-        own = np.divide(scatter, rows, out=_like(overall.variance, statistics), where=seen_any & (rows > 0))
+        # Weights that are fractions may leave rounding where there should be no degree of freedom.
+        enough = (weight > 0) & (rows > ROUNDING * weight)
+        own = np.divide(scatter, rows, out=_like(overall.variance, statistics), where=enough)
         return mean, own + overall.floor
 
     def table(self, statistics: Moments) -> NormalTable:

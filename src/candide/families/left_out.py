@@ -20,16 +20,17 @@ _CELLS = 1 << 20
 
 
 def replace_own(family: Family, batch: Batch, statistics: Any, own: Scores, kernels: Kernels) -> Scores:
-    """Scores under all classes, with those of the rows' own classes replaced."""
+    """Scores under all classes, with those of the rows' own classes replaced. Rows without weight were never in."""
     likelihood = family.likelihood(statistics)
     finite = likelihood.scores(batch.data, np.zeros(batch.n_classes), kernels)
     limits = likelihood.limits(batch.data, kernels)
     if not limits and any(limit.any() for limit in own.limits):
         limits = [np.zeros_like(finite) for _ in own.limits]
-    place = np.arange(len(batch.classes)), batch.classes
-    finite[place] = own.finite
+    rows = np.arange(len(batch.classes)) if batch.weight is None else np.flatnonzero(batch.weight > 0)
+    place = rows, batch.classes[rows]
+    finite[place] = own.finite[rows]
     for k, limit in enumerate(limits):
-        limit[place] = own.limits[k] if own.limits else 0.0
+        limit[place] = own.limits[k][rows] if own.limits else 0.0
     return Scores(finite, tuple(limits))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..encoding.categories import Lookup
 from ..exceptions import ParameterError
 from ..kernels.data import Array, Floats, Positions
-from ..priors import LogProbability, log_share
+from ..priors import LogProbability, above_zero, largest, log_share
 
 
 class Slots(NamedTuple):
@@ -41,11 +41,11 @@ def with_spare(alpha: Floats, n_slots: int) -> Floats:
 
 def log_shares(raw: Floats, copies: Floats) -> LogProbability:
     """log θ of slots behind which so many values stand; see ``priors.shares.parts_of`` for the corner."""
-    part = np.maximum(raw, 0.0)
+    part = above_zero(raw)
     whole = (part * copies).sum(axis=1, keepdims=True)
     if (whole <= 0).any():
         top = np.where(copies > 0, raw, -np.inf).max(axis=1, keepdims=True)
-        part = np.where(whole <= 0, raw >= top, part)
+        part = np.where(whole <= 0, largest(raw, top), part)
         whole = (part * copies).sum(axis=1, keepdims=True)
     return log_share(part, whole, int(copies.sum()))
 

@@ -37,7 +37,7 @@ def leave_one_out(model: Classifier, batch: Batch, kernels: Kernels, prior: Prio
     if kernels.normalise(finite, logarithm=True):
         for i in np.flatnonzero(~np.isfinite(finite.max(axis=1))):
             # A row so extreme that its scores overflow: by a model made without it.
-            finite[i] = _scored_by_rest(model, batch.take(np.array([i])), kernels, prior)[0]
+            finite[i] = _scored_by_rest(model, batch, np.array([i]), kernels, prior)[0]
     return finite
 
 
@@ -57,17 +57,21 @@ def blocked_folds(model: Classifier, batch: Batch, folds: Array, kernels: Kernel
     out = np.empty((len(folds), len(model.classes)))
     order = np.argsort(folds, kind="stable")
     for rows in np.split(order, np.flatnonzero(np.diff(folds[order])) + 1):
-        out[rows] = _scored_by_rest(model, batch.take(rows), kernels, prior)
+        out[rows] = _scored_by_rest(model, batch, rows, kernels, prior)
     return out
 
 
-def _scored_by_rest(model: Classifier, batch: Batch, kernels: Kernels, prior: PriorWhileOut) -> Floats:
+def _scored_by_rest(model: Classifier, batch: Batch, rows: Array, kernels: Kernels, prior: PriorWhileOut) -> Floats:
     """Rows scored by the model without them."""
-    rest = model.state.statistics.without(model.family.observe(batch, kernels))
+    whole, out = model.state.statistics, batch.take(rows)
+    rest = whole.without(model.family.observe(out, kernels))
+    if rest.lost_digits(whole) and np.allclose(batch.row_weight(), whole.rows, rtol=1e-9):
+        # All rows are here: the others speak for themselves.
+        rest = model.family.observe(batch.take(np.delete(np.arange(len(batch.classes)), rows)), kernels)
     offset = model.scorer.offset
     if prior == "removed":
         offset = model.offset_for(rest.rows)
-    return Scorer(model.family.likelihood(rest), offset).posterior(batch.data, kernels, logarithm=True)
+    return Scorer(model.family.likelihood(rest), offset).posterior(out.data, kernels, logarithm=True)
 
 
 def read_folds(groups: Any, n_folds: int | None, n_rows: int) -> Array:

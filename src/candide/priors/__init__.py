@@ -4,7 +4,7 @@ from .base import ESTIMATES, Estimate, Prior
 from .dirichlet import Beta, Dirichlet
 from .gamma import Gamma
 from .normal import MeanVariance, Normal, NormalInverseGamma
-from .shares import LogProbability, log_share, parts_of, pseudo_count
+from .shares import LogProbability, above_zero, largest, log_share, parts_of, pseudo_count
 
 __all__ = [
     "ESTIMATES",
@@ -17,6 +17,8 @@ __all__ = [
     "Normal",
     "NormalInverseGamma",
     "Prior",
+    "above_zero",
+    "largest",
     "log_share",
     "parts_of",
     "pseudo_count",

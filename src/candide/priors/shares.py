@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.data import Floats
+from ..kernels.data import Array, Floats
 from .base import Estimate
 
 
@@ -50,8 +50,22 @@ def parts_of(raw: Floats) -> Floats:
 
     Without any part above 0 the mode of a Dirichlet lies in a corner: that of the largest cell; equals share it.
     """
-    part = np.maximum(raw, 0.0)
+    part = above_zero(raw)
     if (raw < 0).any():
         cornered = part.sum(axis=-1, keepdims=True) <= 0
-        part = np.where(cornered, raw >= raw.max(axis=-1, keepdims=True), part)
-    return np.asarray(part)
+        part = np.where(cornered, largest(raw, raw.max(axis=-1, keepdims=True)), part)
+    return part
+
+
+# Modes subtract 1 from sums of weights: what is left of two that should be equal is rounding.
+_ROUNDING = 1e-12
+
+
+def above_zero(raw: Floats) -> Floats:
+    """``raw`` where it lies above 0, else 0; beside values below 0, rounding is 0 too."""
+    return np.asarray(np.where(raw > _ROUNDING, raw, 0.0) if (raw < 0).any() else raw)
+
+
+def largest(raw: Floats, top: Floats) -> Array:
+    """Which cells are the largest, up to rounding."""
+    return np.asarray(raw >= top - _ROUNDING)

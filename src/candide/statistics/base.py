@@ -30,6 +30,9 @@ class Statistics(Protocol):
     def without(self, other: Self) -> Self:
         """As ``forget``, but everything that has a place keeps it, though nothing be left of it."""
 
+    def lost_digits(self, before: Self) -> bool:
+        """Whether so little is left of ``before`` that rounding shows."""
+
     def take(self, classes: Array) -> Self:
         """A summary whose class ``i`` is class ``classes[i]`` of this one; one may be taken many times."""
 

@@ -72,6 +72,9 @@ class CategoryCounts:
         refuse_above(after.observed(), rows, self.rows, "the number of missing cells")
         return after
 
+    def lost_digits(self, before: CategoryCounts) -> bool:
+        return False
+
     def take(self, classes: Array) -> CategoryCounts:
         return CategoryCounts(self.rows[classes], self.labels, self.count[classes])
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..exceptions import ForgetError
 from ..kernels.data import Array, Floats
-from .base import as_dense, move_classes, never_learned, refuse_above, subtract
+from .base import as_dense, move_classes, never_learned, refuse_above, remaining, subtract
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,9 @@ class Counts:
 
     without = forget
 
+    def lost_digits(self, before: Counts) -> bool:
+        return False
+
     def take(self, classes: Array) -> Counts:
         missing = None if self.missing is None else as_dense(self.missing[classes])
         return Counts(self.rows[classes], as_dense(self.total[classes]), missing, self.presence)
@@ -79,7 +82,7 @@ class Counts:
         """Weight of the cells that were seen, ``(classes, columns)`` or ``(classes, 1)`` where all columns agree."""
         if self.missing is None:
             return self.rows[:, None]
-        return np.maximum(self.rows[:, None] - as_dense(self.missing), 0.0)
+        return remaining(self.rows[:, None], as_dense(self.missing))
 
     def dense(self) -> Floats:
         """``total`` as an array."""

@@ -51,6 +51,9 @@ class Moments:
 
     without = forget
 
+    def lost_digits(self, before: Moments) -> bool:
+        return bool(((self.scatter <= 1e-4 * before.scatter) & (before.scatter > 0) & (self.weight > 0)).any())
+
     def take(self, classes: Array) -> Moments:
         return Moments(*(part[classes] for part in self.arrays().values()))
 
