@@ -50,21 +50,11 @@ CANDIDE_CLONES double row_score(const StudentCell*, const double* x, std::size_t
 }
 
 template <class Cell>
-std::vector<Cell> prepare(const NormalPacks& table, const Variance& variance, std::size_t n_classes, std::size_t n_columns) {
-    std::vector<Cell> cells;
-    cells.reserve(n_classes * padded(n_columns) / kPack);
-    for (std::size_t c = 0; c < n_classes; ++c)
-        for (std::size_t j = 0; j < n_columns; j += kPack) cells.push_back(Cell::of(table.at(c, j, 1.0), variance));
-    return cells;
-}
-
-template <class Cell>
 Findings score(const Members<Table>& members, const NormalTable& table, const Variance& variance, int n_threads,
                double* scores) {
     const std::size_t n = members.rows.n_columns;
     const NormalPacks packs(table, members.n_classes, n);
-    std::vector<Cell> cells;
-    if (!members.weights) cells = prepare<Cell>(packs, variance, members.n_classes, n);
+    const auto cells = prepare<Cell>(packs, variance, members.weights ? 0 : members.n_classes, n);
     return each_row(members.rows, 8, {false, {}}, n_threads, [&](std::size_t r, const auto& row, auto&) {
         const std::size_t c = members.own(r);
         scores[r] = members.weights ? row_score(static_cast<const Cell*>(nullptr), row.x, n, packs, c, members.weights[r], variance)

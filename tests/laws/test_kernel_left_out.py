@@ -176,6 +176,39 @@ def test_left_out_complements_are_those_of_the_other_rows(kernels: Any, problem:
         assert_close((got.sums[i], got.zeros[i]), (log @ x, (left == 0) @ x))
 
 
+def shared_posterior(problem: Problem, data: Data, prior: float) -> tuple[Floats, Floats, Floats, Floats]:
+    """Locations and strengths of classes; shapes and scales of columns."""
+    own = normal_posterior(problem, data, prior)
+    return own.location, own.strength, own.shape.sum(axis=0), own.scale.sum(axis=0)
+
+
+@every_layout
+@few
+@given(problem=problems(WEIGHTS, low=-2), prior=st.sampled_from([0.0, 0.5]), extra=st.sampled_from([0.0, 1.0]))
+def test_left_out_shared_scores_agree(layout: str, problem: Problem, prior: float, extra: float) -> None:
+    """Also in which rows leave too little behind."""
+    data = LAYOUTS[layout](problem.X)
+    args = (data, problem.classes, problem.weight, *shared_posterior(problem, data, prior), extra, 0.1)
+    base = problem.table(1)[:, 0]
+    assert_close(*(k.left_out_shared(*args, base) for k in (NATIVE, REFERENCE)))
+
+
+@BOTH
+@few
+@given(problem=problems(WEIGHTS, low=-2))
+def test_left_out_shared_scores_are_those_of_the_other_rows(kernels: Any, problem: Problem) -> None:
+    """The posterior made again without the row."""
+    data = LAYOUTS["c-f8"](problem.X)
+    none, weight = np.zeros(problem.n_classes), row_weights(problem)
+    posterior = shared_posterior(problem, data, 0.5)
+    got = kernels.left_out_shared(data, problem.classes, problem.weight, *posterior, 1.0, 0.1, none)
+    for i, x in enumerate(problem.X):
+        without = replace(problem, weight=np.where(np.arange(len(weight)) == i, 0.0, weight))
+        location, _, shape, scale = shared_posterior(without, data, 0.5)
+        cells = stats.norm.logpdf(x, location, np.sqrt(scale / (shape + 1.0) + 0.1))
+        np.testing.assert_allclose(got[i], np.nansum(cells, axis=1), rtol=1e-9, atol=1e-9)
+
+
 @BOTH
 @pytest.mark.parametrize("layout", ["c-f8", "fortran", "columns", "csr-f8-i4"])
 def test_negative_and_infinite_counts_are_refused(layout: str, kernels: Any) -> None:
