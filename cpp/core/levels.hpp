@@ -16,7 +16,7 @@ inline bool is_whole(double x) { return x == static_cast<double>(static_cast<int
 
 class Levels {
   public:
-    // `make(classes of a column, x, sum, scratch)` adds what a cell of x says to the sums; false if there is more to say.
+    // `make(column, x, sum, scratch)` adds what a cell of x says to the sums; false if there is more to say.
     template <class Make>
     Levels(const ByColumn& columns, std::size_t n_columns, std::size_t n_cells, int n_threads, Make&& make)
         : stride_(columns.width()),

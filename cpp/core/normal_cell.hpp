@@ -53,7 +53,8 @@ struct alignas(64) NormalCell {
     CANDIDE_INLINE static NormalCell of(const NormalPack& all, const Variance& variance) {
         const Pack left = all.strength - all.weight, ratio = all.strength / left;
         const Pack degrees = all.shape - 0.5 * all.weight + variance.extra;
-        const Pack spread = all.scale + variance.floor * degrees, least = kLeastScale * all.scale, tiny = Pack{} + 1e-290;
+        const Pack spread = all.scale + variance.floor * degrees;
+        const Pack least = kLeastScale * all.scale, tiny = Pack{} + 1e-290;
         // The precision p stays far from the ends of the numbers.
         const Pack usable = where_above(left, kLeastStrength * all.strength, 0.5 / kPi * degrees);
         return {all.location, 0.5 * all.weight * ratio, spread, where_above(usable, 1e-290 * spread, usable),

@@ -20,9 +20,12 @@ bool is_few(double x, double start) { return x <= kFew && is_whole(x) && start <
 
 // For x = 0, 1, ..., kFew.
 CANDIDE_INLINE Pack log_of_few(const Pack& start, const Pack& x) {
-    const Pack one = Pack{} + 1.0;
-    Pack product = x > Pack{} ? start : one;
-    for (int i = 1; i < kFew; ++i) product *= x > Pack{} + static_cast<double>(i) ? start + static_cast<double>(i) : one;
+    const Pack none{}, one = none + 1.0;
+    Pack product = x > none ? start : one;
+    for (int i = 1; i < kFew; ++i) {
+        const Pack step = none + static_cast<double>(i);
+        product *= x > step ? start + step : one;
+    }
     return logarithm(product);
 }
 
