@@ -1,4 +1,5 @@
 #include "../core/complement.hpp"
+#include "../core/shared_normal.hpp"
 
 #include "arrays.hpp"
 #include "shapes.hpp"
@@ -21,6 +22,26 @@ void bind_left_out(nb::module_& module) {
         },
         nb::arg("values"), nb::arg("indptr").none(), nb::arg("indices").none(), exact("classes"),
         exact("weight").none(), exact("others"), nb::arg("n_threads"), exact("sums"), exact("zeros"));
+
+    module.def(
+        "left_out_shared",
+        [](nb::object source, Positions classes, MaybeDoubles weight, Doubles location, Doubles strength, Doubles shape,
+           Doubles scale, double extra, double floor, Doubles base, int n_threads, Output scores) {
+            const Table rows = table_of(source);
+            const std::size_t n_classes = count_classes(scores, base, rows.n_rows);
+            check_shape(location, {n_classes, rows.n_columns}, "location");
+            check_shape(strength, {n_classes, rows.n_columns}, "strength");
+            check_length(shape, rows.n_columns, "shape");
+            check_length(scale, rows.n_columns, "scale");
+            const auto members = members_of(rows, classes, weight, n_classes);
+            const NormalTable table{strength.data(), location.data(), shape.data(), scale.data()};
+            return as_tuple(unlocked([&] {
+                return left_out_shared(members, table, {extra, floor}, base.data(), n_threads, scores.data());
+            }));
+        },
+        nb::arg("table"), exact("classes"), exact("weight").none(), exact("location"), exact("strength"),
+        exact("shape"), exact("scale"), nb::arg("extra"), nb::arg("floor"), nb::arg("base"), nb::arg("n_threads"),
+        exact("scores"));
 }
 
 }  // namespace candide

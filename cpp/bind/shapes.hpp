@@ -53,7 +53,8 @@ inline void check_groups(std::size_t n_rows, const Positions& classes, const May
 
 // Rows that belong to classes of which tables have one row each.
 template <class Data>
-Members<Data> members_of(const Data& rows, const Positions& classes, const MaybeDoubles& weight, std::size_t n_classes) {
+Members<Data> members_of(const Data& rows, const Positions& classes, const MaybeDoubles& weight,
+                         std::size_t n_classes) {
     check_groups(rows.n_rows, classes, weight, n_classes);
     return {rows, classes.data(), data_or_null(weight), n_classes};
 }

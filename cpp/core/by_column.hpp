@@ -10,12 +10,28 @@
 
 namespace candide {
 
+// Calls `visit(begin, end)` for stretches of columns.
+template <class Visit>
+void each_stretch_of_columns(std::size_t n_columns, std::size_t work, int n_threads, Visit&& visit) {
+    constexpr std::size_t kColumns = 512;
+    parallel_for((n_columns + kColumns - 1) / kColumns, work, n_threads, [&](std::size_t task) {
+        visit(task * kColumns, std::min(n_columns, (task + 1) * kColumns));
+    });
+}
+
 class ByColumn {
   public:
     // Few cells do not pay for a copy of the whole table: their columns are gathered when they are asked for.
-    ByColumn(const double* table, std::size_t n_classes, std::size_t n_columns, bool copy, int n_threads)
-        : table_(table), n_classes_(n_classes), n_columns_(n_columns), copy_(copy ? n_columns * width() : 0), copied_(copy) {
-        if (copy) each_column(n_columns, n_classes, n_threads, [&](std::size_t j) { gather(j, copy_.data() + j * width()); });
+    ByColumn(const double* table, std::size_t n_classes, std::size_t n_columns, std::size_t n_cells, int n_threads)
+        : table_(table),
+          n_classes_(n_classes),
+          n_columns_(n_columns),
+          copied_(n_cells >= n_columns),
+          copy_(copied_ ? n_columns * width() : 0) {
+        if (!copied_) return;
+        each_stretch_of_columns(n_columns, n_columns * n_classes, n_threads, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t j = begin; j < end; ++j) gather(j, copy_.data() + j * width());
+        });
     }
 
     // Doubles in a column.
@@ -29,15 +45,6 @@ class ByColumn {
         return scratch.data();
     }
 
-    template <class Visit>
-    static void each_column(std::size_t n_columns, std::size_t n_classes, int n_threads, Visit&& visit) {
-        constexpr std::size_t kColumnsPerTask = 512;
-        parallel_for((n_columns + kColumnsPerTask - 1) / kColumnsPerTask, n_columns * n_classes, n_threads, [&](std::size_t t) {
-            const std::size_t end = std::min(n_columns, (t + 1) * kColumnsPerTask);
-            for (std::size_t j = t * kColumnsPerTask; j < end; ++j) visit(j);
-        });
-    }
-
   private:
     void gather(std::size_t j, double* out) const {
         for (std::size_t c = 0; c < n_classes_; ++c) out[c] = table_[c * n_columns_ + j];
@@ -46,8 +53,8 @@ class ByColumn {
 
     const double* table_;
     std::size_t n_classes_, n_columns_;
-    AlignedDoubles copy_;
     bool copied_;
+    AlignedDoubles copy_;
 };
 
 }  // namespace candide

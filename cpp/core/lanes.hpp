@@ -44,9 +44,9 @@ using Lanes8 = LaneArray<8>;
 using Lanes4 = LaneArray<4>;
 #endif
 
-// What elementary functions work on: eight numbers at a time, or one. Both know comparisons and `? :`. A comparison must
-// stand in front of its question mark: one that is kept, or joined to another, is made lane by lane (GCC 12), and so is
-// x == x.
+// What elementary functions work on: eight numbers at a time, or one. Both know comparisons and `? :`. A comparison
+// must stand in front of its question mark: one that is kept, or joined to another, is made lane by lane (GCC 12), and
+// so is x == x.
 #ifdef CANDIDE_VECTORS
 using Pack = Lanes8;
 #else

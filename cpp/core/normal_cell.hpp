@@ -1,6 +1,8 @@
 // What taking a row out of a pack of normal-inverse-gamma distributions leaves, prepared for scoring the row's cells.
 #pragma once
 
+#include <vector>
+
 #include "elementary.hpp"
 #include "entries.hpp"
 #include "own_normal.hpp"
@@ -22,20 +24,25 @@ CANDIDE_INLINE Pack where_above(const Pack& high, const Pack& low, const Pack& v
 // The distributions of all classes in whole packs.
 class NormalPacks {
   public:
-    NormalPacks(const NormalTable& table, std::size_t n_classes, std::size_t n_columns)
+    // With shared variances the table has one row of shapes and scales for all classes.
+    NormalPacks(const NormalTable& table, std::size_t n_classes, std::size_t n_columns, bool shared = false)
         : strength_(table.strength, n_classes, n_columns),
           location_(table.location, n_classes, n_columns),
-          shape_(table.shape, n_classes, n_columns),
-          scale_(table.scale, n_classes, n_columns) {}
+          shape_(table.shape, shared ? 1 : n_classes, n_columns),
+          scale_(table.scale, shared ? 1 : n_classes, n_columns),
+          shared_(shared) {}
 
     // Columns j ... of class c.
     CANDIDE_INLINE NormalPack at(std::size_t c, std::size_t j, double weight) const {
-        auto part = [&](const PaddedEntries& entries) CANDIDE_INLINE_LAMBDA { return loaded<Pack>(entries.row(c) + j); };
-        return {part(strength_), part(location_), part(shape_), part(scale_), Pack{} + weight};
+        const std::size_t s = shared_ ? 0 : c;
+        return {loaded<Pack>(strength_.row(c) + j), loaded<Pack>(location_.row(c) + j), loaded<Pack>(shape_.row(s) + j),
+                loaded<Pack>(scale_.row(s) + j), Pack{} + weight};
     }
+    const double* location(std::size_t c) const { return location_.row(c); }
 
   private:
     PaddedEntries strength_, location_, shape_, scale_;
+    bool shared_;
 };
 
 // Cells score ½ log p - π stretch (x - location)² p, with p = degrees / (spread - pull (x - location)²), which is
@@ -46,7 +53,8 @@ struct alignas(64) NormalCell {
     CANDIDE_INLINE static NormalCell of(const NormalPack& all, const Variance& variance) {
         const Pack left = all.strength - all.weight, ratio = all.strength / left;
         const Pack degrees = all.shape - 0.5 * all.weight + variance.extra;
-        const Pack spread = all.scale + variance.floor * degrees, least = kLeastScale * all.scale, tiny = Pack{} + 1e-290;
+        const Pack spread = all.scale + variance.floor * degrees;
+        const Pack least = kLeastScale * all.scale, tiny = Pack{} + 1e-290;
         // The precision p stays far from the ends of the numbers.
         const Pack usable = where_above(left, kLeastStrength * all.strength, 0.5 / kPi * degrees);
         return {all.location, 0.5 * all.weight * ratio, spread, where_above(usable, 1e-290 * spread, usable),
@@ -92,5 +100,16 @@ struct alignas(64) StudentCell {
         return where_known(x, where_above(none + (1.0 - kLeastScale), lost, score), none);
     }
 };
+
+// The cells of all classes for rows of weight 1.
+template <class Cell>
+std::vector<Cell> prepare(const NormalPacks& table, const Variance& variance, std::size_t n_classes,
+                          std::size_t n_columns) {
+    std::vector<Cell> cells;
+    cells.reserve(n_classes * padded(n_columns) / kPack);
+    for (std::size_t c = 0; c < n_classes; ++c)
+        for (std::size_t j = 0; j < n_columns; j += kPack) cells.push_back(Cell::of(table.at(c, j, 1.0), variance));
+    return cells;
+}
 
 }  // namespace candide

@@ -34,8 +34,8 @@ CANDIDE_CLONES LogSum log_sum_row(const double* x, const double* part, double we
 }
 
 template <class Data>
-Findings own_linear_scores(const Members<Data>& members, const double* weights, const double* base, const double* absent,
-                           std::optional<double> threshold, int n_threads, double* scores) {
+Findings own_linear_scores(const Members<Data>& members, const double* weights, const double* base,
+                           const double* absent, std::optional<double> threshold, int n_threads, double* scores) {
     const auto table = entries_of(members.rows, weights, members.n_classes);
     const auto gaps = entries_of(members.rows, absent, members.n_classes);
     using Scratch = std::pair<std::vector<double>, std::vector<double>>;

@@ -1,6 +1,5 @@
 // Scores of rows under their own class alone, at the cost of one class; where totals contain the row, without it.
-//
-// The rows are a Table or Rows<Index>; classes: (n_rows); weight: (n_rows), null: all 1; tables: (n_classes, n_columns).
+// Tables are (n_classes, n_columns).
 #pragma once
 
 #include <cstddef>
@@ -15,8 +14,8 @@ namespace candide {
 
 // The linear score (score.hpp).
 template <class Data>
-Findings own_linear_scores(const Members<Data>& members, const double* weights, const double* base, const double* absent,
-                           std::optional<double> threshold, int n_threads, double* scores);
+Findings own_linear_scores(const Members<Data>& members, const double* weights, const double* base,
+                           const double* absent, std::optional<double> threshold, int n_threads, double* scores);
 
 // A total from which a row is taken that leaves no more than this part of it has become 0.
 inline constexpr double kRest = 1e-12;

@@ -14,9 +14,10 @@ CANDIDE_INLINE double sum_row(const double* x, std::size_t n, CellAt&& cell_at) 
     Pack sum{};
     for (std::size_t first = 0; first < n; first += kFactors * kPack) {
         LogProduct roots;
-        each_pack(x + first, std::min(n - first, kFactors * kPack), [&](std::size_t j, const Pack& cells) CANDIDE_INLINE_LAMBDA {
+        auto add = [&](std::size_t j, const Pack& cells) CANDIDE_INLINE_LAMBDA {
             sum += cell_at(first + j).template score<Weighted>(cells, roots);
-        });
+        };
+        each_pack(x + first, std::min(n - first, kFactors * kPack), add);
         sum += 0.5 * roots.value();
     }
     return total(sum);
@@ -30,7 +31,8 @@ CANDIDE_INLINE double prepared_row(const double* x, std::size_t n, const Cell* c
 template <class Cell>
 CANDIDE_INLINE double weighted_row(const double* x, std::size_t n, const NormalPacks& table, std::size_t c,
                                    double weight, const Variance& variance) {
-    return sum_row<true>(x, n, [&](std::size_t j) CANDIDE_INLINE_LAMBDA { return Cell::of(table.at(c, j, weight), variance); });
+    auto cell_at = [&](std::size_t j) CANDIDE_INLINE_LAMBDA { return Cell::of(table.at(c, j, weight), variance); };
+    return sum_row<true>(x, n, cell_at);
 }
 
 // Functions, since clones cannot be templates.
@@ -40,34 +42,24 @@ CANDIDE_CLONES double row_score(const double* x, std::size_t n, const NormalCell
 CANDIDE_CLONES double row_score(const double* x, std::size_t n, const StudentCell* cells) {
     return prepared_row(x, n, cells);
 }
-CANDIDE_CLONES double row_score(const NormalCell*, const double* x, std::size_t n, const NormalPacks& table, std::size_t c,
-                                double weight, const Variance& variance) {
+CANDIDE_CLONES double weighted_normal(const double* x, std::size_t n, const NormalPacks& table, std::size_t c,
+                                      double weight, const Variance& variance) {
     return weighted_row<NormalCell>(x, n, table, c, weight, variance);
 }
-CANDIDE_CLONES double row_score(const StudentCell*, const double* x, std::size_t n, const NormalPacks& table,
-                                std::size_t c, double weight, const Variance& variance) {
+CANDIDE_CLONES double weighted_student(const double* x, std::size_t n, const NormalPacks& table, std::size_t c,
+                                       double weight, const Variance& variance) {
     return weighted_row<StudentCell>(x, n, table, c, weight, variance);
 }
 
-template <class Cell>
-std::vector<Cell> prepare(const NormalPacks& table, const Variance& variance, std::size_t n_classes, std::size_t n_columns) {
-    std::vector<Cell> cells;
-    cells.reserve(n_classes * padded(n_columns) / kPack);
-    for (std::size_t c = 0; c < n_classes; ++c)
-        for (std::size_t j = 0; j < n_columns; j += kPack) cells.push_back(Cell::of(table.at(c, j, 1.0), variance));
-    return cells;
-}
-
-template <class Cell>
+template <class Cell, class WeightedScore>
 Findings score(const Members<Table>& members, const NormalTable& table, const Variance& variance, int n_threads,
-               double* scores) {
+               double* scores, WeightedScore&& weighted_score) {
     const std::size_t n = members.rows.n_columns;
     const NormalPacks packs(table, members.n_classes, n);
-    std::vector<Cell> cells;
-    if (!members.weights) cells = prepare<Cell>(packs, variance, members.n_classes, n);
+    const auto cells = prepare<Cell>(packs, variance, members.weights ? 0 : members.n_classes, n);
     return each_row(members.rows, 8, {false, {}}, n_threads, [&](std::size_t r, const auto& row, auto&) {
         const std::size_t c = members.own(r);
-        scores[r] = members.weights ? row_score(static_cast<const Cell*>(nullptr), row.x, n, packs, c, members.weights[r], variance)
+        scores[r] = members.weights ? weighted_score(row.x, n, packs, c, members.weights[r], variance)
                                     : row_score(row.x, n, cells.data() + c * (padded(n) / kPack));
     });
 }
@@ -76,11 +68,11 @@ Findings score(const Members<Table>& members, const NormalTable& table, const Va
 
 Findings own_normal_scores(const Members<Table>& members, const NormalTable& table, const Variance& variance,
                            int n_threads, double* scores) {
-    return score<NormalCell>(members, table, variance, n_threads, scores);
+    return score<NormalCell>(members, table, variance, n_threads, scores, weighted_normal);
 }
 
 Findings own_student_scores(const Members<Table>& members, const NormalTable& table, int n_threads, double* scores) {
-    return score<StudentCell>(members, table, {}, n_threads, scores);
+    return score<StudentCell>(members, table, {}, n_threads, scores, weighted_student);
 }
 
 }  // namespace candide

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "by_column.hpp"
 #include "each_row.hpp"
 #include "elementary.hpp"
 #include "entries.hpp"
-#include "gather.hpp"
+#include "levels.hpp"
 
 namespace candide {
 namespace {
@@ -17,15 +16,16 @@ constexpr int kFew = 8;
 constexpr double kHuge = 1e35;
 constexpr double kLeastStart = 1e-300;
 
-// Of small numbers.
-bool is_whole(double x) { return x == static_cast<double>(static_cast<int>(x)); }
 bool is_few(double x, double start) { return x <= kFew && is_whole(x) && start < kHuge; }
 
 // For x = 0, 1, ..., kFew.
 CANDIDE_INLINE Pack log_of_few(const Pack& start, const Pack& x) {
-    const Pack one = Pack{} + 1.0;
-    Pack product = x > Pack{} ? start : one;
-    for (int i = 1; i < kFew; ++i) product *= x > Pack{} + static_cast<double>(i) ? start + static_cast<double>(i) : one;
+    const Pack none{}, one = none + 1.0;
+    Pack product = x > none ? start : one;
+    for (int i = 1; i < kFew; ++i) {
+        const Pack step = none + static_cast<double>(i);
+        product *= x > step ? start + step : one;
+    }
     return logarithm(product);
 }
 
@@ -104,45 +104,6 @@ Findings own_rising_scores(const Members<Data>& members, const double* start, in
 
 namespace {
 
-// The levels of one column.
-CANDIDE_CLONES void fill_levels(const double* start, std::size_t n_classes, std::size_t stride, std::size_t count,
-                                double* out) {
-    for (std::size_t c = 0; c < n_classes; c += kPack) {
-        const Pack first = loaded<Pack>(start + c);
-        Pack sum{};
-        for (std::size_t level = 0; level < count; ++level) {
-            sum += logarithm(first + static_cast<double>(level));
-            store_up_to(n_classes - c, out + level * stride + c, sum);
-        }
-    }
-}
-
-// What cells of 1, 2, ... add to the scores, for as many as there is room and use for.
-class Levels {
-  public:
-    Levels(const ByColumn& start, std::size_t n_classes, std::size_t n_columns, std::size_t n_cells, int n_threads)
-        : stride_((n_classes + 3) / 4 * 4), count_(how_many(n_columns, n_cells)), sums_(n_columns * count_ * stride_) {
-        ByColumn::each_column(count_ ? n_columns : 0, n_classes * count_, n_threads, [&](std::size_t j) {
-            std::vector<double> scratch;
-            fill_levels(start.column(j, scratch), n_classes, stride_, count_, sums_.data() + j * count_ * stride_);
-        });
-    }
-
-    std::size_t count() const { return count_; }
-    std::size_t stride() const { return stride_; }
-    const double* sums() const { return sums_.data(); }
-
-  private:
-    // Half a megabyte stays in the cache; a level is worth having if every column has a cell for it.
-    std::size_t how_many(std::size_t n_columns, std::size_t n_cells) const {
-        const std::size_t useful = std::min<std::size_t>(16, n_cells / std::max<std::size_t>(1, n_columns));
-        return std::min(useful, std::max<std::size_t>(1, (1 << 16) / std::max<std::size_t>(1, n_columns * stride_)));
-    }
-
-    std::size_t stride_, count_;
-    AlignedDoubles sums_;
-};
-
 // One cell under every class.
 CANDIDE_CLONES void add_cell(const double* start, double x, std::size_t n_classes, double* sum) {
     const bool few = is_few(x, *std::max_element(start, start + n_classes));
@@ -154,7 +115,7 @@ CANDIDE_CLONES void add_cell(const double* start, double x, std::size_t n_classe
 
 struct Scratch {
     std::vector<double> sum, column;
-    std::vector<std::int64_t> at;
+    std::vector<std::int64_t> found;
 };
 
 }  // namespace
@@ -163,23 +124,27 @@ template <class Data>
 Findings rising_scores(const Data& rows, const double* start, const double* base, std::size_t n_classes, int n_threads,
                        double* scores) {
     const std::size_t n_columns = rows.n_columns, n_cells = count_cells(rows);
-    const ByColumn starts(start, n_classes, n_columns, n_cells >= n_columns, n_threads);
-    const Levels levels(starts, n_classes, n_columns, n_cells, n_threads);
-    const auto most = static_cast<double>(levels.count());
+    const ByColumn starts(start, n_classes, n_columns, n_cells, n_threads);
+    auto make = [n_classes](const double* column, double x, double* sum, std::vector<double>&) {
+        add_cell(column, x, n_classes, sum);
+        return true;
+    };
+    const Levels levels(starts, n_columns, n_cells, n_threads, make);
     auto score = [&](std::size_t r, const auto& cells, Scratch& scratch) {
         scratch.sum.assign(starts.width(), 0.0);
         std::copy(base, base + n_classes, scratch.sum.begin());
-        scratch.at.clear();
+        scratch.found.clear();
         for (std::size_t k = 0; k < cells.n; ++k) {
             const double x = cells.x[k];
             if (!(x > 0.0)) continue;
             const std::size_t j = cells.column(k);
-            if (x <= most && is_whole(x))
-                scratch.at.push_back(static_cast<std::int64_t>(j * levels.count()) + static_cast<std::int64_t>(x) - 1);
+            const std::int64_t at = levels.find(j, x);
+            if (at >= 0)
+                scratch.found.push_back(at);
             else
                 add_cell(starts.column(j, scratch.column), x, n_classes, scratch.sum.data());
         }
-        add_picked(scratch.at.data(), nullptr, scratch.at.size(), levels.sums(), levels.stride(), scratch.sum.data());
+        levels.add(scratch.found, scratch.sum.data());
         std::copy_n(scratch.sum.begin(), n_classes, scores + r * n_classes);
     };
     return each_row<Scratch>(rows, 2 * n_classes, {true, {}}, n_threads, score);

@@ -8,8 +8,8 @@
 
 namespace candide {
 
-// scores[r, c] = base[c] + the sum over columns; cells that are 0 or missing add nothing. start: (n_classes, n_columns),
-// above 0. Data: a Table or Rows<Index>.
+// scores[r, c] = base[c] + the sum over columns; cells that are 0 or missing add nothing. start: above 0,
+// (n_classes, n_columns). Data: a Table or Rows<Index>.
 template <class Data>
 Findings rising_scores(const Data& rows, const double* start, const double* base, std::size_t n_classes, int n_threads,
                        double* scores);

@@ -11,7 +11,8 @@ template <class Index>
 Findings linear_row_scores(const Rows<Index>& rows, const double* weights, std::size_t stride, const double* base,
                            const double* absent, std::size_t n_classes, std::optional<double> threshold, int n_threads,
                            double* scores) {
-    return each_row(rows, n_classes, {!threshold, threshold}, n_threads, [&](std::size_t r, const auto& cells, auto& sum) {
+    const Reading reading{!threshold, threshold};
+    return each_row(rows, n_classes, reading, n_threads, [&](std::size_t r, const auto& cells, auto& sum) {
         sum.assign(stride, 0.0);
         std::copy(base, base + n_classes, sum.begin());
         if (cells.found.finite()) {
@@ -31,7 +32,8 @@ Findings linear_row_scores(const Rows<Index>& rows, const double* weights, std::
 template <class Index>
 Findings factored_row_scores(const Rows<Index>& rows, const FactoredWeights& weights, const double* base,
                              std::size_t n_classes, std::optional<double> threshold, int n_threads, double* scores) {
-    return each_row(rows, n_classes, {!threshold, threshold}, n_threads, [&](std::size_t r, const auto& cells, auto&) {
+    const Reading reading{!threshold, threshold};
+    return each_row(rows, n_classes, reading, n_threads, [&](std::size_t r, const auto& cells, auto&) {
         double* out = scores + r * n_classes;
         double shared = 0.0, length = 0.0;
         std::fill(out, out + n_classes, 0.0);

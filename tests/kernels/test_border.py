@@ -55,10 +55,32 @@ def _factored() -> dict[str, Any]:
     return {"shared": _zeros(N_COLUMNS), "slope": _zeros(N_CLASSES), **stored}
 
 
+def _dense() -> dict[str, Any]:
+    return {**_table("values"), "indptr": None, "indices": None}
+
+
+def _rows(*names: str) -> dict[str, Any]:
+    return {name: _zeros(N_ROWS) for name in names}
+
+
+def _both(*names: str) -> dict[str, Any]:
+    return {name: _zeros(N_ROWS, N_CLASSES) for name in names}
+
+
+def _members() -> dict[str, Any]:
+    return {**_groups(), "weight": np.ones(N_ROWS)}
+
+
+def _own_linear() -> dict[str, Any]:
+    return {**_groups(), **_sums("weights", "absent"), "base": _zeros(N_CLASSES), "threshold": None, **_rows("scores")}
+
+
+VARIANCE = {"extra": 0.0, "floor": 1.0}
 CELL = {"cell": VALUE, "threshold": 0.0}
 SIZES = {"n_classes": N_CLASSES, "n_columns": N_COLUMNS}
 
-# A call of every kernel in which all arrays fit.
+# A call of every kernel in which all arrays fit; after a space, of what kind.
+# fmt: off
 CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "tally": lambda: {**_table(), **_groups(), "weight": None, "threshold": None, **_sums("total", "missing")},
     "tally_rows": lambda: {**_sparse(), **_groups(), "weight": None, **CELL, "center": None, **_sums("total")},
@@ -70,22 +92,55 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "quadratic_scores": lambda: {**_table(), **_sums("precision", "mean", "constant"), **_scores()},
     "linear_row_scores": lambda: {**_sparse(), **_padded("weights", "absent"), "threshold": None, **_scores()},
     "factored_row_scores": lambda: {**_sparse(), **_factored(), "threshold": None, **_scores()},
+    "own_code_scores": lambda: {**_table("codes"), **_groups(), **_slots(), "table": _zeros(6, 2), **_rows("scores")},
+    "own_linear_scores": lambda: {**_dense(), **_own_linear()},
+    "own_linear_scores sparse": lambda: {**_sparse(), **_own_linear()},
+    "own_log_sums": lambda: {**_dense(), **_members(), **_sums("part"), **_rows("sums", "zeros")},
+    "own_log_sums sparse": lambda: {**_sparse(), **_members(), **_sums("part"), **_rows("sums", "zeros")},
+    "own_normal_scores": lambda: {
+        **_table(), **_members(), **_sums("strength", "location", "shape", "scale"), **VARIANCE, "student": False,
+        **_rows("scores"),
+    },
+    "own_rising_scores": lambda: {**_dense(), **_members(), **_sums("start"), **_rows("scores")},
+    "own_rising_scores sparse": lambda: {**_sparse(), **_members(), **_sums("start"), **_rows("scores")},
+    "rising_scores": lambda: {**_dense(), **_sums("start"), **_scores()},
+    "rising_scores sparse": lambda: {**_sparse(), **_sums("start"), **_scores()},
+    "student_scores": lambda: {**_table(), **_sums("location", "spread", "power", "constant"), **_scores()},
+    "left_out_complement": lambda: {**_dense(), **_members(), **_sums("others"), **_both("sums", "zeros")},
+    "left_out_complement sparse": lambda: {**_sparse(), **_members(), **_sums("others"), **_both("sums", "zeros")},
+    "left_out_shared": lambda: {
+        **_table(), **_members(), **_sums("location", "strength"), "shape": _zeros(N_COLUMNS),
+        "scale": _zeros(N_COLUMNS), **VARIANCE, **_scores(),
+    },
     "normalise": lambda: {"scores": _zeros(N_ROWS, N_CLASSES), "logarithm": True},
     "best": lambda: {"scores": _zeros(N_ROWS, N_CLASSES), "out": np.zeros(N_ROWS, dtype=np.int64)},
     "encode_labels": lambda: {"labels": np.arange(N_ROWS)},
     "scan": _table,
 }
+# fmt: on
 
 
 def call(kernel: str, **changed: Any) -> Any:
-    return getattr(_core, kernel)(**{**CALLS[kernel](), "n_threads": 2, **changed})
+    return getattr(_core, kernel.split()[0])(**{**CALLS[kernel](), "n_threads": 2, **changed})
 
 
 ARRAYS = [(kernel, name) for kernel, made in CALLS.items() for name, a in made().items() if isinstance(a, np.ndarray)]
 # Arrays that stand alone, those that say how wide the others are, and those that may have a class without rows.
 ALONE = {("encode_labels", "labels"), ("scan", "table")}
-ANY_WIDTH = {("normalise", "scores"), ("best", "scores"), ("tally_rows", "total")}
+ANY_WIDTH = {
+    ("normalise", "scores"),
+    ("best", "scores"),
+    ("tally_rows", "total"),
+    ("own_code_scores", "table"),
+    ("own_log_sums sparse", "part"),
+    ("own_rising_scores sparse", "start"),
+    ("rising_scores sparse", "start"),
+    ("left_out_complement sparse", "others"),
+}
 ANY_HEIGHT = {("normalise", "scores"), ("tally_rows", "total"), ("count_codes", "counts")}
+# Those whose rows belong to classes, and of them those that ask for no weight.
+MEMBERS = [kernel for kernel, name in ARRAYS if name == "classes" and kernel != "factored_row_scores"]
+WEIGHTLESS = {"own_code_scores", "own_linear_scores", "own_linear_scores sparse"}
 BOUND = [pair for pair in ARRAYS if pair not in ALONE]
 
 
@@ -126,7 +181,7 @@ def test_another_type_is_not_copied(kernel: str, name: str) -> None:
         call(kernel, **{name: CALLS[kernel]()[name].astype(np.int16)})
 
 
-@pytest.mark.parametrize("kernel", ["tally", "tally_rows", "tally_rows_sparse", "moments", "count_codes"])
+@pytest.mark.parametrize("kernel", MEMBERS)
 @pytest.mark.parametrize("position", [-1, N_CLASSES, 40_000_000, -(2**31)])
 def test_classes_that_do_not_exist_are_refused(kernel: str, position: int) -> None:
     """A position beyond the table of sums."""
@@ -136,7 +191,7 @@ def test_classes_that_do_not_exist_are_refused(kernel: str, position: int) -> No
         call(kernel, classes=classes)
 
 
-@pytest.mark.parametrize("kernel", ["tally", "tally_rows", "tally_rows_sparse", "moments", "count_codes"])
+@pytest.mark.parametrize("kernel", [kernel for kernel in MEMBERS if kernel not in WEIGHTLESS])
 @pytest.mark.parametrize("length", [0, N_ROWS - 1, N_ROWS + 1])
 def test_row_weights_are_as_many_as_rows(kernel: str, length: int) -> None:
     name = "row_weight" if kernel == "moments" else "weight"
@@ -145,7 +200,7 @@ def test_row_weights_are_as_many_as_rows(kernel: str, length: int) -> None:
 
 
 @pytest.mark.parametrize("offsets", [[0, 4, 2, 6], [-1, 2, 4, 6], [0, 2, 4, 7], [0, 2, 4, 2**62], [0, 2**63 - 1, 4, 6]])
-@pytest.mark.parametrize("kernel", ["count_codes", "code_scores"])
+@pytest.mark.parametrize("kernel", ["count_codes", "code_scores", "own_code_scores"])
 def test_offsets_must_rise_to_the_number_of_slots(kernel: str, offsets: list[int]) -> None:
     with pytest.raises(ValueError, match="offsets must rise"):
         call(kernel, offsets=np.array(offsets))

@@ -1,23 +1,22 @@
-"""Kernels that score rows without themselves: native equals reference in every layout, and both equal a plain loop."""
+"""Native kernels that score rows without themselves do what their reference says, in every layout, to rounding."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from candide.exceptions import InputError
-from candide.kernels.base import LinearTable, NormalTable, PickTable
-from candide.kernels.data import Data, Floats
+from candide.kernels.base import LinearTable, NormalTable, PickTable, StudentTable
 from candide.kernels.native import Native
 from candide.kernels.reference import Reference
 
 from .layouts import DENSE, LAYOUTS, Problem, problems
+from .layouts import problem as large
+from .members import normal_posterior, others_of, shared_posterior, totals
 
 NATIVE, REFERENCE = Native(2), Reference()
 BOTH = pytest.mark.parametrize("kernels", [NATIVE, REFERENCE], ids=["native", "reference"])
@@ -30,17 +29,6 @@ few = settings(max_examples=15)
 def assert_close(got: Any, meant: Any) -> None:
     """Scores of numbers of about unit size."""
     np.testing.assert_allclose(got, meant, rtol=1e-11, atol=1e-11)
-
-
-def row_weights(problem: Problem) -> Floats:
-    return np.ones(len(problem.X)) if problem.weight is None else problem.weight
-
-
-def totals(problem: Problem, data: Data) -> Floats:
-    """Weighted sums of the cells of each class, which contain every row."""
-    sums = np.zeros((problem.n_classes, problem.X.shape[1]))
-    np.add.at(sums, problem.classes, np.nan_to_num(data.floats()) * row_weights(problem)[:, None])
-    return sums
 
 
 @every_layout
@@ -77,32 +65,6 @@ def test_own_log_sums_agree(layout: str, problem: Problem, pseudo_count: float) 
         assert_close(got, meant)
 
 
-@BOTH
-@few
-@given(problem=problems(WEIGHTS))
-def test_own_log_sums_are_those_of_the_other_rows(kernels: Any, problem: Problem) -> None:
-    """Totals made again without the row, whose zeros are exact."""
-    data = LAYOUTS["c-f8"](problem.X)
-    sums, zeros = kernels.own_log_sums(data, problem.classes, problem.weight, totals(problem, data))
-    for i, x in enumerate(np.nan_to_num(problem.X)):
-        others = (problem.classes == problem.classes[i]) & (np.arange(len(problem.X)) != i)
-        left = (row_weights(problem)[others, None] * np.nan_to_num(problem.X[others])).sum(axis=0)
-        log = np.log(left, out=np.zeros_like(left), where=left > 0)
-        assert_close((sums[i], zeros[i]), (x @ log, x @ (left == 0)))
-
-
-def normal_posterior(problem: Problem, data: Data, prior: float) -> NormalTable:
-    """Of cells with ``prior`` rows of scatter 1 around 0."""
-    x, w = data.floats(), row_weights(problem)[:, None] * ~np.isnan(data.floats())
-    member = (np.arange(problem.n_classes)[:, None] == problem.classes).astype(float)
-    weight = member @ w
-    strength = weight + prior
-    with np.errstate(invalid="ignore", divide="ignore"):
-        location = member @ (w * np.nan_to_num(x)) / strength
-    scatter = member @ (w * np.nan_to_num(x - location[problem.classes]) ** 2)
-    return NormalTable(strength, location, prior + weight / 2, prior + (scatter + prior * location**2) / 2)
-
-
 @every_layout
 @pytest.mark.parametrize("student", [False, True])
 @few
@@ -115,26 +77,6 @@ def test_own_normal_scores_agree(layout: str, student: bool, problem: Problem, p
     assert_close(*(k.own_normal_scores(*args, student=student) for k in (NATIVE, REFERENCE)))
 
 
-@BOTH
-@pytest.mark.parametrize("student", [False, True])
-@few
-@given(problem=problems(WEIGHTS, low=-2))
-def test_own_normal_scores_are_those_of_the_other_rows(kernels: Any, student: bool, problem: Problem) -> None:
-    """The posterior made again without the row."""
-    data = LAYOUTS["c-f8"](problem.X)
-    posterior = normal_posterior(problem, data, 0.5)
-    got = kernels.own_normal_scores(data, problem.classes, problem.weight, posterior, 1.0, 0.1, student=student)
-    weight = row_weights(problem)
-    for i, x in enumerate(problem.X):
-        without = replace(problem, weight=np.where(np.arange(len(weight)) == i, 0.0, weight))
-        strength, location, shape, scale = (part[problem.classes[i]] for part in normal_posterior(without, data, 0.5))
-        if student:
-            cells = stats.t.logpdf(x, 2 * shape, location, np.sqrt(scale * (strength + 1) / (shape * strength)))
-        else:
-            cells = stats.norm.logpdf(x, location, np.sqrt(scale / (shape + 1.0) + 0.1))
-        np.testing.assert_allclose(got[i], np.nansum(cells), rtol=1e-9, atol=1e-9)
-
-
 @every_layout
 @few
 @given(problem=problems(WEIGHTS), pseudo_count=st.sampled_from([0.01, 30.0]), scale=st.sampled_from([1.0, 1.3, 5.0]))
@@ -143,12 +85,6 @@ def test_own_rising_scores_agree(layout: str, problem: Problem, pseudo_count: fl
     data = LAYOUTS[layout](problem.X * scale)
     args = (data, problem.classes, problem.weight, totals(problem, data) + pseudo_count)
     assert_close(*(k.own_rising_scores(*args) for k in (NATIVE, REFERENCE)))
-
-
-def others_of(problem: Problem, data: Data) -> Floats:
-    """The counts of all classes but one."""
-    sums = totals(problem, data)
-    return np.array([np.delete(sums, c, axis=0).sum(axis=0) for c in range(len(sums))])
 
 
 @every_layout
@@ -162,18 +98,56 @@ def test_left_out_complements_agree(layout: str, problem: Problem, pseudo_count:
         assert_close(got, meant)
 
 
-@BOTH
+@every_layout
 @few
-@given(problem=problems(WEIGHTS))
-def test_left_out_complements_are_those_of_the_other_rows(kernels: Any, problem: Problem) -> None:
-    """Counts made again without the row."""
-    data = LAYOUTS["c-f8"](problem.X)
-    got = kernels.left_out_complement(data, problem.classes, problem.weight, others_of(problem, data))
-    weight = row_weights(problem)
-    for i, x in enumerate(np.nan_to_num(problem.X)):
-        left = others_of(replace(problem, weight=np.where(np.arange(len(weight)) == i, 0.0, weight)), data)
-        log = np.log(left, out=np.zeros_like(left), where=left > 0)
-        assert_close((got.sums[i], got.zeros[i]), (log @ x, (left == 0) @ x))
+@given(problem=problems(WEIGHTS, low=-2), prior=st.sampled_from([0.0, 0.5]), extra=st.sampled_from([0.0, 1.0]))
+def test_left_out_shared_scores_agree(layout: str, problem: Problem, prior: float, extra: float) -> None:
+    """Also in which rows leave too little behind."""
+    data = LAYOUTS[layout](problem.X)
+    args = (data, problem.classes, problem.weight, *shared_posterior(problem, data, prior), extra, 0.1)
+    base = problem.table(1)[:, 0]
+    assert_close(*(k.left_out_shared(*args, base) for k in (NATIVE, REFERENCE)))
+
+
+def test_very_many_columns() -> None:
+    """More than the factors whose product stays within the numbers, all of them tiny or all huge."""
+    X = np.random.default_rng(0).normal(size=(3, 20_000))
+    classes, ones = np.zeros(3, np.int32), np.ones((1, 20_000))
+    for scale in (1e-200, 1.0, 1e200):
+        posterior = NormalTable(50.0 * ones, 0.0 * ones, 25.0 * ones, scale * 100.0 * ones)
+        data = LAYOUTS["c-f8"](X * np.sqrt(scale))
+        args = (data, classes, None, posterior, 1.0, 0.0)
+        assert_close(*(k.own_normal_scores(*args, student=False) for k in (NATIVE, REFERENCE)))
+
+
+@pytest.mark.parametrize("layout", ["c-f8", "csr-f8-i4"])
+def test_results_do_not_depend_on_threads(layout: str) -> None:
+    """Bit for bit, on tables large enough to be shared out."""
+    made = large(7, 3_000, 60, 3, "fraction")
+    data, own = LAYOUTS[layout](made.X), (made.classes, made.weight)
+    table, posterior, base = (
+        np.exp(made.table()) + 100,
+        normal_posterior(made, LAYOUTS["c-f8"](made.X), 0.5),
+        np.ones(3),
+    )
+
+    def results(n_threads: int) -> list[bytes]:
+        kernels = Native(n_threads)
+        found = [
+            kernels.own_linear_scores(data, made.classes, LinearTable(table, table), base, None),
+            *kernels.own_log_sums(data, *own, table),
+            kernels.own_normal_scores(data, *own, posterior, 0.0, 0.1, student=False),
+            kernels.own_normal_scores(data, *own, posterior, 0.0, 0.1, student=True),
+            kernels.own_rising_scores(data, *own, table),
+            kernels.rising_scores(data, table, base),
+            kernels.student_scores(data, StudentTable(*posterior), base),
+            *kernels.left_out_complement(data, *own, table),
+            *kernels.left_out_complement(data, made.classes, None, table),
+            kernels.left_out_shared(data, *own, posterior[1], posterior[0], table[0], table[1], 0.0, 0.1, base),
+        ]
+        return [part.tobytes() for part in found]
+
+    assert results(1) == results(2) == results(5)
 
 
 @BOTH

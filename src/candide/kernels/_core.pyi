@@ -164,6 +164,20 @@ def left_out_complement(
     sums: Floats,
     zeros: Floats,
 ) -> Findings: ...
+def left_out_shared(
+    table: Table,
+    classes: Positions,
+    weight: Floats | None,
+    location: Floats,
+    strength: Floats,
+    shape: Floats,
+    scale: Floats,
+    extra: float,
+    floor: float,
+    base: Floats,
+    n_threads: int,
+    scores: Floats,
+) -> Findings: ...
 def student_scores(
     table: Table,
     location: Floats,

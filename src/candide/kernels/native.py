@@ -12,9 +12,8 @@ import numpy as np
 from . import _core
 from .base import Extent, FactoredTable, Findings, LinearTable, MomentTable, PickTable, StudentTable, Tally
 from .data import Array, Data, Dense, Floats, Positions, Sparse
-from .native_left_out import LeftOutNative, cells
+from .native_left_out import LeftOutNative, cells, dense_values
 from .places import refuse, well_formed
-from .reference import Reference
 
 # Up to this many cells (32 MB) a table of classes × columns is dense whatever it holds.
 DENSE_CELLS = 1 << 22
@@ -26,7 +25,7 @@ BYTE_CELLS = 1 << 11
 _CELLS = {name: number for number, name in enumerate(_core.CELLS)}
 
 
-class Native(LeftOutNative, Reference):
+class Native(LeftOutNative):
     """The C++ kernels with a number of threads. Results do not depend on that number."""
 
     def encode_labels(self, values: Array) -> tuple[Array, Positions] | None:
@@ -142,9 +141,8 @@ class Native(LeftOutNative, Reference):
         return scores
 
     def quadratic_scores(self, data: Data, precision: Floats, mean: Floats, constant: Floats, base: Floats) -> Floats:
-        values = data.floats() if isinstance(data, Sparse) else data.values
         scores = np.empty((data.n_rows, len(base)))
-        found = _core.quadratic_scores(values, precision, mean, constant, base, self.n_threads, scores)
+        found = _core.quadratic_scores(dense_values(data), precision, mean, constant, base, self.n_threads, scores)
         refuse(data, Findings(*found))
         return scores
 
@@ -154,9 +152,8 @@ class Native(LeftOutNative, Reference):
         return scores
 
     def student_scores(self, data: Data, table: StudentTable, base: Floats) -> Floats:
-        values = data.floats() if isinstance(data, Sparse) else data.values
         scores = np.empty((data.n_rows, len(base)))
-        found = _core.student_scores(values, *table, base, self.n_threads, scores)
+        found = _core.student_scores(dense_values(data), *table, base, self.n_threads, scores)
         refuse(data, Findings(*found))
         return scores
 

@@ -8,10 +8,9 @@ from . import _core
 from .base import Findings, LinearTable, LogSums, NormalTable, PickTable
 from .data import Array, Data, Dense, Floats, Positions, Sparse
 from .places import refuse, well_formed
-from .reference_left_out import LeftOutReference
 
 
-class LeftOutNative(LeftOutReference):
+class LeftOutNative:
     """What ``Native`` does with rows and their own classes."""
 
     __slots__ = ("n_threads",)
@@ -46,10 +45,9 @@ class LeftOutNative(LeftOutReference):
         self, data: Data, classes: Positions, weight: Floats | None, posterior: NormalTable, extra: float, floor: float,
         *, student: bool,
     ) -> Floats:  # fmt: skip
-        values = data.floats() if isinstance(data, Sparse) else data.values
         scores = np.empty(data.n_rows)
         found = _core.own_normal_scores(
-            values, classes, weight, *posterior, extra, floor, student, self.n_threads, scores
+            dense_values(data), classes, weight, *posterior, extra, floor, student, self.n_threads, scores
         )
         refuse(data, Findings(*found))
         return scores
@@ -67,6 +65,23 @@ class LeftOutNative(LeftOutReference):
             found = _core.left_out_complement(*cells(data), classes, weight, others, self.n_threads, *out)
         refuse(data, Findings(*found), counts=True)
         return out
+
+    def left_out_shared(
+        self, data: Data, classes: Positions, weight: Floats | None, location: Floats, strength: Floats, shape: Floats,
+        scale: Floats, extra: float, floor: float, base: Floats,
+    ) -> Floats:  # fmt: skip
+        scores = np.empty((data.n_rows, len(base)))
+        found = _core.left_out_shared(
+            dense_values(data), classes, weight, location, strength, shape, scale, extra, floor, base, self.n_threads,
+            scores,
+        )  # fmt: skip
+        refuse(data, Findings(*found))
+        return scores
+
+
+def dense_values(data: Data) -> Array | tuple[Array, ...]:
+    """For kernels to which a cell that is not stored says as much as any other."""
+    return data.floats() if isinstance(data, Sparse) else data.values
 
 
 def cells(data: Data) -> tuple[Array | tuple[Array, ...], Array | None, Array | None]:
