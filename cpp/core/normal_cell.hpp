@@ -56,7 +56,8 @@ struct alignas(64) NormalCell {
         const Pack spread = all.scale + variance.floor * degrees;
         const Pack least = kLeastScale * all.scale, tiny = Pack{} + 1e-290;
         // The precision p stays far from the ends of the numbers.
-        const Pack usable = where_above(left, kLeastStrength * all.strength, 0.5 / kPi * degrees);
+        const Pack usable = where_above(left, kLeastStrength * all.strength,
+                                        where_above(degrees, kLeastStrength * all.shape, 0.5 / kPi * degrees));
         return {all.location, 0.5 * all.weight * ratio, spread, where_above(usable, 1e-290 * spread, usable),
                 kPi * ratio * ratio, least > tiny ? least : tiny};
     }
@@ -84,7 +85,7 @@ struct alignas(64) StudentCell {
     CANDIDE_INLINE static StudentCell of(const NormalPack& all, const Variance&) {
         const Pack left = all.strength - all.weight, shape = all.shape - 0.5 * all.weight, none{};
         const Pack twice = 2.0 * all.scale, spread = kPi * twice * ((left + 1.0) / left);
-        const Pack odd = where_above(left, kLeastStrength * all.strength, none) + where_above(shape, none, none) +
+        const Pack odd = where_above(left, kLeastStrength * all.strength, none) + where_above(shape, kLeastStrength * all.shape, none) +
                          where_above(all.scale, none, none);
         return {all.location, all.weight * all.strength / (twice * left),
                 (1.0 - all.weight) * all.strength / (twice * (left + 1.0)), shape,

@@ -37,7 +37,9 @@ class LeftOutReference:
             spread = left.scale + floor * (left.shape + extra)
             cells = _student(left, distance) if student else _normal(distance, spread / (left.shape + extra))
         regular = (
-            (left.strength > LEAST_STRENGTH * strength) & (left.shape + extra > 0) & (spread > LEAST_SCALE * scale)
+            (left.strength > LEAST_STRENGTH * strength)
+            & (left.shape + extra > LEAST_STRENGTH * shape)
+            & (spread > LEAST_SCALE * scale)
         )
         return np.asarray(np.where(np.isnan(x), 0.0, np.where(regular, cells, np.nan)).sum(axis=1))
 
@@ -64,7 +66,7 @@ class LeftOutReference:
             distance = x[:, None, :] - location
             distance[np.arange(len(x)), classes] = own_distance * own / left
             cells = _normal(distance, (spread / degrees)[:, None, :])
-        regular = (left > LEAST_STRENGTH * own) & (degrees > 0) & (spread > LEAST_SCALE * scale)
+        regular = (left > LEAST_STRENGTH * own) & (degrees > LEAST_STRENGTH * shape) & (spread > LEAST_SCALE * scale)
         cells = np.where(regular[:, None, :], cells, np.nan)
         return np.asarray(base + np.where(np.isnan(x)[:, None, :], 0.0, cells).sum(axis=2))
 
