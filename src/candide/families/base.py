@@ -99,8 +99,13 @@ class Family(Protocol):
     def likelihood(self, statistics: Any) -> Likelihood:
         """What the statistic says, under the prior."""
 
-    def left_out(self, batch: Batch, statistics: Any, kernels: Kernels) -> Scores:
-        """Scores of rows that the statistic contains, each as if it did not contain the row."""
+    def left_out(
+        self, batch: Batch, statistics: Any, likelihood: Likelihood, offset: Floats, kernels: Kernels
+    ) -> Scores:
+        """Scores of rows that the statistic contains, each as if it did not.
+
+        ``likelihood`` is that of the statistic; ``offset`` is added to every row, as in ``Likelihood.scores``.
+        """
 
     def only(self, j: int) -> Self:
         """For column ``j`` alone."""

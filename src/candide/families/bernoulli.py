@@ -95,7 +95,7 @@ class Bernoulli:
             limit = score(*(np.zeros(p.finite.shape) if p.order is None else -p.order for p in parts))
         return BernoulliLikelihood(statistics, self, score(*(part.finite for part in parts)), limit, self.threshold)
 
-    def left_out(self, batch: Batch, statistics: Counts, kernels: Kernels) -> Scores:
+    def left_out(self, batch: Batch, statistics: Counts, likelihood: Any, offset: Floats, kernels: Kernels) -> Scores:
         def at_weight(part: Batch, weight: float) -> Scores:
             return self._without(statistics, weight).own(part.data, part.classes, kernels)
 
@@ -106,7 +106,7 @@ class Bernoulli:
             own = one_by_one(batch)
         else:
             own = own_by_weight(batch, at_weight, one_by_one, batch.n_classes)
-        return replace_own(self, batch, statistics, own, kernels)
+        return replace_own(likelihood, batch, own, offset, kernels)
 
     def posterior(self, statistics: Counts) -> Beta:
         on, off = _on_off(statistics)

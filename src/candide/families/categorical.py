@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ..priors import Dirichlet, Estimate, LogProbability, log_share, pseudo_coun
 from ..statistics import CategoryCounts
 from ..statistics.base import remaining
 from .base import Batch, Scores, require_proper
-from .left_out import own_by_removal, own_by_weight, replace_own
+from .left_out import own_by_removal, own_by_weight, put_own, replace_own
 from .slots import Slots, draw_slots, labels_of, log_shares, neutral_last, with_spare
 
 Range = Literal["range", "seen"]
@@ -132,18 +132,19 @@ class Categorical:
     def likelihood(self, statistics: CategoryCounts) -> CategoricalLikelihood:
         return CategoricalLikelihood(statistics, self)
 
-    def left_out(self, batch: Batch, statistics: CategoryCounts, kernels: Kernels) -> Scores:
+    def left_out(
+        self, batch: Batch, statistics: CategoryCounts, likelihood: Any, offset: Floats, kernels: Kernels
+    ) -> Scores:
         def at_weight(part: Batch, weight: float) -> Scores:
-            return CategoricalLikelihood(statistics, self, weight).own(part.data, part.classes, kernels)
-
-        def one_by_one(part: Batch) -> Scores:
-            return own_by_removal(self, part, statistics, kernels)
+            return CategoricalLikelihood(statistics, self, weight).own_codes(part.data, part.classes, kernels)
 
         if self.estimate == "map" and min(np.min(prior.concentration) for prior in self._priors) < 1:
-            own = one_by_one(batch)
-        else:
-            own = own_by_weight(batch, at_weight, one_by_one, batch.n_classes)
-        return replace_own(self, batch, statistics, own, kernels)
+            own = own_by_removal(self, batch, statistics, kernels)
+            return replace_own(likelihood, batch, own, offset, kernels)
+        coded = batch._replace(data=likelihood.codes(batch.data, kernels))
+        own = own_by_weight(coded, at_weight, lambda _: own_by_removal(self, batch, statistics, kernels), len(offset))
+        finite, *limits = likelihood.code_scores(coded.data, offset, kernels)
+        return put_own(finite, limits, batch, own, offset)
 
     def posterior(self, statistics: CategoryCounts) -> tuple[Dirichlet, ...]:
         """One per column, over the values it has."""
@@ -249,7 +250,7 @@ class CategoricalLikelihood:
             parts.append(each)
         none = np.zeros(len(self.statistics.rows))
         table = PickTable(np.concatenate(parts, axis=1).T)
-        return kernels.code_scores(self._codes(data, kernels), self._offsets, table, none)
+        return kernels.code_scores(self.codes(data, kernels), self._offsets, table, none)
 
     @cached_property
     def _offsets(self) -> Array:
@@ -269,7 +270,7 @@ class CategoricalLikelihood:
     def is_limit(self) -> bool:
         return self._order is not None
 
-    def _codes(self, data: Dense, kernels: Kernels) -> Dense:
+    def codes(self, data: Dense, kernels: Kernels) -> Dense:
         codes = look_up(data, tuple(look for look, _ in self.columns), kernels)
         if self.family.unseen == "error":
             self._refuse_unseen(data, codes)
@@ -286,24 +287,25 @@ class CategoricalLikelihood:
                 )
 
     def scores(self, data: Dense, offset: Floats, kernels: Kernels) -> Floats:
-        return kernels.code_scores(self._codes(data, kernels), self._offsets, self._table, offset)
+        return kernels.code_scores(self.codes(data, kernels), self._offsets, self._table, offset)
 
     def limits(self, data: Dense, kernels: Kernels) -> list[Floats]:
-        if self._order is None:
-            return []
-        none = np.zeros(len(self.statistics.rows))
-        return [kernels.code_scores(self._codes(data, kernels), self._offsets, self._order, none)]
+        return [] if self._order is None else self.code_scores(self.codes(data, kernels), None, kernels)[1:]
 
-    def own(self, data: Dense, classes: Positions, kernels: Kernels) -> Scores:
-        """Every row under its own class."""
-        codes = self._codes(data, kernels)
-        tables = (self._table,) if self._order is None else (self._table, self._order)
+    def code_scores(self, codes: Dense, offset: Floats | None, kernels: Kernels) -> list[Floats]:
+        """Scores of rows already looked up, and then their limits."""
+        none = np.zeros(len(self.statistics.rows))
+        tables = [(self._table, none if offset is None else offset), (self._order, none)]
+        return [kernels.code_scores(codes, self._offsets, table, base) for table, base in tables if table is not None]
+
+    def own_codes(self, codes: Dense, classes: Positions, kernels: Kernels) -> Scores:
+        """Every row, already looked up, under its own class."""
+        tables = [table for table in (self._table, self._order) if table is not None]
         finite, *limits = (kernels.own_code_scores(codes, classes, self._offsets, table) for table in tables)
         return Scores(finite, tuple(limits))
 
     def each(self, data: Dense, kernels: Kernels) -> Scores:
-        own = np.arange(data.n_rows, dtype=np.int32)
-        return self.own(data, own, kernels)
+        return self.own_codes(self.codes(data, kernels), np.arange(data.n_rows, dtype=np.int32), kernels)
 
     def shrunk(self, data: Dense, kernels: Kernels) -> Floats:
         return self.scores(data, np.zeros(len(self.statistics.rows)), kernels)

@@ -96,7 +96,7 @@ class Complement:
             limit = Score(factored(np.where(unknown, 1.0, 0.0), np.where(empty, -1.0, 0.0), by_column, stored), none)
         return ComplementLikelihood(statistics, self, finite, limit)
 
-    def left_out(self, batch: Batch, statistics: Counts, kernels: Kernels) -> Scores:
+    def left_out(self, batch: Batch, statistics: Counts, likelihood: Any, offset: Floats, kernels: Kernels) -> Scores:
         """A row belongs to the complement of every class but its own: its own class alone stays as it is."""
         refused = self.norm or np.min(self.pseudo) < 0
         parts = [
@@ -104,7 +104,7 @@ class Complement:
             for part in (stretches(batch, _CELLS // batch.n_classes) if refused else (batch,))
         ]
         limits = [part.limits[0] if part.limits else np.zeros_like(part.finite) for part in parts]
-        return Scores(np.concatenate([part.finite for part in parts]), (np.concatenate(limits),))
+        return Scores(np.concatenate([part.finite for part in parts]) + offset, (np.concatenate(limits),))
 
     def _left_out(self, batch: Batch, statistics: Counts, kernels: Kernels) -> Scores:
         count = statistics.dense()

@@ -140,8 +140,8 @@ class Gaussian:
             return 1.0 + 0.5 * (n_classes if self.shared else 1)
         return -0.5 * self.ddof * (n_classes if self.shared else 1)
 
-    def left_out(self, batch: Batch, statistics: Moments, kernels: Kernels) -> Scores:
-        return left_out_normal(self.settle(statistics), batch, statistics, kernels)
+    def left_out(self, batch: Batch, statistics: Moments, likelihood: Any, offset: Floats, kernels: Kernels) -> Scores:
+        return left_out_normal(self.settle(statistics), batch, statistics, likelihood, offset, kernels)
 
     def posterior(self, statistics: Moments) -> NormalInverseGamma | Normal:
         if isinstance(self.prior, Normal):

@@ -13,22 +13,26 @@ import numpy as np
 from ..exceptions import ForgetError
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats, chunks
-from .base import Batch, Family, Scores
+from .base import Batch, Family, Likelihood, Scores
 
 # Cells handled at once where every row gets parameters of its own.
 _CELLS = 1 << 20
 
 
-def replace_own(family: Family, batch: Batch, statistics: Any, own: Scores, kernels: Kernels) -> Scores:
-    """Scores under all classes, with those of the rows' own classes replaced. Rows without weight were never in."""
-    likelihood = family.likelihood(statistics)
-    finite = likelihood.scores(batch.data, np.zeros(batch.n_classes), kernels)
-    limits = likelihood.limits(batch.data, kernels)
+def replace_own(likelihood: Likelihood, batch: Batch, own: Scores, offset: Floats, kernels: Kernels) -> Scores:
+    """Scores under all classes, with those of the rows' own classes replaced."""
+    finite = likelihood.scores(batch.data, offset, kernels)
+    return put_own(finite, likelihood.limits(batch.data, kernels), batch, own, offset)
+
+
+def put_own(finite: Floats, limits: list[Floats], batch: Batch, own: Scores, offset: Floats) -> Scores:
+    """The own classes' scores put in their places."""
     if not limits and any(limit.any() for limit in own.limits):
         limits = [np.zeros_like(finite) for _ in own.limits]
+    # Rows without weight were never in.
     rows = np.arange(len(batch.classes)) if batch.weight is None else np.flatnonzero(batch.weight > 0)
     place = rows, batch.classes[rows]
-    finite[place] = own.finite[rows]
+    finite[place] = own.finite[rows] + offset[place[1]]
     for k, limit in enumerate(limits):
         limit[place] = own.limits[k][rows] if own.limits else 0.0
     return Scores(finite, tuple(limits))

@@ -82,22 +82,22 @@ class Multinomial:
             limit = Score(order, none)
         return MultinomialLikelihood(statistics, self, finite, limit)
 
-    def left_out(self, batch: Batch, statistics: Counts, kernels: Kernels) -> Scores:
+    def left_out(self, batch: Batch, statistics: Counts, likelihood: Any, offset: Floats, kernels: Kernels) -> Scores:
         if self.estimate == "predictive":
-            own = self.likelihood(statistics).left_out(batch, kernels)
+            own = likelihood.left_out(batch, kernels)
         elif np.min(self.pseudo) < 0:
             # A mode on the border: which words have a share at all depends on the row.
             own = own_by_removal(self, batch, statistics, kernels)
         else:
             own = self._own(batch, statistics, kernels)
-        return replace_own(self, batch, statistics, own, kernels)
+        return replace_own(likelihood, batch, own, offset, kernels)
 
     def _own(self, batch: Batch, statistics: Counts, kernels: Kernels) -> Scores:
         """Σ x log(count - w x + α) - n log(total - w n + Σα) under each row's own class."""
         n_columns = statistics.total.shape[1]
         sums, zeros = own_log_sums(batch, statistics.total, self.pseudo, kernels)
-        pseudo_total = np.broadcast_to(self.pseudo, statistics.total.shape).sum(axis=1)
-        total = np.asarray(statistics.total.sum(axis=1)).ravel() + pseudo_total
+        pseudo = self.pseudo * n_columns if np.ndim(self.pseudo) == 0 else np.sum(self.pseudo, axis=-1)
+        total = np.asarray(statistics.total.sum(axis=1)).ravel() + pseudo
         length = row_sums(batch.data)
         left = remaining(total[batch.classes], length if batch.weight is None else length * batch.weight)
         empty = left <= 0

@@ -16,7 +16,7 @@ from ..kernels.base import NormalTable
 from ..kernels.data import Array, Floats, Sparse
 from ..priors import Normal
 from ..statistics import Moments
-from .base import Batch, Scores
+from .base import Batch, Likelihood, Scores
 from .left_out import own_by_removal, remove_each, replace_own, stretches
 from .normal import dense_stretches
 from .student import student_cells
@@ -29,13 +29,17 @@ _DELICATE = 1e-4
 _CELLS = 1 << 20
 
 
-def left_out_normal(family: Gaussian, batch: Batch, statistics: Moments, kernels: Kernels) -> Scores:
+def left_out_normal(
+    family: Gaussian, batch: Batch, statistics: Moments, likelihood: Likelihood, offset: Floats, kernels: Kernels
+) -> Scores:
     """Scores of rows with themselves left out, ``(rows, classes)``; the family is settled."""
     if isinstance(family.prior, Normal):
-        return replace_own(family, batch, statistics, own_by_removal(family, batch, statistics, kernels), kernels)
-    if family.shared:
-        return _shared(family, batch, statistics, kernels)
-    return replace_own(family, batch, statistics, _own(family, batch, statistics, kernels), kernels)
+        own = own_by_removal(family, batch, statistics, kernels)
+    elif family.shared:
+        return _shared(family, batch, statistics, offset, kernels)
+    else:
+        own = _own(family, batch, statistics, kernels)
+    return replace_own(likelihood, batch, own, offset, kernels)
 
 
 def _own(family: Gaussian, batch: Batch, statistics: Moments, kernels: Kernels) -> Scores:
@@ -108,26 +112,25 @@ def _moments(x: Floats, weight: Floats | None, rows: Array) -> tuple[float, floa
     return float(mean), float((share * (x - mean) ** 2).sum())
 
 
-def _shared(family: Gaussian, batch: Batch, statistics: Moments, kernels: Kernels) -> Scores:
+def _shared(family: Gaussian, batch: Batch, statistics: Moments, offset: Floats, kernels: Kernels) -> Scores:
     """With one variance for all classes, a row that is out changes the scores of all of them."""
     table, floor, extra = family.table(statistics), family.floor(statistics), family.extra(batch.n_classes)
     if not (statistics.weight > 0).all():
         finite = np.full((len(batch.classes), batch.n_classes), np.nan)
     elif family.estimate == "predictive":
         parts = [_shared_student(table, part) for part in stretches(batch, _CELLS // batch.n_classes)]
-        finite = np.concatenate(parts)
+        finite = np.concatenate(parts) + offset
     else:
         finite = np.empty((len(batch.classes), batch.n_classes))
-        none = np.zeros(batch.n_classes)
         for begin, end, dense in dense_stretches(batch.data):
             weight = None if batch.weight is None else batch.weight[begin:end]
             finite[begin:end] = kernels.left_out_shared(
                 dense, batch.classes[begin:end], weight, table.location, table.strength, table.shape[0],
-                table.scale[0], extra, floor, none,
+                table.scale[0], extra, floor, offset,
             )  # fmt: skip
     limits = [np.zeros_like(finite), np.zeros_like(finite)]
     for i in np.flatnonzero(np.isnan(finite).any(axis=1)):
-        finite[i], first, second = _one_by_one(family, batch, int(i), statistics, kernels)
+        finite[i], first, second = _one_by_one(family, batch, int(i), statistics, offset, kernels)
         limits[0][i], limits[1][i] = first, second
     return Scores(finite, tuple(limits) if any(limit.any() for limit in limits) else ())
 
@@ -146,7 +149,9 @@ def _shared_student(table: NormalTable, batch: Batch) -> Floats:
     return np.asarray(np.where(np.isnan(x)[:, None, :], 0.0, cells).sum(axis=2))
 
 
-def _one_by_one(family: Gaussian, batch: Batch, i: int, statistics: Moments, kernels: Kernels) -> tuple[Any, Any, Any]:
+def _one_by_one(
+    family: Gaussian, batch: Batch, i: int, statistics: Moments, offset: Floats, kernels: Kernels
+) -> tuple[Any, Any, Any]:
     """A row that needs everything made anew: its scores and their limits."""
     one = batch.take(np.array([i]))
     few = _recomputed(remove_each(family, one, statistics, kernels), one, np.array([i]), batch, statistics)
@@ -157,6 +162,6 @@ def _one_by_one(family: Gaussian, batch: Batch, i: int, statistics: Moments, ker
         part[c] = row[0]
         parts.append(part)
     likelihood = family.likelihood(Moments(*parts))
-    finite = likelihood.scores(one.data, np.zeros(batch.n_classes), kernels)[0]
+    finite = likelihood.scores(one.data, offset, kernels)[0]
     first, second = likelihood.limits(one.data, kernels) or (np.zeros((1, 1)), np.zeros((1, 1)))
     return finite, first[0], second[0]

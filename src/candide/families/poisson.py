@@ -114,15 +114,15 @@ class Poisson:
         limit = None if alpha > 0 else Score(factored(zeros - 1.0, none, by_column, np.ones(by_column.nnz)), none)
         return PoissonLikelihood(statistics, self, Score(table, -events / rows, absent), limit)
 
-    def left_out(self, batch: Batch, statistics: Counts, kernels: Kernels) -> Scores:
+    def left_out(self, batch: Batch, statistics: Counts, likelihood: Any, offset: Floats, kernels: Kernels) -> Scores:
         pseudo, _ = self._scalars()
         if pseudo is None or statistics.missing is not None:
             own = own_by_removal(self, batch, statistics, kernels)
         elif self.estimate == "predictive":
-            own = self.likelihood(statistics).left_out(batch, kernels)
+            own = likelihood.left_out(batch, kernels)
         else:
             own = self._own(batch, statistics, pseudo, kernels)
-        return replace_own(self, batch, statistics, own, kernels)
+        return replace_own(likelihood, batch, own, offset, kernels)
 
     def _own(self, batch: Batch, statistics: Counts, pseudo: float, kernels: Kernels) -> Scores:
         """Σ x log λ' - λ' under each row's own class, λ' = (events - w x) / (rows - w)."""

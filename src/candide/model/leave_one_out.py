@@ -27,12 +27,15 @@ PriorWhileOut = Literal["removed", "fixed"]
 def leave_one_out(model: Classifier, batch: Batch, kernels: Kernels, prior: PriorWhileOut) -> Floats:
     """log p(class | x) of rows that the model has learned, each with itself left out."""
     refuse_strangers(batch, model.state.statistics)
-    finite, limits = model.family.left_out(batch, model.state.statistics, kernels)
-    own = np.arange(len(batch.classes)), batch.classes
-    finite += model.scorer.offset
+    offset = model.scorer.offset
+    parts = batch, model.state.statistics, model.likelihood, offset, kernels
+    finite, limits = model.family.left_out(*parts)
+    impossible = bool(np.isneginf(offset).any())
     if prior == "removed":
-        finite[own] += _prior_change(model, batch)
-    if limits or np.isneginf(finite).any():
+        change = _prior_change(model, batch)
+        finite[np.arange(len(change)), batch.classes] += change
+        impossible |= bool(np.isneginf(change).any())
+    if limits or impossible:
         finite = leaders_only(finite, list(limits), finite > -np.inf)
     if kernels.normalise(finite, logarithm=True):
         for i in np.flatnonzero(~np.isfinite(finite.max(axis=1))):

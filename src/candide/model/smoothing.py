@@ -102,8 +102,8 @@ def _tempered_losses(
 
 
 def _posterior(family: Family, statistics: Any, batch: Batch, offset: Floats, kernels: Kernels) -> Floats:
-    finite, limits = family.settle(statistics).left_out(batch, statistics, kernels)
-    finite += offset
+    family = family.settle(statistics)
+    finite, limits = family.left_out(batch, statistics, family.likelihood(statistics), offset, kernels)
     if limits:
         finite = leaders_only(finite, list(limits), finite > -np.inf)
     kernels.normalise(finite, logarithm=True)

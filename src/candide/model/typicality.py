@@ -39,8 +39,8 @@ def _left_out_density(model: Classifier, batch: Batch, kernels: Kernels) -> Floa
     """log p(x) of learned rows, each left out, per cell."""
     from .classifier import log_sum
 
-    finite, limits = model.family.left_out(batch, model.state.statistics, kernels)
-    finite += model.scorer.offset
+    parts = batch, model.state.statistics, model.likelihood, model.scorer.offset, kernels
+    finite, limits = model.family.left_out(*parts)
     joint = with_infinities(finite, list(limits), finite > -np.inf)
     return _per_cell(model, log_sum(joint) + model.likelihood.log_base(batch.data), batch.data)
 
