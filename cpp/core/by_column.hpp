@@ -34,8 +34,8 @@ class ByColumn {
         });
     }
 
-    // Doubles in a column.
-    std::size_t width() const { return padded(n_classes_); }
+    // Doubles in a column: whole packs, and whole vectors of add_picked (gather.hpp).
+    std::size_t width() const { return (n_classes_ + 7) / 8 * 8; }
 
     // The classes of column j, then ones.
     const double* column(std::size_t j, std::vector<double>& scratch) const {
