@@ -162,6 +162,7 @@ def adapt_prior(probability: Floats, prior: Floats, max_iterations: int = 1000, 
     """
     likelihood = np.divide(probability, prior, out=np.zeros_like(probability), where=prior > 0)
     likelihood = likelihood[likelihood.any(axis=1)]
+    likelihood /= likelihood.max(axis=1, keepdims=True, initial=0.0)
     adapted = np.array(prior, dtype=np.float64)
     for _ in range(max_iterations if len(likelihood) else 0):
         before = adapted

@@ -55,8 +55,11 @@ class Penalised:
 
 
 def blocks(n_rows: int, n_numbers: int) -> Iterator[slice]:
-    """Stretches of rows of ``n_numbers`` each, so short that all that is made of them stays in the cache."""
-    size = max(64, _BLOCK // n_numbers)
+    """Stretches of rows of ``n_numbers`` each, so short that all that is made of them stays in the cache.
+
+    With many numbers not that short: adding up second derivatives must not cost more than making them.
+    """
+    size = max(n_numbers, _BLOCK // n_numbers)
     return (slice(begin, begin + size) for begin in range(0, n_rows, size))
 
 
