@@ -54,6 +54,18 @@ def test_equal_costs_take_the_first_and_answer() -> None:
     assert least_cost(np.array([[0.5, 0.5]]), np.array([[0.0, 1.0], [1.0, 0.0]]), abstain=0.5).tolist() == [0]
 
 
+@pytest.mark.parametrize("abstain", [-0.1, 1.1, np.nan, "half"])
+def test_a_least_probability_is_a_probability(abstain: Any) -> None:
+    with pytest.raises(ParameterError, match=r"abstain is .*; without costs it is the least probability of an answer"):
+        least_cost(np.ones((1, 1)), abstain=abstain)
+
+
+@pytest.mark.parametrize("abstain", [np.nan, "cheap"])
+def test_a_price_is_a_number(abstain: Any) -> None:
+    with pytest.raises(ParameterError, match=r"abstain is .*; with costs it is the cost of not answering, a number"):
+        least_cost(np.ones((1, 1)), np.zeros((1, 1)), abstain)
+
+
 def test_costs_are_read_from_arrays_and_pairs() -> None:
     assert read_costs(None, LABELS) is None
     table = read_costs({("a", "b"): 5, ("c", "c"): -1.0}, LABELS)
