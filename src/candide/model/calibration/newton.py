@@ -17,7 +17,10 @@ from ...kernels.data import Floats
 # What the square of a change costs, in rows. Where nothing is changed nothing is paid, so the penalty never makes a
 # calibration worse than none; it keeps all parameters finite where the classes are perfectly separated.
 RIDGE = 0.01
-_BLOCK = 1 << 16
+# Blocks of rows stay in the cache, and sums and products over them are too short for libraries of linear algebra to
+# share them out: on a busy machine, threads that wait for each other take a hundred times as long as the work. With
+# many parameters there is no such block.
+_LONGEST, _SERIAL, _MANY = 3000, 1 << 18, 100
 _MOST_STEPS, _MOST_HALVINGS = 100, 40
 # The search ends before a step that promises to gain less than this share of the loss.
 _GAIN = 1e-10
@@ -54,12 +57,9 @@ class Penalised:
         return Slope(value, gradient, curvature)
 
 
-def blocks(n_rows: int, n_numbers: int) -> Iterator[slice]:
-    """Stretches of rows of ``n_numbers`` each, so short that all that is made of them stays in the cache.
-
-    With many numbers not that short: adding up second derivatives must not cost more than making them.
-    """
-    size = max(n_numbers, _BLOCK // n_numbers)
+def blocks(n_rows: int, n_parameters: int) -> Iterator[slice]:
+    """Stretches of rows, each with about ``n_parameters`` numbers, or terms to derive by."""
+    size = min(_LONGEST, _SERIAL // n_parameters**2) if n_parameters <= _MANY else n_parameters
     return (slice(begin, begin + size) for begin in range(0, n_rows, size))
 
 
