@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -33,11 +34,30 @@ def least_cost(probability: Floats, costs: Floats | None = None, abstain: float 
     array([1, 1])
     """
     if costs is None:
-        best, refused = probability.argmax(axis=1), probability.max(axis=1) < (0.0 if abstain is None else abstain)
+        best, refused = probability.argmax(axis=1), probability.max(axis=1) < _least_probability(abstain)
     else:
         expected = probability @ costs
-        best, refused = expected.argmin(axis=1), expected.min(axis=1) > (np.inf if abstain is None else abstain)
+        best, refused = expected.argmin(axis=1), expected.min(axis=1) > _price(abstain)
     return np.where(refused, UNSURE, best)
+
+
+def _least_probability(abstain: Any) -> float:
+    if abstain is None:
+        return 0.0
+    if not (isinstance(abstain, Real) and 0.0 <= float(abstain) <= 1.0):
+        raise ParameterError(
+            f"abstain is {abstain!r}; without costs it is the least probability of an answer, 0 to 1; pass costs too "
+            "if it is meant as a cost"
+        )
+    return float(abstain)
+
+
+def _price(abstain: Any) -> float:
+    if abstain is None:
+        return np.inf
+    if not isinstance(abstain, Real) or np.isnan(float(abstain)):
+        raise ParameterError(f"abstain is {abstain!r}; with costs it is the cost of not answering, a number")
+    return float(abstain)
 
 
 def read_costs(costs: Any, labels: Array) -> Floats | None:
@@ -162,6 +182,7 @@ def adapt_prior(probability: Floats, prior: Floats, max_iterations: int = 1000, 
     """
     likelihood = np.divide(probability, prior, out=np.zeros_like(probability), where=prior > 0)
     likelihood = likelihood[likelihood.any(axis=1)]
+    likelihood /= likelihood.max(axis=1, keepdims=True, initial=0.0)
     adapted = np.array(prior, dtype=np.float64)
     for _ in range(max_iterations if len(likelihood) else 0):
         before = adapted

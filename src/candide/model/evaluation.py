@@ -44,7 +44,7 @@ class Report:
     risk_coverage : Table
         Error rate (risk) of the surest rows that make up a share (coverage) of all.
     optimistic : Report, optional
-        The same on the training rows as the model knows them.
+        The same where choices and calibration were made on the very rows they are measured on.
 
     Examples
     --------
@@ -88,9 +88,9 @@ class Report:
         each, right = np.arange(len(kept)), answer == classes
         accuracy, accuracy_error = measures.mean_and_error(right.astype(np.float64), weight)
         log_loss, log_loss_error = measures.mean_and_error(-log_probability[each, classes], weight)
-        answers = measures.Answers.of(probability[each, answer], right, weight)
-        reliability = answers.reliability()
-        risk_coverage, aurc = answers.risk_by_coverage()
+        confidences = measures.Confidences.of(probability[each, answer], right, weight)
+        reliability = confidences.reliability()
+        risk_coverage, aurc = confidences.risk_by_coverage()
         confusion = measures.confusion(classes, answer, weight, len(labels))
         return cls(
             n_rows=len(kept),

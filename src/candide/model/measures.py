@@ -52,7 +52,7 @@ def per_class(confused: Floats, labels: Array) -> Table:
     )
 
 
-class Answers(NamedTuple):
+class Confidences(NamedTuple):
     """Weights of answers and of right ones by confidence, each distinct value once, rising: ties have no order."""
 
     confidence: Floats
@@ -60,7 +60,7 @@ class Answers(NamedTuple):
     right: Floats
 
     @classmethod
-    def of(cls, confidence: Floats, right: Array, weight: Floats) -> Answers:
+    def of(cls, confidence: Floats, right: Array, weight: Floats) -> Confidences:
         distinct, place = np.unique(confidence, return_inverse=True)
         return cls(distinct, *(np.bincount(place, part).astype(np.float64) for part in (weight, weight * right)))
 

@@ -8,14 +8,13 @@ import numpy as np
 
 from ...kernels.data import Array, Floats
 from .base import CERTAIN, Rows, joined, log_odds, normalised
-from .scaling import RIDGE
+from .newton import RIDGE, Loss, Penalised, Slope, blocks, minimise
 
 # a, b, c that change nothing.
 _IDENTITY = np.array([1.0, 1.0, 0.0])
+_LEAST = np.array([0.0, 0.0, -np.inf])
 # Log-odds that stand for certainty where none in the fit was larger: a loss of 4e-18.
 _LEAST_LIMIT = 40.0
-_BOUND = np.array([0.0, 0.0, -np.inf])
-_MOST_STEPS, _MOST_HALVINGS = 100, 40
 
 
 @dataclass(frozen=True)
@@ -53,61 +52,32 @@ def _fit_curve(odds: Floats, member: Array, weight: Floats) -> tuple[Floats, flo
     size = np.abs(odds)
     limit = float(size.max(where=size < CERTAIN, initial=_LEAST_LIMIT))
     odds = np.clip(odds, -limit, limit)
-    terms = np.array([-np.logaddexp(0.0, -odds), np.logaddexp(0.0, odds), np.ones(len(odds))])
-    return _descend(_Loss(terms, member, weight)), limit
+    parts: list[Loss] = [_Loss.of(odds[b], member[b], weight[b]) for b in blocks(len(odds), 3)]
+    # Small log-odds need large a and b, which must not cost more for it.
+    scale = np.clip(np.average(np.abs(odds), weights=weight), 1e-3, 1.0)
+    loss = Penalised(parts, _IDENTITY, RIDGE * np.array([scale, scale, 1.0]) ** 2)
+    return minimise(loss, lambda power: _IDENTITY / 10.0**power, _LEAST), limit
 
 
 @dataclass(frozen=True)
 class _Loss:
-    """The log-loss of one curve, convex in a, b and c."""
+    """The log-loss of some rows under one curve, convex in a, b and c."""
 
     terms: Floats  # (3, rows): log p, -log(1 - p), 1
     member: Array
     weight: Floats
 
-    def value(self, curve: Floats) -> float:
-        logit, change = curve @ self.terms, curve - _IDENTITY
-        return float(self.weight @ (np.logaddexp(0.0, logit) - self.member * logit) + RIDGE / 2 * (change @ change))
+    @classmethod
+    def of(cls, odds: Floats, member: Array, weight: Floats) -> _Loss:
+        terms = np.array([-np.logaddexp(0.0, -odds), np.logaddexp(0.0, odds), np.ones(len(odds))])
+        return cls(terms, member, weight)
 
-    def slopes(self, curve: Floats) -> tuple[Floats, Floats]:
-        """Gradient and second derivatives."""
-        from scipy.special import expit
-
-        probability = expit(curve @ self.terms)
-        gradient = self.terms @ (self.weight * (probability - self.member)) + RIDGE * (curve - _IDENTITY)
-        curvature = (self.terms * (self.weight * probability * (1.0 - probability))) @ self.terms.T
-        return gradient, curvature + RIDGE * np.eye(3)
-
-
-def _descend(loss: _Loss) -> Floats:
-    """Newton's method within a, b ≥ 0. Unlike gradients alone, it does not mind terms of very different sizes."""
-    curve, value = _start(loss)
-    for _ in range(_MOST_STEPS):
-        trial, trial_value = _step(loss, curve, value)
-        if not trial_value < value - 1e-10:
-            break
-        curve, value = trial, trial_value
-    return curve
-
-
-def _step(loss: _Loss, curve: Floats, value: float) -> tuple[Floats, float]:
-    """The full step of Newton's, or as many halves of it as it takes to come down."""
-    gradient, curvature = loss.slopes(curve)
-    # What lies on its bound and would leave it stays there.
-    free = np.flatnonzero((curve > _BOUND) | (gradient < 0.0))
-    step = np.zeros(3)
-    step[free] = -np.linalg.solve(curvature[np.ix_(free, free)], gradient[free])
-    for halving in range(_MOST_HALVINGS):
-        trial = np.maximum(curve + step / 2**halving, _BOUND)
-        trial_value = loss.value(trial)
-        if trial_value <= value + 1e-4 * float(gradient @ (trial - curve)):
-            break
-    return trial, trial_value
-
-
-def _start(loss: _Loss) -> tuple[Floats, float]:
-    """The right order of magnitude: where nearly all probabilities are 0 or 1, second derivatives say nothing."""
-    curve, value = _IDENTITY, loss.value(_IDENTITY)
-    while (smaller := loss.value(curve / 10.0)) < value:
-        curve, value = curve / 10.0, smaller
-    return curve, value
+    def __call__(self, curve: Floats) -> Slope:
+        logit = curve @ self.terms
+        log_total = np.logaddexp(0.0, logit)
+        probability = np.exp(logit - log_total)
+        return Slope(
+            float(self.weight @ (log_total - self.member * logit)),
+            self.terms @ (self.weight * (probability - self.member)),
+            (self.terms * (self.weight * probability * (1.0 - probability))) @ self.terms.T,
+        )

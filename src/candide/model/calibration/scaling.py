@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...kernels.data import Array, Floats
 from .base import Rows, normalised
+from .newton import RIDGE, Penalised, Slope, blocks, minimise
 
-# What the square of each parameter costs, in rows. Parameters of 0 change nothing, so the penalty never makes a
-# calibration worse than none; it keeps log T and biases finite where the classes are perfectly separated.
-RIDGE = 0.01
-# log T at the typical amount stays within ± this; the T of any row within ± _WIDEST.
-LIMIT = 30.0
-_WIDEST = 50.0
+# log T stays within ± this, whatever the scores and the amount.
+LIMIT = 50.0
 # Differences of scores while fitting, those to impossible classes included: a product with a probability of 0 is 0.
 _FARTHEST = 1e100
 
@@ -35,7 +33,7 @@ class Scaling:
     def temperature(self, amount: Floats | None) -> Floats:
         """T of each row; of a typical row without ``amount``."""
         excess = np.zeros(1) if amount is None else np.log1p(amount) - self.typical
-        return _temperature(self.log_temperature, self.growth, excess)
+        return _temperature(self.log_temperature + self.growth * excess)
 
     def apply(self, scores: Floats, amount: Floats | None = None) -> Floats:
         """Log probabilities of the classes; impossible ones stay impossible."""
@@ -60,52 +58,62 @@ class Scaling:
 
 def fit_scaling(rows: Rows, *, bias: bool) -> Scaling:
     """The scaling of least log-loss, with a bias per class or without."""
-    from scipy.optimize import minimize
-
     log_amount = np.zeros(len(rows.weight)) if rows.amount is None else np.log1p(rows.amount)
     typical = float(np.average(log_amount, weights=rows.weight))
-    loss = _Loss.of(rows, log_amount - typical)
-    start = np.zeros(2 + rows.n_classes * bias)
-    bounds = [(-LIMIT, LIMIT)] * 2 + [(None, None)] * (len(start) - 2)
-    options = {"maxiter": 500, "ftol": 1e-12, "gtol": 1e-7}
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
+    neutral = np.zeros(2 + rows.n_classes * bias)
+    loss = Penalised(list(_parts(rows, log_amount - typical)), neutral, np.full(len(neutral), RIDGE))
+    found = minimise(loss, lambda power: power * np.log(10.0) * np.eye(len(neutral))[0])
     return Scaling(float(found[0]), float(found[1]), typical, found[2:] if bias else None)
+
+
+def _parts(rows: Rows, excess: Floats) -> Iterator[_Loss]:
+    own = rows.of_own_class(rows.posterior)
+    # Rows whose own class is impossible have an infinite loss whatever is done.
+    possible = np.flatnonzero(own > -np.inf)
+    for block in blocks(len(possible), rows.n_classes):
+        kept = possible[block]
+        lead = np.clip(rows.posterior[kept] - own[kept, None], -_FARTHEST, _FARTHEST)
+        weight, terms = rows.weight[kept], np.array([np.ones(len(kept)), excess[kept]])
+        class_weight = np.bincount(rows.classes[kept], weight, minlength=rows.n_classes)
+        yield _Loss(np.ascontiguousarray(lead.T), weight, terms, class_weight.astype(np.float64))
 
 
 @dataclass(frozen=True)
 class _Loss:
-    """The mean log-loss with its gradient, as a function of log T, growth and, where given, biases.
+    """The log-loss of some rows as a function of log T, growth and, where given, biases.
 
     Classes come first here, so that maxima and sums over classes run along rows in memory: many times as fast.
     """
 
     lead: Floats  # (classes, rows): score minus that of the row's own class
     weight: Floats
-    excess: Floats  # log(1 + amount) minus its mean
+    terms: Floats  # (2, rows): what log T and growth are multiplied with, 1 and log(1 + amount) minus its mean
     class_weight: Floats
 
-    @classmethod
-    def of(cls, rows: Rows, excess: Floats) -> _Loss:
-        own = rows.of_own_class(rows.posterior)
-        # Rows whose own class is impossible have an infinite loss whatever is done.
-        kept = np.flatnonzero(own > -np.inf)
-        lead = np.clip(rows.posterior[kept] - own[kept, None], -_FARTHEST, _FARTHEST)
-        weight = rows.weight[kept]
-        class_weight = np.bincount(rows.classes[kept], weight, minlength=rows.n_classes)
-        return cls(np.ascontiguousarray(lead.T), weight, excess[kept], class_weight.astype(np.float64))
-
-    def __call__(self, parameters: Floats) -> tuple[float, Floats]:
+    def __call__(self, parameters: Floats) -> Slope:
         bias = np.zeros(len(self.lead))
         bias[: len(parameters) - 2] = parameters[2:]
-        scaled = self.lead / _temperature(parameters[0], parameters[1], self.excess)
+        scaled = self.lead / _temperature(parameters[:2] @ self.terms)
         log_total, probability = _softmax(scaled + bias[:, None])
-        loss = self.weight @ log_total - self.class_weight @ bias + RIDGE / 2 * (parameters @ parameters)
-        probability *= self.weight
-        by_log_temperature = -np.einsum("cr,cr->r", probability, scaled)
-        by_bias = probability.sum(axis=1) - self.class_weight
-        gradient = np.array([by_log_temperature.sum(), by_log_temperature @ self.excess, *by_bias])
-        n_rows = max(1, len(self.weight))
-        return float(loss) / n_rows, (gradient[: len(parameters)] + RIDGE * parameters) / n_rows
+        mean = np.einsum("cr,cr->r", probability, scaled)
+        deviation = np.subtract(scaled, mean, out=scaled)
+        weighted = probability * self.weight
+        spread = weighted * deviation
+        slope = Slope(
+            float(self.weight @ log_total - self.class_weight @ bias),
+            -(self.terms @ (self.weight * mean)),
+            (self.terms * np.einsum("cr,cr->r", spread, deviation)) @ self.terms.T,
+        )
+        return self._with_biases(slope, probability, weighted, spread) if len(parameters) > 2 else slope
+
+    def _with_biases(self, slope: Slope, probability: Floats, weighted: Floats, spread: Floats) -> Slope:
+        share, mixed = weighted.sum(axis=1), -(self.terms @ spread.T)
+        own = np.diag(share) - weighted @ probability.T
+        return Slope(
+            slope.value,
+            np.concatenate([slope.gradient, share - self.class_weight]),
+            np.block([[slope.curvature, mixed], [mixed.T, own]]),
+        )
 
 
 def _softmax(logits: Floats) -> tuple[Floats, Floats]:
@@ -117,5 +125,5 @@ def _softmax(logits: Floats) -> tuple[Floats, Floats]:
     return top + np.log(total), probability
 
 
-def _temperature(log_temperature: float, growth: float, excess: Floats) -> Floats:
-    return np.asarray(np.exp(np.clip(log_temperature + growth * excess, -_WIDEST, _WIDEST)))
+def _temperature(log_temperature: Floats) -> Floats:
+    return np.asarray(np.exp(np.clip(log_temperature, -LIMIT, LIMIT)))
