@@ -52,7 +52,7 @@ def _fit_curve(odds: Floats, member: Array, weight: Floats) -> tuple[Floats, flo
     size = np.abs(odds)
     limit = float(size.max(where=size < CERTAIN, initial=_LEAST_LIMIT))
     odds = np.clip(odds, -limit, limit)
-    parts: list[Loss] = [_Loss.of(odds[b], member[b], weight[b]) for b in blocks(len(odds), 3)]
+    parts: list[Loss] = [_Loss.of(odds[b], member[b], weight[b]) for b in blocks(len(odds), 3, 3)]
     # Small log-odds need large a and b, which must not cost more for it.
     scale = np.clip(np.average(np.abs(odds), weights=weight), 1e-3, 1.0)
     loss = Penalised(parts, _IDENTITY, RIDGE * np.array([scale, scale, 1.0]) ** 2)

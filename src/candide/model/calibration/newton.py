@@ -20,7 +20,7 @@ RIDGE = 0.01
 # Blocks of rows stay in the cache, and sums and products over them are too short for libraries of linear algebra to
 # share them out: on a busy machine, threads that wait for each other take a hundred times as long as the work. With
 # many parameters there is no such block.
-_LONGEST, _SERIAL, _MANY = 3000, 1 << 18, 100
+_CACHED, _LONGEST, _SERIAL, _MANY = 1 << 16, 3000, 1 << 18, 100
 _MOST_STEPS, _MOST_HALVINGS = 100, 40
 # The search ends before a step that promises to gain less than this share of the loss.
 _GAIN = 1e-10
@@ -57,9 +57,10 @@ class Penalised:
         return Slope(value, gradient, curvature)
 
 
-def blocks(n_rows: int, n_parameters: int) -> Iterator[slice]:
-    """Stretches of rows, each with about ``n_parameters`` numbers, or terms to derive by."""
-    size = min(_LONGEST, _SERIAL // n_parameters**2) if n_parameters <= _MANY else n_parameters
+def blocks(n_rows: int, n_numbers: int, n_parameters: int) -> Iterator[slice]:
+    """Stretches of rows with ``n_numbers`` each, for a loss with ``n_parameters``."""
+    size = min(_LONGEST, max(1, _CACHED // n_numbers))
+    size = min(size, _SERIAL // n_parameters**2) if n_parameters <= _MANY else n_parameters
     return (slice(begin, begin + size) for begin in range(0, n_rows, size))
 
 

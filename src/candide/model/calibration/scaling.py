@@ -61,16 +61,16 @@ def fit_scaling(rows: Rows, *, bias: bool) -> Scaling:
     log_amount = np.zeros(len(rows.weight)) if rows.amount is None else np.log1p(rows.amount)
     typical = float(np.average(log_amount, weights=rows.weight))
     neutral = np.zeros(2 + rows.n_classes * bias)
-    loss = Penalised(list(_parts(rows, log_amount - typical)), neutral, np.full(len(neutral), RIDGE))
+    loss = Penalised(list(_parts(rows, log_amount - typical, len(neutral))), neutral, np.full(len(neutral), RIDGE))
     found = minimise(loss, lambda power: power * np.log(10.0) * np.eye(len(neutral))[0])
     return Scaling(float(found[0]), float(found[1]), typical, found[2:] if bias else None)
 
 
-def _parts(rows: Rows, excess: Floats) -> Iterator[_Loss]:
+def _parts(rows: Rows, excess: Floats, n_parameters: int) -> Iterator[_Loss]:
     own = rows.of_own_class(rows.posterior)
     # Rows whose own class is impossible have an infinite loss whatever is done.
     possible = np.flatnonzero(own > -np.inf)
-    for block in blocks(len(possible), rows.n_classes):
+    for block in blocks(len(possible), rows.n_classes, n_parameters):
         kept = possible[block]
         lead = np.clip(rows.posterior[kept] - own[kept, None], -_FARTHEST, _FARTHEST)
         weight, terms = rows.weight[kept], np.array([np.ones(len(kept)), excess[kept]])
