@@ -1,0 +1,99 @@
+"""Where leaving rows out goes wrong if one is not careful."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
+from candide.exceptions import ForgetError
+from candide.kernels.data import Array, Floats
+
+MODELS = [GaussianNB, BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB, PoissonNB]
+
+
+def without(model: Any, X: Floats, y: Array, i: int) -> Floats:
+    """Row ``i`` by a model refitted on the others."""
+    rest = np.arange(len(y)) != i
+    return np.asarray(type(model)(**model.get_params()).fit(X[rest], y[rest]).predict_log_proba(X[i : i + 1])[0])
+
+
+@pytest.mark.parametrize("make", MODELS)
+def test_a_class_of_one_row_is_impossible_without_it(make: Any) -> None:
+    """Its prior leaves with it, unless the prior is fixed or smoothed; nothing is NaN."""
+    X, y = np.array([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0]]), np.array(["many", "many", "one"])
+    scores = make().fit(X, y).leave_one_out(X, y)
+    assert not np.isnan(scores).any()
+    np.testing.assert_allclose(np.exp(scores).sum(axis=1), 1.0)
+    if make is not ComplementNB:  # its scores know no prior
+        assert np.isneginf(scores[2, 1])
+    assert np.isfinite(make().fit(X, y).leave_one_out(X, y, class_prior="fixed")).all()
+
+
+def test_knowing_nothing_is_always_wrong_if_the_prior_leaves_too() -> None:
+    """Balanced classes and a column that says nothing: the class of the missing row is the rarer one."""
+    X, y = np.zeros((40, 1)), np.repeat([0, 1], 20)
+    model = BernoulliNB().fit(X, y)
+    removed = model.leave_one_out(X, y).argmax(axis=1)
+    assert (removed == y).mean() == 0.0
+    fixed = np.exp(model.with_class_prior("uniform").leave_one_out(X, y, class_prior="fixed"))
+    np.testing.assert_allclose(fixed[np.arange(40), y], 0.5, atol=0.02)
+
+
+def test_duplicates_fool_it_and_groups_do_not() -> None:
+    """Labels by chance, every row twice: the twin that stays behind gives the answer away."""
+    rng = np.random.default_rng(0)
+    half, labels = (rng.random((150, 400)) < 0.02).astype(float), rng.integers(0, 2, 150)
+    X, y, pairs = np.vstack([half, half]), np.tile(labels, 2), np.tile(np.arange(150), 2)
+    model = MultinomialNB(alpha=0.01).fit(X, y)
+    left_out = (model.leave_one_out(X, y).argmax(axis=1) == y).mean()
+    by_group = (model.blocked_folds(X, y, groups=pairs).argmax(axis=1) == y).mean()
+    assert left_out > 0.9
+    assert by_group < 0.6
+
+
+@pytest.mark.parametrize(("outlier", "var_smoothing"), [(1e3, 0.0), (1e3, 1e-9), (1e8, 0.0), (1e8, 1e-9), (1e12, 0.0)])
+def test_one_row_carries_the_variance(outlier: float, var_smoothing: float) -> None:
+    """What is left of the scatter has no digits; it is computed anew."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(30, 2)), np.arange(30) % 2
+    X[4, 0] = outlier
+    model = GaussianNB(var_smoothing=var_smoothing).fit(X, y)
+    # The floor stays while the row is out: a refit would take it from smaller columns.
+    refit = GaussianNB(var_smoothing=0.0).fit(np.delete(X, 4, axis=0), np.delete(y, 4))
+    expected = _score(X[4], refit.theta_, refit.var_ + model.epsilon_, [14, 15])
+    np.testing.assert_allclose(model.leave_one_out(X, y)[4], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e9])
+def test_a_large_offset_costs_no_more_than_its_digits(offset: float) -> None:
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(40, 3)), np.arange(40) % 3
+    near = GaussianNB(var_smoothing=0).fit(X, y).leave_one_out(X, y)
+    far = GaussianNB(var_smoothing=0).fit(X + offset, y).leave_one_out(X + offset, y)
+    np.testing.assert_allclose(far, near, rtol=0, atol=1e-15 * offset * 100)
+
+
+def test_a_word_of_one_row_keeps_its_column() -> None:
+    """Left out, nobody has it; the number of words, and so the smoothing, stays."""
+    X, y = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 1.0], [3.0, 0.0, 0.0]]), np.array([0, 1, 1])
+    model = MultinomialNB().fit(X, y)
+    np.testing.assert_allclose(model.leave_one_out(X, y)[1], without(model, X, y, 1), rtol=1e-12)
+
+
+@pytest.mark.parametrize("make", MODELS)
+def test_more_rows_than_were_learned_are_refused(make: Any) -> None:
+    X, y = np.array([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0]]), np.array([0, 1, 1])
+    model = make().fit(X, y)
+    with pytest.raises(ForgetError, match="never learned"):
+        model.leave_one_out(np.vstack([X, X]), np.concatenate([y, y]))
+    with pytest.raises(ForgetError, match="never learned"):
+        model.blocked_folds(np.vstack([X, X]), np.concatenate([y, y]), n_folds=2)
+
+
+def _score(x: Floats, mean: Floats, variance: Floats, counts: list[int]) -> Floats:
+    log_density = -0.5 * (np.log(2 * np.pi * variance) + (x - mean) ** 2 / variance).sum(axis=1)
+    joint = np.log(np.array(counts) / sum(counts)) + log_density
+    return np.asarray(joint - np.logaddexp.reduce(joint))
