@@ -42,15 +42,19 @@ def bayes_factors(model: Classifier, column_names: Array) -> Table:
     """Per column: is it better explained by one distribution per class, or by one for all classes?"""
     statistics, family = model.state.statistics, model.family
     apart = family.log_evidence(statistics)
-    try:
-        alone = family.log_evidence(statistics.together())
-    except ValueError:
+    if _differs_by_class(family.prior):
         raise ParameterError(
             "a Bayes factor compares classes under one prior, and this model has a prior for each class; give one for "
             "all classes"
-        ) from None
+        )
+    alone = family.log_evidence(statistics.together())
     columns = {"log_evidence": apart, "log_evidence_alone": alone, "log_bayes_factor": apart - alone}
     return Table({"column": named(np.arange(len(apart)), column_names), **columns})
+
+
+def _differs_by_class(prior: Any) -> bool:
+    priors = prior if isinstance(prior, tuple) else (prior,)
+    return any(np.ndim(value) > 1 for one in priors for value in vars(one).values())
 
 
 def log_odds(model: Classifier, data: Any, of: Array, against: Array, kernels: Kernels) -> LogOdds:
