@@ -61,10 +61,17 @@ def log_odds(model: Classifier, data: Any, of: Array, against: Array, kernels: K
     """Log-odds of one class against another, row by row, with their posterior standard deviation."""
     rows = np.arange(data.n_rows)
     scores = model.scorer.posterior(data, kernels, logarithm=True)
-    variance = model.family.score_variance(data, model.state.statistics, kernels) + _prior_variance(model)
     with np.errstate(invalid="ignore"):
         value = scores[rows, of] - scores[rows, against]
-    return LogOdds(value, np.sqrt(np.maximum(variance[rows, of] + variance[rows, against], 0.0)))
+    return LogOdds(value, np.sqrt(_odds_variance(model, data, of, against, kernels)))
+
+
+def _odds_variance(model: Classifier, data: Any, of: Array, against: Array, kernels: Kernels) -> Floats:
+    rows, statistics = np.arange(data.n_rows), model.state.statistics
+    each = model.family.score_variance(data, statistics, kernels) + _prior_variance(model)
+    apart = each[rows, of] + each[rows, against]
+    together = model.family.score_covariance(data, of, against, statistics)
+    return np.where(np.isfinite(apart), np.maximum(apart - 2 * together, 0.0), np.inf)
 
 
 def _prior_variance(model: Classifier) -> Floats:
