@@ -128,6 +128,17 @@ def test_alpha_by_evidence_is_the_maximum(name: str) -> None:
     assert model.log_evidence() > getattr(candide, name)().fit(X, LABELS).log_evidence()
 
 
+def test_alpha_by_evidence_finds_the_higher_of_two_peaks() -> None:
+    """An even class wants a large α, a one-sided class a small one."""
+    on, off = [14, 5, 28], [7, 0, 28]
+    X = np.repeat([1, 0] * 3, np.ravel([on, off], order="F"))[:, None]
+    labels = np.repeat([0, 1, 2], np.add(on, off))
+    evidence = [candide.BernoulliNB(alpha=a).fit(X, labels).log_evidence() for a in np.exp(np.linspace(-12, 6, 91))]
+    peaks = (np.diff(evidence)[:-1] > 0) & (np.diff(evidence)[1:] < 0)
+    assert peaks.sum() + (evidence[-1] > evidence[-2]) == 2
+    assert candide.BernoulliNB(alpha="evidence").fit(X, labels).log_evidence() > max(evidence) - 1e-5
+
+
 def own_log_loss(name: str, alpha: float, X: Any) -> Floats:
     """Log posteriors of rows left out, by brute force over the grid."""
     model = getattr(candide, name)(alpha=alpha).fit(X, LABELS)
