@@ -128,11 +128,21 @@ class Family(Protocol):
     def score_variance(self, data: Any, statistics: Any, kernels: Kernels) -> Floats:
         """Posterior variance of log p(x | class), ``(rows, classes)``."""
 
+    def score_covariance(self, data: Any, of: Positions, against: Positions, statistics: Any) -> Floats:
+        """Posterior covariance of a row's log p(x | class) for two classes, ``(rows,)``."""
+
     def amount(self, data: Any) -> Floats | None:
         """How much evidence a row holds where that varies by nature (the length of a text), else None."""
 
     def n_parameters(self, statistics: Any) -> int:
         """Free parameters of p(x | class), over all classes."""
+
+
+class ClassesApart:
+    """Families whose classes share no parameter: what is uncertain of one says nothing of another."""
+
+    def score_covariance(self, data: Any, of: Positions, against: Positions, statistics: Any) -> Floats:
+        return np.zeros(data.n_rows)
 
 
 def cell_positions(n_classes: int, n_columns: int) -> dict[str, Array]:

@@ -18,7 +18,7 @@ from ..kernels.data import Array, Dense, Floats, Positions
 from ..priors import Dirichlet, Estimate, LogProbability, log_share, pseudo_count
 from ..statistics import CategoryCounts
 from ..statistics.base import remaining
-from .base import Batch, Scores, require_proper
+from .base import Batch, ClassesApart, Scores, require_proper
 from .left_out import own_by_removal, own_by_weight, put_own, replace_own
 from .slots import Slots, draw_slots, labels_of, log_shares, neutral_last, with_spare
 
@@ -27,7 +27,7 @@ Unseen = Literal["smooth", "ignore", "error"]
 
 
 @dataclass(frozen=True)
-class Categorical:
+class Categorical(ClassesApart):
     """Columns of categories, with a Dirichlet prior on the shares of each column's values.
 
     ``prior``: one for all columns, with one pseudo-count for all values (or one per column, or per class and column);
@@ -147,12 +147,19 @@ class Categorical:
         return put_own(finite, limits, batch, own, offset)
 
     def posterior(self, statistics: CategoryCounts) -> tuple[Dirichlet, ...]:
-        """One per column, over the values it has."""
+        """One per column, over the values it has, the reserved one last."""
+        return tuple(self._posterior(j, count) for j, count in enumerate(self.full_counts(statistics)))
+
+    def _posterior(self, j: int, count: Floats) -> Dirichlet:
+        alpha, n_values = self.believed(self.alpha(j, count.shape[1])), count.shape[1]
+        if self.unseen == "smooth":
+            count, alpha = np.pad(count, ((0, 0), (0, 1))), with_spare(alpha, n_values)
+        return Dirichlet(count + alpha)
+
+    def believed(self, alpha: Floats) -> Floats:
+        """Pseudo-counts of a prior that integrates to 1; Jeffreys' where there is none."""
         proper = self.estimate != "mle" and all(prior.is_proper for prior in self._priors)
-        return tuple(
-            Dirichlet(count + (self.alpha(j, count.shape[1]) if proper else 0.5))
-            for j, count in enumerate(self.full_counts(statistics))
-        )
+        return alpha if proper else np.full((1, 1), 0.5)
 
     def intervals(self, statistics: CategoryCounts, level: float) -> tuple[Floats, Floats]:
         ends = [after.interval(level) for after in self.posterior(statistics)]
@@ -243,7 +250,7 @@ class CategoricalLikelihood:
 
         parts = []
         for slots in self.slots:
-            after = np.maximum(slots.cells + slots.alpha, 1e-300)
+            after = slots.cells + self.family.believed(slots.alpha)
             each = polygamma(1, after) - polygamma(1, (after * slots.copies).sum(axis=1, keepdims=True))
             if self.family.unseen != "smooth":
                 each[:, -1] = 0.0

@@ -10,7 +10,7 @@ import numpy as np
 from ..exceptions import InputError, ParameterError
 from ..kernels import Kernels
 from ..kernels.base import NormalTable
-from ..kernels.data import Data, Floats, Sparse
+from ..kernels.data import Data, Floats, Positions, Sparse
 from ..kernels.places import infinite_cell
 from ..priors import Estimate, MeanVariance, Normal, NormalInverseGamma
 from ..statistics import Moments
@@ -152,7 +152,8 @@ class Gaussian:
         if not self.shared:
             return after
         shape, scale = self._pooled(prior, after, statistics)
-        lost = 0.5 * (len(statistics.rows) - 1) if self.estimate == "mle" else 0.0  # a degree of freedom per class
+        # Each class that observed the column takes a degree of freedom for its mean.
+        lost = 0.5 * ((statistics.weight > 0).sum(axis=0) - 1) if self.estimate == "mle" else 0.0
         return replace(after, shape=np.maximum(shape - lost, -0.5), scale=scale)
 
     def _pooled(
@@ -201,6 +202,14 @@ class Gaussian:
         from .normal_variance import score_variance
 
         return score_variance(data, self.posterior(statistics))
+
+    def score_covariance(self, data: Data, of: Positions, against: Positions, statistics: Moments) -> Floats:
+        from .normal_variance import score_covariance
+
+        after = self.posterior(statistics)
+        if not self.shared or isinstance(after, Normal):
+            return np.zeros(data.n_rows)
+        return score_covariance(data, of, against, after)
 
     def amount(self, data: Data) -> None:
         return None

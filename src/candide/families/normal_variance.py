@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernels.data import Data, Floats, chunks
+from ..kernels.data import Data, Floats, Positions, chunks
 from ..priors import Normal, NormalInverseGamma
 
 
@@ -19,6 +19,24 @@ def score_variance(data: Data, posterior: NormalInverseGamma | Normal) -> Floats
         with np.errstate(invalid="ignore"):
             cells = terms[0] + terms[1] * square + terms[2] * square**2
         out[begin:end] = np.where(np.isnan(square), 0.0, np.where(np.isnan(cells), np.inf, cells)).sum(axis=2)
+    return out
+
+
+def score_covariance(data: Data, of: Positions, against: Positions, posterior: NormalInverseGamma) -> Floats:
+    """Posterior covariance of log p(x | class) for two classes that have one variance, ``(rows,)``.
+
+    ¼ψ'(a) - (d² + e²) / 4b + d² e² a / 4b², with d and e the distances from the two locations.
+    """
+    from scipy.special import polygamma
+
+    location, a, b = np.asarray(posterior.location), np.asarray(posterior.shape)[0], np.asarray(posterior.scale)[0]
+    out = np.empty(data.n_rows)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for begin, end, part in chunks(data):
+            x = part.floats()
+            first, second = ((x - location[classes[begin:end]]) ** 2 for classes in (of, against))
+            cells = 0.25 * (polygamma(1, np.maximum(a, 0.0)) - (first + second) / b + first * second * a / b**2)
+            out[begin:end] = np.where(np.isnan(x), 0.0, cells).sum(axis=1)
     return out
 
 

@@ -42,25 +42,36 @@ def bayes_factors(model: Classifier, column_names: Array) -> Table:
     """Per column: is it better explained by one distribution per class, or by one for all classes?"""
     statistics, family = model.state.statistics, model.family
     apart = family.log_evidence(statistics)
-    try:
-        alone = family.log_evidence(statistics.together())
-    except ValueError:
+    if _differs_by_class(family.prior):
         raise ParameterError(
             "a Bayes factor compares classes under one prior, and this model has a prior for each class; give one for "
             "all classes"
-        ) from None
+        )
+    alone = family.log_evidence(statistics.together())
     columns = {"log_evidence": apart, "log_evidence_alone": alone, "log_bayes_factor": apart - alone}
     return Table({"column": named(np.arange(len(apart)), column_names), **columns})
+
+
+def _differs_by_class(prior: Any) -> bool:
+    priors = prior if isinstance(prior, tuple) else (prior,)
+    return any(np.ndim(value) > 1 for one in priors for value in vars(one).values())
 
 
 def log_odds(model: Classifier, data: Any, of: Array, against: Array, kernels: Kernels) -> LogOdds:
     """Log-odds of one class against another, row by row, with their posterior standard deviation."""
     rows = np.arange(data.n_rows)
     scores = model.scorer.posterior(data, kernels, logarithm=True)
-    variance = model.family.score_variance(data, model.state.statistics, kernels) + _prior_variance(model)
     with np.errstate(invalid="ignore"):
         value = scores[rows, of] - scores[rows, against]
-    return LogOdds(value, np.sqrt(np.maximum(variance[rows, of] + variance[rows, against], 0.0)))
+    return LogOdds(value, np.sqrt(_odds_variance(model, data, of, against, kernels)))
+
+
+def _odds_variance(model: Classifier, data: Any, of: Array, against: Array, kernels: Kernels) -> Floats:
+    rows, statistics = np.arange(data.n_rows), model.state.statistics
+    each = model.family.score_variance(data, statistics, kernels) + _prior_variance(model)
+    apart = each[rows, of] + each[rows, against]
+    together = model.family.score_covariance(data, of, against, statistics)
+    return np.where(np.isfinite(apart), np.maximum(apart - 2 * together, 0.0), np.inf)
 
 
 def _prior_variance(model: Classifier) -> Floats:

@@ -23,6 +23,7 @@ class Seen(NamedTuple):
 
 # log α lies in here: below, the classes share nothing; above, they do not differ.
 _LOWEST, _HIGHEST = -12.0, 6.0
+_N_STARTS = 13
 _GOLDEN = (np.sqrt(5.0) - 1) / 2
 
 GRID = np.array([0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 100.0])
@@ -43,11 +44,15 @@ def by_evidence(family: Family, statistics: Any) -> float | Floats:
 
 
 def _maximum(function: Callable[[Floats], Floats], n: int) -> Floats:
-    """Where each of ``n`` functions of one variable is largest: golden section, all at once."""
-    low, high = np.full(n, _LOWEST), np.full(n, _HIGHEST)
+    """Where each of ``n`` functions of one variable is largest: the best of a grid, then golden section around it, all
+    at once. The grid, because classes of unlike shares can make two peaks.
+    """
+    grid = np.linspace(_LOWEST, _HIGHEST, _N_STARTS)
+    best = np.argmax([function(np.full(n, start)) for start in grid], axis=0)
+    low, high = grid[np.maximum(best - 1, 0)], grid[np.minimum(best + 1, _N_STARTS - 1)]
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     at_left, at_right = function(left), function(right)
-    for _ in range(30):
+    for _ in range(25):
         up = at_left < at_right
         low, high = np.where(up, left, low), np.where(up, high, right)
         left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)

@@ -41,11 +41,21 @@ class Prior(Protocol):
 
 
 class Readable:
-    """A repr in which numbers read as numbers and large arrays stay short."""
+    """A repr in which numbers read as numbers and large arrays stay short, and an equality that knows arrays."""
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{field.name}={_shown(getattr(self, field.name))}" for field in fields(self))  # type: ignore[arg-type]
         return f"{type(self).__name__}({inside})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and all(map(np.array_equal, _values(self), _values(other)))
+
+    def __hash__(self) -> int:
+        return hash((type(self), *(float(np.sum(value)) for value in _values(self))))
+
+
+def _values(prior: Any) -> list[Any]:
+    return [getattr(prior, field.name) for field in fields(prior)]
 
 
 def _shown(value: Any) -> str:
@@ -64,7 +74,7 @@ def parameter(prior: str, name: str, value: Any, *, least: float = 0.0, above: b
     except (TypeError, ValueError):
         raise ParameterError(f"{name} of {prior} is {value!r}; it must be a number or an array of numbers") from None
     allowed = array > least if above else array >= least
-    if not (allowed & (array < np.inf)).all():
+    if not (allowed & np.isfinite(array)).all():
         bound = f"above {least:g}" if above else f"of at least {least:g}"
         raise ParameterError(
             f"{name} of {prior} is {value!r}; it must be finite and {bound}"
@@ -94,7 +104,18 @@ def generator(random_state: Any) -> np.random.Generator:
 def observations(values: Any) -> Floats:
     """Observed numbers, missing ones left out."""
     array = np.asarray(values, dtype=np.float64).ravel()
+    if np.isinf(array).any():
+        raise ParameterError("values hold an infinite number; leave it out, or mark it as missing (NaN)")
     return array[~np.isnan(array)]
+
+
+def check_proper(prior: Any) -> None:
+    """Only what integrates to 1 can be drawn from, and gives data a probability."""
+    if not prior.is_proper:
+        raise ParameterError(
+            f"{prior!r} does not integrate to 1, so it has neither draws nor an evidence; choose parameters above 0, "
+            "or let it learn first"
+        )
 
 
 def out(value: Any) -> Any:

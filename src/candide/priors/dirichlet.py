@@ -9,11 +9,11 @@ import numpy as np
 
 from ..exceptions import ParameterError
 from ..kernels.data import Floats
-from .base import Readable, generator, observations, out, parameter, tails
+from .base import Readable, check_proper, generator, observations, out, parameter, tails
 from .shares import parts_of
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Dirichlet(Readable):
     """A Dirichlet distribution of shares θ: pseudo-counts, one per outcome (the last axis), or one for all outcomes.
 
@@ -41,23 +41,21 @@ class Dirichlet(Readable):
 
     def learn(self, values: Any) -> Dirichlet:
         """After observations, each the position (0, 1, …) of an outcome."""
-        codes, n = observations(values).astype(np.int64), len(self._cells())
-        if len(codes) and not (codes.min() >= 0 and codes.max() < n):
-            raise ParameterError(f"values lie from {codes.min()} to {codes.max()}; there are {n} outcomes, from 0 on")
-        return self.posterior(np.bincount(codes, minlength=n))
+        seen, n = observations(values), self._cells().shape[-1]
+        strange = seen[~np.isin(seen, np.arange(n))]
+        if len(strange):
+            raise ParameterError(f"values hold {strange[0]:g}; each must be the position of an outcome, 0 to {n - 1}")
+        return self.posterior(np.bincount(seen.astype(np.int64), minlength=n))
 
     def mean(self) -> Floats:
-        """α / Σα."""
-        return np.asarray(self._cells() / self._cells().sum(axis=-1, keepdims=True))
+        """α / Σα; even shares where all α are 0."""
+        return _shares(self._cells())
 
     def mode(self) -> Floats:
         """(α - 1) / Σ(α - 1). Outcomes with α ≤ 1 have none of it; if that is true of all, those with the largest α
         share it: the density is largest on the border.
         """
-        part = parts_of(self._cells() - 1.0)
-        if not part.any(axis=-1).all():
-            part = np.where(part.any(axis=-1, keepdims=True), part, 1.0)
-        return np.asarray(part / part.sum(axis=-1, keepdims=True))
+        return _shares(parts_of(self._cells() - 1.0))
 
     def interval(self, level: float = 0.95) -> tuple[Any, Any]:
         """Of each share by itself, which follows a Beta distribution."""
@@ -68,6 +66,7 @@ class Dirichlet(Readable):
         """log p of a sequence of observations, of which ``count`` are of each outcome."""
         from scipy.special import gammaln
 
+        check_proper(self)
         count = np.asarray(count, dtype=np.float64)
         alpha = np.broadcast_to(
             np.asarray(self.concentration, dtype=np.float64),
@@ -79,9 +78,12 @@ class Dirichlet(Readable):
 
     def sample(self, n: int = 1, random_state: Any = None) -> Floats:
         """``n`` draws of the shares."""
-        cells = self._cells()
-        draws = generator(random_state).standard_gamma(cells, (n, *cells.shape))
-        return np.asarray(draws / draws.sum(axis=-1, keepdims=True))
+        check_proper(self)
+        cells, rng = self._cells(), generator(random_state)
+        shape = (n, *cells.shape)
+        # Gamma(α) is Gamma(α + 1) · U^(1/α); in logarithms, because for a small α all cells would be 0.
+        logs = np.log(rng.standard_gamma(cells + 1.0, shape)) - rng.standard_exponential(shape) / cells
+        return _shares(np.exp(logs - logs.max(axis=-1, keepdims=True)))
 
     def _cells(self) -> Floats:
         if np.ndim(self.concentration) == 0:
@@ -91,7 +93,14 @@ class Dirichlet(Readable):
         return np.asarray(self.concentration)
 
 
-@dataclass(frozen=True, repr=False)
+def _shares(parts: Floats) -> Floats:
+    """Parts of a whole, cells last; 0/0 is an even share."""
+    whole = parts.sum(axis=-1, keepdims=True)
+    even = np.full(parts.shape, 1.0 / parts.shape[-1])
+    return np.asarray(np.divide(parts, whole, out=even, where=whole > 0))
+
+
+@dataclass(frozen=True, repr=False, eq=False)
 class Beta(Readable):
     """A Beta distribution of a probability φ: ``a`` pseudo-counts of "on", ``b`` of "off".
 
@@ -124,12 +133,15 @@ class Beta(Readable):
         return self.posterior(seen.sum(), len(seen) - seen.sum())
 
     def mean(self) -> Any:
-        """a / (a + b)."""
-        return out(np.asarray(self.a) / (np.asarray(self.a) + self.b))
+        """a / (a + b); ½ where both are 0."""
+        return out(self._both().mean()[..., 0])
 
     def mode(self) -> Any:
         """(a - 1) / (a + b - 2); on the border where a or b is at most 1; ½ where both ends are alike."""
-        return out(Dirichlet(np.stack(np.broadcast_arrays(self.a, self.b), axis=-1)).mode()[..., 0])
+        return out(self._both().mode()[..., 0])
+
+    def _both(self) -> Dirichlet:
+        return Dirichlet(np.stack(np.broadcast_arrays(self.a, self.b), axis=-1))
 
     def interval(self, level: float = 0.95) -> tuple[Any, Any]:
         """Quantiles of φ; where there is no evidence for one outcome at all, the end itself."""
@@ -147,10 +159,12 @@ class Beta(Readable):
         """log p of a sequence of observations, of which so many are on and off."""
         from scipy.special import betaln
 
+        check_proper(self)
         after = self.posterior(on, off)
         return out(betaln(after.a, after.b) - betaln(self.a, self.b))
 
     def sample(self, n: int = 1, random_state: Any = None) -> Floats:
         """``n`` draws of φ."""
+        check_proper(self)
         shape = np.broadcast_shapes(np.shape(self.a), np.shape(self.b))
         return np.asarray(generator(random_state).beta(self.a, self.b, (n, *shape)))

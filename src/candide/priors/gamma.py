@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ..exceptions import ParameterError
 from ..kernels.data import Floats
-from .base import Readable, generator, observations, out, parameter, tails
+from .base import Readable, check_proper, generator, observations, out, parameter, tails
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Gamma(Readable):
     """A Gamma distribution of a rate λ: as if ``shape`` events had been seen in ``rate`` rows.
 
@@ -41,6 +42,8 @@ class Gamma(Readable):
     def learn(self, values: Any) -> Gamma:
         """After observed counts of events, one a row."""
         seen = observations(values)
+        if (seen < 0).any():
+            raise ParameterError(f"values hold {seen.min():g}; a count of events is at least 0")
         return self.posterior(seen.sum(), len(seen))
 
     def mean(self) -> Any:
@@ -49,26 +52,31 @@ class Gamma(Readable):
 
     def mode(self) -> Any:
         """(shape - 1) / rate, and 0 where the shape is at most 1."""
-        return out(_over(np.maximum(np.asarray(self.shape) - 1.0, 0.0), self.rate))
+        above = np.maximum(np.asarray(self.shape) - 1.0, 0.0)
+        return out(np.where(above > 0, _over(above, self.rate), 0.0))
 
     def interval(self, level: float = 0.95) -> tuple[Any, Any]:
-        """Quantiles of λ."""
+        """Quantiles of λ; 0 alone where there are no events, not even believed ones."""
         from scipy.special import gammaincinv
 
         shape, rate = np.broadcast_arrays(np.asarray(self.shape, dtype=np.float64), np.asarray(self.rate))
-        low, high = (gammaincinv(shape, tail) for tail in tails(level))
+        low, high = (
+            np.where(shape > 0, gammaincinv(np.where(shape > 0, shape, 1.0), tail), 0.0) for tail in tails(level)
+        )
         return out(np.where(rate > 0, _over(low, rate), 0.0)), out(_over(high, rate))
 
     def log_evidence(self, events: Any, exposure: Any) -> Any:
         """log p of counts with this sum in so many rows, but for their Σ log x!, which no parameter changes."""
         from scipy.special import gammaln
 
+        check_proper(self)
         after = self.posterior(events, exposure)
         before = gammaln(self.shape) - self.shape * np.log(self.rate)
         return out(gammaln(after.shape) - after.shape * np.log(after.rate) - before)
 
     def sample(self, n: int = 1, random_state: Any = None) -> Floats:
         """``n`` draws of λ."""
+        check_proper(self)
         shape = np.broadcast_shapes(np.shape(self.shape), np.shape(self.rate))
         return np.asarray(generator(random_state).gamma(self.shape, 1 / np.asarray(self.rate), (n, *shape)))
 

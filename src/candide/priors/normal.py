@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels.data import Floats
-from .base import Readable, generator, observations, out, parameter, tails
+from .base import Readable, check_proper, generator, observations, out, parameter, tails
 
 _LOG_2PI = float(np.log(2 * np.pi))
 
@@ -20,7 +20,7 @@ class MeanVariance(NamedTuple):
     variance: Any
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Normal(Readable):
     """A normal distribution of a mean μ, for observations of known variance ``noise``.
 
@@ -93,7 +93,7 @@ class Normal(Readable):
         return np.asarray(generator(random_state).normal(self.location, np.sqrt(self.variance), (n, *shape)))
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class NormalInverseGamma(Readable):
     """A mean μ and a variance σ² together: σ² is inverse-gamma(``shape``, ``scale``), μ normal around ``location`` with
     variance σ² / ``strength``. ``strength`` counts in observations of the mean, ``2 · shape`` in those of the variance.
@@ -153,20 +153,20 @@ class NormalInverseGamma(Readable):
         from scipy.special import gammainccinv, stdtrit
 
         shape, strength = np.asarray(self.shape, dtype=np.float64), np.asarray(self.strength, dtype=np.float64)
+        safe = np.where(shape > 0, shape, 1.0)
         known = (shape > 0) & (strength > 0)
-        safe = np.where(known, shape, 1.0)
         spread = np.sqrt(np.asarray(self.scale) / safe / np.where(known, strength, 1.0))
-        far = stdtrit(2 * safe, tails(level)[1]) * spread
+        away = np.where(known, stdtrit(2 * safe, tails(level)[1]) * spread, np.inf)
         # The upper tail of the inverse is the lower one of the gamma distribution.
         low, high = (self.scale / np.maximum(gammainccinv(safe, tail), 1e-300) for tail in tails(level))
-        low, high = np.where(known, low, 0.0), np.where(known, high, np.inf)
-        away = np.where(known, far, np.inf)
+        low, high = np.where(shape > 0, low, 0.0), np.where(shape > 0, high, np.inf)
         return MeanVariance((out(self.location - away), out(self.location + away)), (out(low), out(high)))
 
     def log_evidence(self, mean: Any, weight: Any, scatter: Any) -> Any:
         """log p of observations with this mean and sum of squared deviations from it."""
         from scipy.special import gammaln
 
+        check_proper(self)
         after = self.posterior(mean, weight, scatter)
         a, b = np.asarray(after.shape), np.asarray(after.scale)
         before = gammaln(self.shape) - self.shape * np.log(self.scale)
@@ -175,6 +175,7 @@ class NormalInverseGamma(Readable):
 
     def sample(self, n: int = 1, random_state: Any = None) -> MeanVariance:
         """``n`` draws of (μ, σ²)."""
+        check_proper(self)
         rng = generator(random_state)
         shape = (
             n,
