@@ -114,6 +114,7 @@ class GaussianNB(BaseNB):
         class_count: Any,
         mean: Any,
         variance: Any,
+        /,
         ddof: float = 0,
         *,
         classes: Any = None,
@@ -121,7 +122,7 @@ class GaussianNB(BaseNB):
         feature_names: Any = None,
         **settings: Any,
     ) -> Self:
-        """The model that rows with these means and variances would give.
+        """The model that rows with these means and variances, given by position, would give.
 
         Parameters
         ----------
