@@ -21,6 +21,8 @@ from ..model.table import Table
 from .base import BaseNB
 from .settings import choice
 
+_MEASURES = ("log_loss", "log_loss_error", "accuracy", "accuracy_error", "behind", "behind_error", "raw_log_loss")
+
 
 class Selection(Table):
     """Models in order of their log-loss on rows left out, the best first. A table with further attributes.
@@ -169,11 +171,9 @@ def _ranked(fitted: dict[str, BaseNB], judged: dict[str, Judged]) -> Selection:
     return found
 
 
-_MEASURES = ("log_loss", "log_loss_error", "accuracy", "accuracy_error", "behind", "behind_error", "raw_log_loss")
-
-
 def _line(one: Judged, best: Judged) -> tuple[float, ...]:
     with np.errstate(invalid="ignore"):  # both losses may be infinite
         behind = np.where(one.loss == best.loss, 0.0, one.loss - best.loss)
-        means = [mean_and_error(values, one.weight) for values in (one.loss, one.right, behind, one.raw_loss)]
-    return tuple(number for pair in means for number in pair)[: len(_MEASURES)]
+        columns = (one.loss, one.right, behind, one.raw_loss)
+        loss, accuracy, difference, (raw_loss, _) = (mean_and_error(values, one.weight) for values in columns)
+    return *loss, *accuracy, *difference, raw_loss
