@@ -84,6 +84,7 @@ def test_public_names() -> None:
         "PoissonNB",
         "__version__",
         "merge",
+        "select",
     ]
     assert all(hasattr(candide, name) for name in candide.__all__)
     assert set(candide.__all__) <= set(dir(candide))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         MultinomialNB,
         PoissonNB,
         merge,
+        select,
     )
 
 __version__ = "0.1.0"
@@ -34,6 +35,7 @@ __all__ = [
     "PoissonNB",
     "__version__",
     "merge",
+    "select",
 ]
 
 

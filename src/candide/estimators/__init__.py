@@ -7,5 +7,15 @@ from .complement import ComplementNB
 from .gaussian import GaussianNB
 from .multinomial import MultinomialNB
 from .poisson import PoissonNB
+from .selection import select
 
-__all__ = ["BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB", "PoissonNB", "merge"]
+__all__ = [
+    "BernoulliNB",
+    "CategoricalNB",
+    "ComplementNB",
+    "GaussianNB",
+    "MultinomialNB",
+    "PoissonNB",
+    "merge",
+    "select",
+]

@@ -128,7 +128,7 @@ class Answers:
         are not touched. Where probabilities are calibrated, the change comes after the calibration.
         """
         model = self._fitted()
-        prior = _read_shares(class_prior, model.classes.labels)
+        prior = read_shares(class_prior, model.classes.labels)
         out = copy.copy(self)
         setattr(out, self._class_prior_name, prior)
         if hasattr(out, "class_weight"):
@@ -173,7 +173,8 @@ class Answers:
         return 0.0 if model.blend is None else model.blend.age(model.state)
 
 
-def _read_shares(class_prior: Any, labels: Array) -> Floats:
+def read_shares(class_prior: Any, labels: Array) -> Floats:
+    """Probabilities of the classes as a user gives them: in order, by label, or "uniform"."""
     if isinstance(class_prior, str) and class_prior == "uniform":
         return np.full(len(labels), 1 / len(labels))
     if isinstance(class_prior, dict):

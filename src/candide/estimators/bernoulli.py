@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from ..kernels.data import Floats
 from ..priors import Beta
 from .discrete import CountNB
 from .settings import DEFAULTS, number
+from .tables import presences, read_table
+from .textbook import ready_model
 
 
 class BernoulliNB(CountNB):
@@ -76,6 +78,67 @@ class BernoulliNB(CountNB):
         self.evaluate = evaluate
         self.keep_sample = keep_sample
         self.n_threads = n_threads
+
+    @classmethod
+    def from_parameters(
+        cls, probability: Any, *, classes: Any = None, class_prior: Any = None, feature_names: Any = None
+    ) -> Self:
+        """A model with given φ.
+
+        Parameters
+        ----------
+        probability : array of shape (n_classes, n_features)
+            The probability that a column is on.
+        classes, class_prior, feature_names
+            As in ``MultinomialNB.from_parameters``.
+
+        Examples
+        --------
+        A test finds 99 of 100 ill people, and 5 of 100 healthy ones; one person in a thousand is ill:
+
+        >>> test = BernoulliNB.from_parameters(
+        ...     [[0.99], [0.05]], classes=["ill", "well"], class_prior=[0.001, 0.999], feature_names=["test"]
+        ... )
+        >>> test.parameters()
+        class  column  value  count  probability
+        ill    test        1   0.99         0.99
+        well   test        1   0.05         0.05
+        """
+        statistics = presences(read_table(probability, "probability", most=1.0))
+        n_features = statistics.total.shape[1]
+        return ready_model(cls, statistics, n_features, classes, class_prior, feature_names, {"estimate": "mle"})
+
+    @classmethod
+    def from_counts(
+        cls,
+        count: Any,
+        class_count: Any,
+        *,
+        classes: Any = None,
+        class_prior: Any = None,
+        feature_names: Any = None,
+        **settings: Any,
+    ) -> Self:
+        """The model that rows with these counts would give.
+
+        Parameters
+        ----------
+        count : array of shape (n_classes, n_features)
+            In how many rows of each class a column is on.
+        class_count : array of shape (n_classes,)
+            How many rows each class has.
+        classes, class_prior, feature_names, **settings
+            As in ``MultinomialNB.from_counts``.
+
+        Examples
+        --------
+        >>> model = BernoulliNB.from_counts([[30, 5], [2, 40]], [40, 60], classes=["spam", "ham"])
+        >>> model.predict_proba([[1, 0]]).round(3)        # the classes are sorted: ham, spam
+        array([[0.037, 0.963]])
+        """
+        statistics = presences(count, class_count)
+        n_features = statistics.total.shape[1]
+        return ready_model(cls, statistics, n_features, classes, class_prior, feature_names, settings)
 
     def _family(self, n_features: int) -> Bernoulli:
         threshold = None if self.binarize is None else number(self.binarize, "binarize")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from .base import read_only
 from .beliefs import read_prior
 from .discrete import DiscreteNB
 from .settings import DEFAULTS, choice
+from .tables import category_counts, category_shares
+from .textbook import ready_model
 
 
 class CategoricalNB(DiscreteNB):
@@ -91,6 +93,78 @@ class CategoricalNB(DiscreteNB):
         self.evaluate = evaluate
         self.keep_sample = keep_sample
         self.n_threads = n_threads
+
+    @classmethod
+    def from_parameters(
+        cls,
+        tables: Any,
+        categories: Any = None,
+        *,
+        classes: Any = None,
+        class_prior: Any = None,
+        feature_names: Any = None,
+    ) -> Self:
+        """A model with given θ.
+
+        Parameters
+        ----------
+        tables : list of arrays of shape (n_classes, n_categories)
+            For each column, the probabilities of its values in each class; rows sum to 1.
+        categories : list of lists, optional
+            For each column, its values in the order of its table; by default the codes 0, 1, …
+        classes, class_prior, feature_names
+            As in ``MultinomialNB.from_parameters``.
+
+        Examples
+        --------
+        >>> model = CategoricalNB.from_parameters([[[0.5, 0.25, 0.25], [0.0, 0.5, 0.5]]], [["red", "green", "blue"]])
+        >>> model.predict_proba([["green"], ["red"]]).round(3)
+        array([[0.333, 0.667],
+               [1.   , 0.   ]])
+        """
+        statistics = category_shares(tables, categories)
+        settings = {"estimate": "mle", "categories": "range" if categories is None else "seen"}
+        return ready_model(cls, statistics, len(statistics.labels), classes, class_prior, feature_names, settings)
+
+    @classmethod
+    def from_counts(
+        cls,
+        tables: Any,
+        class_count: Any = None,
+        categories: Any = None,
+        *,
+        classes: Any = None,
+        class_prior: Any = None,
+        feature_names: Any = None,
+        **settings: Any,
+    ) -> Self:
+        """The model that rows with these counts would give.
+
+        Parameters
+        ----------
+        tables : list of arrays of shape (n_classes, n_categories)
+            For each column, how many rows of each class have each of its values.
+        class_count : array of shape (n_classes,), optional
+            How many rows each class has, should there be missing values in every column; by default the sum of the
+            table where it is largest.
+        categories : list of lists, optional
+            As in ``from_parameters``. A value that nobody saw takes part in the smoothing; values that are not listed
+            do not, also among codes.
+        classes, class_prior, feature_names, **settings
+            As in ``MultinomialNB.from_counts``.
+
+        Examples
+        --------
+        >>> model = CategoricalNB.from_counts([[[3, 1, 0], [0, 2, 0]]], categories=[["sun", "rain", "snow"]], alpha=1)
+        >>> model.predict_proba([["snow"]])               # (4/6) · 1/7 and (2/6) · 1/5
+        array([[0.58823529, 0.41176471]])
+        """
+        statistics = category_counts(tables, class_count, categories)
+        settings["categories"] = "range" if categories is None else "seen"
+        if not statistics.count.any(axis=0).all():
+            # So that the smoothing does not change when rows are forgotten, and with them values that nobody saw.
+            settings.setdefault("min_categories", np.diff(statistics.offsets))
+        return ready_model(cls, statistics, len(statistics.labels), classes, class_prior, feature_names, settings)
 
     def _family(self, n_features: int) -> Categorical:
         for name, allowed in (("categories", ("range", "seen")), ("unseen", ("ignore", "smooth", "error"))):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, NoReturn
+from typing import Any, ClassVar, Literal, NoReturn, Self
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from ..kernels.data import Floats
 from ..priors import Dirichlet
 from .discrete import CountNB
 from .settings import DEFAULTS, flag
+from .tables import read_probabilities, sums
+from .textbook import ready_model
 
 
 class _Refused:
@@ -90,6 +92,56 @@ class ComplementNB(CountNB):
         self.evaluate = evaluate
         self.keep_sample = keep_sample
         self.n_threads = n_threads
+
+    @classmethod
+    def from_parameters(
+        cls, probability: Any, *, classes: Any = None, class_prior: Any = None, feature_names: Any = None
+    ) -> Self:
+        """A model whose classes have given shares of the columns. In a complement all other classes count alike.
+
+        Parameters
+        ----------
+        probability, classes, class_prior, feature_names
+            As in ``MultinomialNB.from_parameters``.
+
+        Examples
+        --------
+        >>> model = ComplementNB.from_parameters([[0.5, 0.5], [0.9, 0.1], [0.7, 0.3]])
+        >>> np.exp(-model.feature_log_prob_)              # means of the other two
+        array([[0.8, 0.2],
+               [0.6, 0.4],
+               [0.7, 0.3]])
+        """
+        statistics = sums(read_probabilities(probability), "probability")
+        n_features = statistics.total.shape[1]
+        return ready_model(cls, statistics, n_features, classes, class_prior, feature_names, {"estimate": "mle"})
+
+    @classmethod
+    def from_counts(
+        cls,
+        count: Any,
+        class_count: Any = None,
+        *,
+        classes: Any = None,
+        class_prior: Any = None,
+        feature_names: Any = None,
+        **settings: Any,
+    ) -> Self:
+        """The model that rows with these counts would give.
+
+        Parameters
+        ----------
+        count, class_count, classes, class_prior, feature_names, **settings
+            As in ``MultinomialNB.from_counts``.
+
+        Examples
+        --------
+        >>> ComplementNB.from_counts([[5, 0, 1], [0, 1, 4]], classes=["spam", "ham"]).predict([[0, 0, 2]])
+        array(['ham'], dtype='<U4')
+        """
+        statistics = sums(count, "count", class_count)
+        n_features = statistics.total.shape[1]
+        return ready_model(cls, statistics, n_features, classes, class_prior, feature_names, settings)
 
     def _family(self, n_features: int) -> Any:
         prior, estimate = self._belief(Dirichlet)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 from ..exceptions import ParameterError
 from ..families import Gaussian
@@ -12,6 +12,8 @@ from ..priors import Normal, NormalInverseGamma
 from .base import BaseNB, read_only
 from .beliefs import class_prior_of, read_estimate, read_prior, stacked
 from .settings import DEFAULTS, choice, is_given, number
+from .tables import moments
+from .textbook import ready_model
 
 
 class GaussianNB(BaseNB):
@@ -80,6 +82,71 @@ class GaussianNB(BaseNB):
         self.evaluate = evaluate
         self.keep_sample = keep_sample
         self.n_threads = n_threads
+
+    @classmethod
+    def from_parameters(
+        cls, mean: Any, variance: Any, *, classes: Any = None, class_prior: Any = None, feature_names: Any = None
+    ) -> Self:
+        """A model with given means and variances, without a floor.
+
+        Parameters
+        ----------
+        mean, variance : arrays of shape (n_classes, n_features)
+            μ and σ² of each column in each class. Without variance, all mass lies in one point.
+        classes, class_prior, feature_names
+            As in ``MultinomialNB.from_parameters``.
+
+        Examples
+        --------
+        Two classes with equal variances part half-way between their means:
+
+        >>> model = GaussianNB.from_parameters([[0.0], [2.0]], [[1.0], [1.0]])
+        >>> model.predict_proba([[1.0]])
+        array([[0.5, 0.5]])
+        """
+        statistics = moments(mean, variance)
+        n_features = statistics.mean.shape[1]
+        return ready_model(cls, statistics, n_features, classes, class_prior, feature_names, {"estimate": "mle"})
+
+    @classmethod
+    def from_counts(
+        cls,
+        class_count: Any,
+        mean: Any,
+        variance: Any,
+        /,
+        ddof: float = 0,
+        *,
+        classes: Any = None,
+        class_prior: Any = None,
+        feature_names: Any = None,
+        **settings: Any,
+    ) -> Self:
+        """The model that rows with these means and variances, given by position, would give.
+
+        Parameters
+        ----------
+        class_count : array of shape (n_classes,)
+            How many rows each class has.
+        mean, variance : arrays of shape (n_classes, n_features)
+            Of these rows.
+        ddof : float, default 0
+            The given variances are sums of squares divided by rows less ``ddof``, and the model divides alike: 1 for
+            the unbiased ones.
+        classes, class_prior, feature_names, **settings
+            As in ``MultinomialNB.from_counts``.
+
+        Examples
+        --------
+        >>> model = GaussianNB.from_counts([4, 6], [[178.0], [165.0]], [[30.0], [24.0]], ddof=1)
+        >>> model.var_.round(3), model.class_prior_
+        (array([[30.],
+               [24.]]), array([0.4, 0.6]))
+        """
+        statistics = moments(mean, variance, class_count, number(ddof, "ddof"))
+        settings["ddof"] = ddof
+        n_features = statistics.mean.shape[1]
+        return ready_model(cls, statistics, n_features, classes, class_prior, feature_names, settings)
 
     def _family(self, n_features: int) -> Gaussian:
         prior = self.parameter_prior

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from ..kernels.data import Array, Floats
 from ..priors import Dirichlet
 from .discrete import CountNB
 from .settings import DEFAULTS
+from .tables import read_probabilities, sums
+from .textbook import ready_model
 
 
 class MultinomialNB(CountNB):
@@ -80,6 +82,74 @@ class MultinomialNB(CountNB):
         self.evaluate = evaluate
         self.keep_sample = keep_sample
         self.n_threads = n_threads
+
+    @classmethod
+    def from_parameters(
+        cls, probability: Any, *, classes: Any = None, class_prior: Any = None, feature_names: Any = None
+    ) -> Self:
+        """A model with given θ, taken as they are: ``estimate="mle"``.
+
+        It is worth one row per class: so much do further rows change it, and so uncertain are its intervals.
+
+        Parameters
+        ----------
+        probability : array of shape (n_classes, n_features)
+            The share of each column in each class; rows sum to 1.
+        classes : array of shape (n_classes,), optional
+            Labels of the rows, in any order; by default 0, 1, …
+        class_prior : array of shape (n_classes,) or dict, optional
+            Probabilities of the classes, in the order of ``classes`` or by label; by default all alike.
+        feature_names : list of str, optional
+            Names of the columns.
+
+        Examples
+        --------
+        >>> model = MultinomialNB.from_parameters(
+        ...     [[0.5, 0.25, 0.25], [0.125, 0.125, 0.75]], classes=["spam", "ham"], class_prior=[0.2, 0.8]
+        ... )
+        >>> model.predict_proba([[2, 0, 0]])              # 0.8 / 64 and 0.2 / 4
+        array([[0.2, 0.8]])
+        """
+        statistics = sums(read_probabilities(probability), "probability")
+        n_features = statistics.total.shape[1]
+        return ready_model(cls, statistics, n_features, classes, class_prior, feature_names, {"estimate": "mle"})
+
+    @classmethod
+    def from_counts(
+        cls,
+        count: Any,
+        class_count: Any = None,
+        *,
+        classes: Any = None,
+        class_prior: Any = None,
+        feature_names: Any = None,
+        **settings: Any,
+    ) -> Self:
+        """The model that rows with these counts would give; it can go on learning, forget and merge.
+
+        Parameters
+        ----------
+        count : array of shape (n_classes, n_features)
+            The sum of each column over the rows of each class.
+        class_count : array of shape (n_classes,), optional
+            How many rows each class has; by default one.
+        class_prior : optional
+            As for the constructor, but in the order of ``classes``, or a dict by label; by default the shares of
+            ``class_count``.
+        classes, feature_names
+            As in ``from_parameters``.
+        **settings
+            Parameters of the constructor. Where there is one value per class, in sorted order.
+
+        Examples
+        --------
+        >>> model = MultinomialNB.from_counts([[5, 195], [20, 80]], classes=["good", "bad"], alpha=1)
+        >>> model.parameters()["probability"]             # 21/102, 81/102; 6/202, 196/202
+        array([0.20588235, 0.79411765, 0.02970297, 0.97029703])
+        """
+        statistics = sums(count, "count", class_count)
+        n_features = statistics.total.shape[1]
+        return ready_model(cls, statistics, n_features, classes, class_prior, feature_names, settings)
 
     def _family(self, n_features: int) -> Any:
         return Multinomial(*self._belief(Dirichlet))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from ..priors import Gamma
 from .base import read_only
 from .discrete import CountNB
 from .settings import DEFAULTS, number
+from .tables import sums
+from .textbook import ready_model
 
 
 class PoissonNB(CountNB):
@@ -79,6 +81,61 @@ class PoissonNB(CountNB):
         self.evaluate = evaluate
         self.keep_sample = keep_sample
         self.n_threads = n_threads
+
+    @classmethod
+    def from_parameters(
+        cls, rate: Any, *, classes: Any = None, class_prior: Any = None, feature_names: Any = None
+    ) -> Self:
+        """A model with given λ.
+
+        Parameters
+        ----------
+        rate : array of shape (n_classes, n_features)
+            The mean count of each column in each class.
+        classes, class_prior, feature_names
+            As in ``MultinomialNB.from_parameters``.
+
+        Examples
+        --------
+        >>> model = PoissonNB.from_parameters([[2.0], [8.0]], classes=["quiet", "busy"])
+        >>> model.predict([[4], [5]])
+        array(['quiet', 'busy'], dtype='<U5')
+        """
+        statistics = sums(rate, "rate")
+        n_features = statistics.total.shape[1]
+        return ready_model(cls, statistics, n_features, classes, class_prior, feature_names, {"estimate": "mle"})
+
+    @classmethod
+    def from_counts(
+        cls,
+        total: Any,
+        class_count: Any,
+        *,
+        classes: Any = None,
+        class_prior: Any = None,
+        feature_names: Any = None,
+        **settings: Any,
+    ) -> Self:
+        """The model that rows with these sums would give.
+
+        Parameters
+        ----------
+        total : array of shape (n_classes, n_features)
+            The events of each column over all rows of each class.
+        class_count : array of shape (n_classes,)
+            How many rows each class has.
+        classes, class_prior, feature_names, **settings
+            As in ``MultinomialNB.from_counts``.
+
+        Examples
+        --------
+        >>> PoissonNB.from_counts([[12, 3], [90, 45]], [6, 9], alpha=0, beta=0).rate_
+        array([[ 2. ,  0.5],
+               [10. ,  5. ]])
+        """
+        statistics = sums(total, "total", class_count)
+        n_features = statistics.total.shape[1]
+        return ready_model(cls, statistics, n_features, classes, class_prior, feature_names, settings)
 
     def _family(self, n_features: int) -> Poisson:
         rate = number(self.beta, "beta")

@@ -18,7 +18,7 @@ from ..kernels import Kernels
 from ..kernels.data import Array, Floats
 from .calibration import Calibration, calibrate, cross_fitted, dealt
 from .evaluation import Report
-from .leave_one_out import leave_one_out
+from .leave_one_out import left_out_scores
 from .plan import Plan
 from .smoothing import Seen, by_leave_one_out
 from .state import State
@@ -87,19 +87,28 @@ def honest(model: Classifier, kernels: Kernels) -> Honest:
     """Every row scored with itself left out, and with all choices made again without its fold."""
     plan, state = model.plan, model.state
     seen = seen_rows(state, plan)
-    classes, weight = seen.batch.classes, seen.case_weight
-    folds = dealt(classes, _FOLDS)
     scores, amount = _scores(plan, state, seen, None if model.blend is None else model.blend.alpha, kernels)
     calibration = None if model.blend is None else model.blend.calibration
     optimistic = scores if calibration is None else calibration.apply(scores, amount)
+    return Honest(seen, cross_chosen(plan, state, seen, scores, kernels), optimistic)
+
+
+def cross_chosen(
+    plan: Plan, state: State, seen: Seen, scores: Floats, kernels: Kernels, blocks: Array | None = None
+) -> Floats:
+    """Log probabilities of training rows from their ``scores``, with all choices made again without each row's fold.
+
+    The scores are those of rows left out one by one, or with the whole block that they are in.
+    """
+    classes, weight, amount = seen.batch.classes, seen.case_weight, plan.family.amount(seen.batch.data)
     if plan.alpha != "loo":
-        return Honest(seen, cross_fitted(plan.calibrate, scores, classes, weight, amount, _FOLDS), optimistic)
-    out = np.empty_like(scores)
+        return cross_fitted(plan.calibrate, scores, classes, weight, amount, _FOLDS)
+    folds, out = dealt(classes, _FOLDS), np.empty_like(scores)
     others = [np.flatnonzero(folds != fold) for fold in range(_FOLDS)]
     for fold, alpha in enumerate(_alphas(plan, state, seen, others, kernels)):
-        scores, amount = _scores(plan, state, seen, alpha, kernels)
+        scores, amount = _scores(plan, state, seen, alpha, kernels, blocks)
         out[folds == fold] = _applied(plan, scores, amount, seen, others[fold])[folds == fold]
-    return Honest(seen, out, optimistic)
+    return out
 
 
 def report(result: Honest, labels: Array) -> Report:
@@ -123,11 +132,15 @@ def _alphas(plan: Plan, state: State, seen: Seen, subsets: list[Array], kernels:
 
 
 def _scores(
-    plan: Plan, state: State, seen: Seen, alpha: float | Floats | None, kernels: Kernels
+    plan: Plan,
+    state: State,
+    seen: Seen,
+    alpha: float | Floats | None,
+    kernels: Kernels,
+    blocks: Array | None = None,
 ) -> tuple[Floats, Floats | None]:
-    """Log posteriors with the row left out, not calibrated, and how much evidence the rows hold."""
-    model = _bare(plan, state, alpha)
-    return leave_one_out(model, seen.batch, kernels, "fixed"), plan.family.amount(seen.batch.data)
+    """Log posteriors with the row or its block left out, not calibrated, and how much evidence the rows hold."""
+    return left_out_scores(_bare(plan, state, alpha), seen.batch, blocks, kernels), plan.family.amount(seen.batch.data)
 
 
 def _bare(plan: Plan, state: State, alpha: float | Floats | None) -> Classifier:

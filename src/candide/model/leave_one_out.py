@@ -77,6 +77,13 @@ def _scored_by_rest(model: Classifier, batch: Batch, rows: Array, kernels: Kerne
     return Scorer(model.family.likelihood(rest), offset).posterior(out.data, kernels, logarithm=True)
 
 
+def left_out_scores(model: Classifier, batch: Batch, folds: Array | None, kernels: Kernels) -> Floats:
+    """For choices between models: rows left out one by one, or in folds, while the class prior stays."""
+    if folds is None:
+        return leave_one_out(model, batch, kernels, "fixed")
+    return blocked_folds(model, batch, folds, kernels, "fixed")
+
+
 def read_folds(groups: Any, n_folds: int | None, n_rows: int) -> Array:
     """Which fold each row is in: one per group, or ``n_folds`` stretches of rows."""
     if groups is not None:

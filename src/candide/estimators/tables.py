@@ -1,0 +1,173 @@
+"""Statistics from the tables of a textbook exercise: parameters, or counts.
+
+Counts become what rows would have left behind. Parameters become the statistic of one row per class whose maximum
+likelihood they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..encoding.categories import encode_categories, read_categories
+from ..encoding.columns import is_missing
+from ..exceptions import InputError
+from ..kernels import default
+from ..kernels.data import Array, Floats
+from ..statistics import CategoryCounts, Counts, Moments
+
+
+def read_table(
+    values: Any, name: str, shape: tuple[int, int] | None = None, least: float = 0.0, most: float = np.inf
+) -> Floats:
+    """A copy of numbers from ``least`` to ``most``, one row per class."""
+    table = _numbers(values, name)
+    if table.ndim != 2 or not table.size:
+        raise InputError(f"{name} has shape {table.shape}; give one row per class, with one number per column in it")
+    if shape is not None and table.shape != shape:
+        raise InputError(f"{name} has shape {table.shape}, where the other table has {shape}; give both the same shape")
+    _check_range(table, name, least, most)
+    return table
+
+
+def read_class_count(class_count: Any, n_classes: int) -> Floats:
+    """How many rows each class has; by default one."""
+    if class_count is None:
+        return np.ones(n_classes)
+    count = _numbers(class_count, "class_count")
+    if count.shape != (n_classes,):
+        raise InputError(f"class_count has shape {count.shape} for {n_classes} classes; give one number per class")
+    _check_range(count, "class_count", 0.0, np.inf)
+    if not count.any():
+        raise InputError("class_count is 0 for every class: nothing was counted; give a class a number above 0")
+    return count
+
+
+def _numbers(values: Any, name: str) -> Floats:
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} is no table of numbers ({error}); give rows of equal length") from None
+
+
+def _check_range(values: Floats, name: str, least: float, most: float) -> None:
+    odd = np.argwhere(~(np.isfinite(values) & (values >= least) & (values <= most)))
+    if len(odd):
+        place = ", ".join(f"{axis} {i}" for axis, i in zip(("row", "column"), odd[0].tolist(), strict=False))
+        limits = f"from {least:g} to {most:g}" if most < np.inf else "of at least 0" if least == 0 else "that is finite"
+        raise InputError(f"{name} holds {values[tuple(odd[0])]:g} at {place}; every cell must be a number {limits}")
+
+
+def read_probabilities(probability: Any, name: str = "probability") -> Floats:
+    """Probabilities that sum to 1 in each row."""
+    table = read_table(probability, name, most=1.0)
+    total = table.sum(axis=1)
+    odd = np.flatnonzero(~np.isclose(total, 1.0))
+    if len(odd):
+        raise InputError(
+            f"row {odd[0]} of {name} sums to {total[odd[0]]:.6g}; the probabilities of a class must sum to 1; divide "
+            "them by their sum, or give counts to from_counts"
+        )
+    return np.asarray(table / total[:, None])
+
+
+def presences(count: Any, class_count: Any = None) -> Counts:
+    """From how many rows of each class have a column on."""
+    table = read_table(count, "count")
+    rows = read_class_count(class_count, len(table))
+    odd = np.argwhere(table > rows[:, None])
+    if len(odd):
+        i, j = odd[0].tolist()
+        raise InputError(
+            f"count holds {table[i, j]:g} at row {i}, column {j}, and that class has {rows[i]:g} rows; a column is on "
+            "in at most all of them; for sums of counts use MultinomialNB or PoissonNB"
+        )
+    return Counts(rows, table, None, presence=True)
+
+
+def sums(total: Any, name: str, class_count: Any = None) -> Counts:
+    """From the sum of each column over the rows of each class."""
+    table = read_table(total, name)
+    rows = read_class_count(class_count, len(table))
+    odd = np.flatnonzero((rows <= 0) & table.any(axis=1))
+    if len(odd):
+        raise InputError(
+            f"row {odd[0]} of {name} holds counts, and its class_count is 0; give the class rows, or no counts"
+        )
+    return Counts(rows, table, None)
+
+
+def moments(mean: Any, variance: Any, class_count: Any = None, ddof: float = 0.0) -> Moments:
+    """From means and variances whose divisor is the number of rows less ``ddof``."""
+    center = read_table(mean, "mean", least=-np.inf)
+    spread = read_table(variance, "variance", center.shape)
+    rows = read_class_count(class_count, len(center))
+    divisor = rows - ddof
+    odd = np.flatnonzero((divisor <= 0) & (rows > 0) & spread.any(axis=1))
+    if len(odd):
+        raise InputError(
+            f"row {odd[0]} of variance is above 0, and its class_count is {rows[odd[0]]:g} with ddof={ddof:g}; a "
+            "variance needs more rows than ddof; correct one of them"
+        )
+    weight = np.repeat(rows[:, None], center.shape[1], axis=1)
+    return Moments(rows, weight, center, spread * np.maximum(divisor, 0.0)[:, None])
+
+
+def category_shares(tables: Any, categories: Any) -> CategoryCounts:
+    """From the probabilities of each column's values."""
+    shares = _read_tables(tables, read_probabilities)
+    return _in_slots(np.ones(len(shares[0])), shares, categories)
+
+
+def category_counts(tables: Any, class_count: Any, categories: Any) -> CategoryCounts:
+    """From how many rows of each class have a value; by default a class has the rows of its fullest column."""
+    counts = _read_tables(tables, read_table)
+    observed = np.stack([count.sum(axis=1) for count in counts], axis=1)
+    rows = read_class_count(observed.max(axis=1) if class_count is None else class_count, len(observed))
+    odd = np.argwhere(observed > rows[:, None] * (1 + 1e-12))
+    if len(odd):
+        i, j = odd[0].tolist()
+        raise InputError(
+            f"row {i} of table {j} sums to {observed[i, j]:g}, and that class has {rows[i]:g} rows; every row has at "
+            "most one value in a column; correct one of them"
+        )
+    return _in_slots(rows, counts, categories)
+
+
+def _read_tables(tables: Any, read: Callable[[Any, str], Floats]) -> list[Floats]:
+    found = [read(table, f"table {j}") for j, table in enumerate(tables)]
+    heights = {len(table) for table in found}
+    if len(heights) != 1:
+        what = f"tables of {' and '.join(map(str, sorted(heights)))} rows" if heights else "no table"
+        raise InputError(f"there are {what}; give one table per column, each with one row per class")
+    return found
+
+
+def _in_slots(rows: Floats, tables: list[Floats], categories: Any) -> CategoryCounts:
+    """Values that nobody saw keep their slot: that they are possible was said."""
+    if categories is None:
+        return CategoryCounts(rows, tuple(np.arange(table.shape[1]) for table in tables), np.hstack(tables))
+    if len(categories) != len(tables):
+        raise InputError(f"categories has {len(categories)} lists for {len(tables)} columns; give one list per column")
+    places = [
+        _sorted_values(list(values), table, j) for j, (values, table) in enumerate(zip(categories, tables, strict=True))
+    ]
+    count = np.hstack([table[:, order] for table, (_, order) in zip(tables, places, strict=True)])
+    return CategoryCounts(rows, tuple(labels for labels, _ in places), count)
+
+
+def _sorted_values(values: Sequence[Any], table: Floats, j: int) -> tuple[Array, Array]:
+    """Values as learning would label them, in order, and where each stood in the list that was given."""
+    what = f"categories of column {j} are {values!r}"
+    if len(values) != table.shape[1]:
+        raise InputError(f"{what}, and its table has {table.shape[1]} columns; give one value for each")
+    if any(is_missing(value) for value in values):
+        raise InputError(f"{what}; a missing value is not counted; leave it and its counts out")
+    coded = encode_categories(read_categories([[value] for value in values]), 1, default())
+    codes = coded.codes.column(0).astype(np.int64)
+    if len(np.unique(codes)) < len(codes):
+        raise InputError(f"{what}; give every value once")
+    order = np.argsort(codes)
+    return coded.labels[0][codes[order]], order

@@ -1,0 +1,90 @@
+"""Models made ready from a statistic, as if they had learned the rows behind it."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..encoding.index import Index, encode
+from ..encoding.rows import label_array
+from ..exceptions import InputError, ParameterError
+from ..kernels import default
+from ..kernels.data import Array
+from ..model.classifier import Classifier
+from ..model.state import State
+from ..priors import Dirichlet
+from .answers import read_shares
+from .base import BaseNB
+
+Model = TypeVar("Model", bound=BaseNB)
+
+
+def ready_model(
+    kind: type[Model],
+    statistics: Any,
+    n_features: int,
+    classes: Any,
+    class_prior: Any,
+    feature_names: Any,
+    settings: dict[str, Any],
+) -> Model:
+    """A model that has learned ``statistics``, in which the classes stand as in ``classes``: in any order."""
+    index, order = _sorted_classes(classes, len(statistics.rows))
+    prior_name = kind._class_prior_name
+    if prior_name in settings:
+        raise ParameterError(f"{prior_name} is given; what is known of the classes goes into class_prior here")
+    model = kind(**settings, **{prior_name: _prior_in_order(class_prior, index, order)})
+    model.n_features_in_ = n_features
+    if feature_names is not None:
+        model.feature_names_in_ = _read_names(feature_names, n_features)
+    plan = model._plan(n_features, first=True)
+    if plan.looks_back or model.evaluate:
+        raise ParameterError(
+            "calibrate, evaluate and alpha='loo' look at training rows again, and there are none here; leave them out, "
+            "or fit rows"
+        )
+    plan.prior.check_weights(index)
+    # A class without rows was named all the same, so it stays.
+    return model._become(Classifier(plan, State(index, statistics.rows[order] <= 0, statistics.take(order))))
+
+
+def _sorted_classes(classes: Any, n_classes: int) -> tuple[Index, Array]:
+    """The labels in order, and where each stood in the list that was given."""
+    if classes is None:
+        return Index(np.arange(n_classes)), np.arange(n_classes)
+    labels = label_array(classes)
+    if len(labels) != n_classes:
+        raise InputError(f"classes has {len(labels)} labels for {n_classes} rows of the table; give one label per row")
+    index, positions = encode(labels, default())
+    if len(index) < n_classes:
+        twice = next(label for i, label in enumerate(labels.tolist()) if label in labels[:i].tolist())
+        raise InputError(f"classes names {twice!r} twice; give every row of the table a label of its own")
+    return index, np.argsort(positions)
+
+
+def _prior_in_order(class_prior: Any, index: Index, order: Array) -> Any:
+    """A class prior for the sorted classes from one in the order that was given."""
+    if class_prior is None or isinstance(class_prior, str):
+        return class_prior
+    if isinstance(class_prior, Dirichlet):
+        per_class = np.ndim(class_prior.concentration) > 0
+        return Dirichlet(_moved(np.asarray(class_prior.concentration), order)) if per_class else class_prior
+    shares = read_shares(class_prior, index.labels)
+    return shares if isinstance(class_prior, dict) else _moved(shares, order)
+
+
+def _moved(values: Array, order: Array) -> Any:
+    """Values in another order if there is one for each class; if not, whoever uses them will say so."""
+    return values[order] if values.shape == order.shape else values
+
+
+def _read_names(feature_names: Any, n_features: int) -> Array:
+    names = np.array(list(feature_names), dtype=object)
+    if names.shape != (n_features,) or not all(isinstance(name, str) for name in names):
+        raise InputError(
+            f"feature_names is {names.tolist()} for {n_features} columns; give one text per column, or leave it out"
+        )
+    if len(set(names)) < n_features:
+        raise InputError(f"feature_names is {names.tolist()}; give every column a name of its own")
+    return names
