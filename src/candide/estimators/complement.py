@@ -32,8 +32,9 @@ class ComplementNB(CountNB):
 
     Suits texts with unequal classes. A drop-in for ``sklearn.naive_bayes.ComplementNB``. Its scores are not log
     probabilities of the data, so it has no ``sample``, ``log_density``, ``log_likelihood``, ``log_evidence`` and the
-    like; ``predict_proba`` is the softmax of the scores, which ``calibrate`` makes probabilities. As in scikit-learn, the
-    class prior enters only if there is a single class; ``class_weight`` adds the logarithm of the weight to the score.
+    like; ``predict_proba`` is the softmax of the scores, which ``calibrate`` makes probabilities. As in scikit-learn,
+    the class prior enters only if there is a single class; ``class_weight`` adds the logarithm of the weight to the
+    score.
 
     Parameters
     ----------
