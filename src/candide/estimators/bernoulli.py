@@ -25,8 +25,11 @@ class BernoulliNB(CountNB):
     ----------
     binarize : float or None, default 0.0
         A column is on where its value lies above. None: the values are 0 or 1 already (or shares in between).
-    alpha, force_alpha, fit_prior, class_prior, class_weight, n_threads
-        As in ``MultinomialNB``; ``alpha`` is added to both outcomes.
+    alpha, force_alpha, fit_prior, class_prior, class_weight, estimate, calibrate, evaluate, keep_sample, n_threads
+        As in ``MultinomialNB``; ``alpha`` is added to both outcomes, and chosen for each column by itself. The
+        predictive is the mean.
+    parameter_prior : Beta, or a list or dict with one per column, optional
+        What is believed about φ before data, in place of ``alpha``.
 
     Attributes
     ----------
@@ -34,6 +37,8 @@ class BernoulliNB(CountNB):
         Weight of the rows in which the column is on.
     feature_log_prob_ : array of shape (n_classes, n_features)
         log φ, the log probability that the column is on; made when asked for.
+    prior_, loo_, blend_age_
+        As in ``MultinomialNB``.
 
     Examples
     --------

@@ -34,10 +34,13 @@ class CategoricalNB(DiscreteNB):
     unseen : {"ignore", "smooth", "error"}, default "ignore"
         What a value does that has no share of its own: nothing, so that the other columns decide; count as one more
         value, for which a cell is reserved; or stop. Only "smooth" changes the other shares.
-    alpha : float or array, default 1.0
-        Pseudo-count per value: one number, one per column, or one per class and column.
-    force_alpha, fit_prior, class_prior, class_weight, n_threads
-        As in ``MultinomialNB``.
+    alpha : float, array, "evidence" or "loo", default 1.0
+        Pseudo-count per value: one number, one per column, or one per class and column; or chosen by the data for each
+        column by itself.
+    parameter_prior : Dirichlet, or a list or dict with one per column, optional
+        What is believed about θ before data, in place of ``alpha``. An array in it has one pseudo-count per value.
+    force_alpha, fit_prior, class_prior, class_weight, estimate, calibrate, evaluate, keep_sample, n_threads
+        As in ``MultinomialNB``. The predictive is the mean.
 
     Attributes
     ----------
@@ -47,6 +50,8 @@ class CategoricalNB(DiscreteNB):
         The values of each column, in the order of the two lists below.
     category_count_, feature_log_prob_ : lists of arrays of shape (n_classes, n_categories)
         Counts and log θ; made when asked for.
+    prior_, loo_, blend_age_
+        As in ``MultinomialNB``; ``prior_`` is a tuple where columns have priors of their own.
 
     Examples
     --------

@@ -33,15 +33,18 @@ class ComplementNB(CountNB):
     """Rennie's complement naive Bayes: a class wins where the other classes explain the row badly.
 
     Suits texts with unequal classes. A drop-in for ``sklearn.naive_bayes.ComplementNB``. Its scores are not log
-    probabilities of the data, so it has no ``sample``, ``log_density`` or ``log_likelihood``; ``predict_proba`` is the
-    softmax of the scores. As in scikit-learn, the class prior enters only if there is a single class; ``class_weight``
-    adds the logarithm of the weight to the score.
+    probabilities of the data, so it has no ``sample``, ``log_density``, ``log_likelihood``, ``log_evidence`` and the
+    like; ``predict_proba`` is the softmax of the scores, which ``calibrate`` makes probabilities. As in scikit-learn,
+    the class prior enters only if there is a single class; ``class_weight`` adds the logarithm of the weight to the
+    score.
 
     Parameters
     ----------
     norm : bool, default False
         Divide each class's weights by their sum.
-    alpha, force_alpha, fit_prior, class_prior, class_weight, n_threads
+    alpha, estimate
+        As in ``MultinomialNB``, but for what needs a density: "evidence" and "predictive".
+    force_alpha, fit_prior, class_prior, class_weight, parameter_prior, calibrate, evaluate, keep_sample, n_threads
         As in ``MultinomialNB``.
 
     Attributes
@@ -50,6 +53,8 @@ class ComplementNB(CountNB):
         Weighted sums of the columns, per class and over all classes.
     feature_log_prob_ : array of shape (n_classes, n_features)
         The weights, under the name they have in scikit-learn.
+    prior_, loo_, blend_age_
+        As in ``MultinomialNB``.
 
     Examples
     --------

@@ -24,12 +24,30 @@ class GaussianNB(BaseNB):
 
     Parameters
     ----------
-    priors : array of shape (n_classes,), optional
-        Probabilities of the classes in sorted order. By default their shares of the rows.
+    priors : array of shape (n_classes,), "smoothed", "uniform" or Dirichlet, optional
+        Probabilities of the classes in sorted order, or how to find them. By default their shares of the rows.
     var_smoothing : float, default 1e-9
         This share of the largest variance of all columns is added to every variance. 0 is the exact maximum likelihood.
+    ddof : float, default 0
+        Subtracted from the number of rows that the variance divides by; 1 makes it unbiased.
+    variance : {"class", "shared"}, default "class"
+        A variance for each class, or one for all, which makes the log-odds linear.
     class_weight : dict, "balanced" or None
         Factors on the class prior; "balanced" makes it uniform.
+    estimate : {"mean", "map", "mle", "predictive"}, optional
+        What becomes of the posterior of mean and variance: its mean, its mode, maximum likelihood (no prior and, unless
+        ``var_smoothing`` is given, no floor), or Student's t. By default maximum likelihood with the floor, or the mean
+        if there is a ``parameter_prior``.
+    parameter_prior : NormalInverseGamma or Normal, or a list or dict with one per column, optional
+        What is believed about mean and variance before data. By default a weak prior around each column's overall mean
+        and variance, where ``estimate`` needs one.
+    calibrate : {"temperature", "platt", "beta", "isotonic"}, optional
+        Correct the probabilities by what rows that are left out teach.
+    evaluate : bool, default False
+        Keep what ``loo_`` needs: an honest report without a test set.
+    keep_sample : bool, optional
+        Whether training rows stay in the model for what looks at them again. By default they do if something needs
+        them; False throws them away after ``fit``.
     n_threads : int, optional
         Threads to use; by default ``CANDIDE_NUM_THREADS`` or all cores. Results do not depend on it.
 
@@ -38,9 +56,13 @@ class GaussianNB(BaseNB):
     classes_, class_count_, class_prior_
         Labels, weights and probabilities of the classes.
     theta_, var_ : arrays of shape (n_classes, n_features)
-        Means, and variances with the floor.
+        Means, and variances with the floor; with ``estimate="predictive"`` location and squared scale of Student's t.
     epsilon_ : float
         The floor.
+    loo_ : Report
+        With ``evaluate=True``: accuracy, log-loss and calibration on rows left out.
+    blend_age_ : float
+        How much was learned since the calibration was fitted, as a share of what it saw.
 
     Examples
     --------

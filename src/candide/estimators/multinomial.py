@@ -24,16 +24,29 @@ class MultinomialNB(CountNB):
 
     Parameters
     ----------
-    alpha : float or array, default 1.0
-        Pseudo-count added to every cell: one number, one per column, or one per class and column.
+    alpha : float, array, "evidence" or "loo", default 1.0
+        Pseudo-count added to every cell: one number, one per column, or one per class and column; or chosen by the
+        data, as the one that makes them most probable, or predicts rows that are left out best.
     force_alpha : bool, default True
         False raises pseudo-counts below 1e-10 to 1e-10.
     fit_prior : bool, default True
         False makes the class prior uniform.
-    class_prior : array of shape (n_classes,), optional
-        Probabilities of the classes in sorted order.
+    class_prior : array of shape (n_classes,), "smoothed", "uniform" or Dirichlet, optional
+        Probabilities of the classes in sorted order, or how to find them. By default their shares of the rows.
     class_weight : dict, "balanced" or None
         Factors on the class prior; "balanced" makes it uniform.
+    estimate : {"mean", "map", "mle", "predictive"}, optional
+        What becomes of the posterior of θ: its mean (the default), its mode, maximum likelihood (no prior), or the
+        average over all of it, here the Pólya distribution.
+    parameter_prior : Dirichlet, or a list or dict with one per column, optional
+        What is believed about θ before data, in place of ``alpha``.
+    calibrate : {"temperature", "platt", "beta", "isotonic"}, optional
+        Correct the probabilities by what rows that are left out teach.
+    evaluate : bool, default False
+        Keep what ``loo_`` needs: an honest report without a test set.
+    keep_sample : bool, optional
+        Whether training rows stay in the model for what looks at them again. By default they do if something needs
+        them; False throws them away after ``fit``.
     n_threads : int, optional
         Threads to use; by default ``CANDIDE_NUM_THREADS`` or all cores. Results do not depend on it.
 
@@ -43,6 +56,12 @@ class MultinomialNB(CountNB):
         Weighted sums of the columns.
     feature_log_prob_ : array of shape (n_classes, n_features)
         log θ; made when asked for.
+    prior_ : Dirichlet
+        What was believed before data, a chosen ``alpha`` included.
+    loo_ : Report
+        With ``evaluate=True``: accuracy, log-loss and calibration on rows left out.
+    blend_age_ : float
+        How much was learned since calibration and ``alpha="loo"`` were fitted, as a share of what they saw.
 
     Examples
     --------

@@ -24,12 +24,15 @@ class PoissonNB(CountNB):
 
     Parameters
     ----------
-    alpha : float or array, default 1.0
-        Shape of the prior, in events: one number, one per column, or one per class and column.
+    alpha : float, array, "evidence" or "loo", default 1.0
+        Shape of the prior, in events: one number, one per column, or one per class and column; or chosen by the data
+        for each column by itself.
     beta : float, default 1.0
         Rate of the prior, in rows. ``alpha=0, beta=0`` is the maximum likelihood.
-    fit_prior, class_prior, class_weight, n_threads
-        As in ``MultinomialNB``.
+    parameter_prior : Gamma, or a list or dict with one per column, optional
+        What is believed about λ before data, in place of ``alpha`` and ``beta``.
+    fit_prior, class_prior, class_weight, estimate, calibrate, evaluate, keep_sample, n_threads
+        As in ``MultinomialNB``. The predictive is the negative binomial.
 
     Attributes
     ----------
@@ -37,6 +40,8 @@ class PoissonNB(CountNB):
         Weighted sums of the columns.
     rate_ : array of shape (n_classes, n_features)
         λ.
+    prior_, loo_, blend_age_
+        As in ``MultinomialNB``.
 
     Examples
     --------
