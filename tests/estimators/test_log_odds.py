@@ -83,7 +83,7 @@ CASES: list[tuple[str, dict[str, Any], Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "settings", "draw"), CASES, ids=str)
+@pytest.mark.parametrize(("name", "settings", "draw"), CASES, ids=lambda part: getattr(part, "__name__", str(part)))
 def test_deviation_is_that_of_draws(name: str, settings: dict[str, Any], draw: Any) -> None:
     X = MEASURES if name == "GaussianNB" else COUNTS
     even = {"priors" if name == "GaussianNB" else "class_prior": "uniform"}
