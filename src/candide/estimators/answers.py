@@ -74,7 +74,7 @@ class Answers:
         """Which classes are to be reckoned with: sets that hold the true class in about ``coverage`` of all rows.
 
         Thresholds come from training rows, each scored by a model that never saw it (conformal prediction). The
-        coverage is approximate, and holds for rows like those of training.
+        coverage is approximate, and holds for rows like those of training. Needs training rows (``keep_sample=True``).
 
         Parameters
         ----------
