@@ -41,7 +41,7 @@ Findings left_out_complement(const Members<Data>& members, const double* others,
         return std::all_of(lost.data(), lost.data() + n, [](double zero) { return zero == 0.0; });
     };
     // Of rows that weigh 1, where every class keeps something.
-    const Levels levels(columns, n_columns, members.weights ? 0 : n_cells, n_threads, make);
+    const Levels levels(columns, n, n_columns, members.weights ? 0 : n_cells, n_threads, make);
     const auto own = entries_of(members.rows, others, n);
     auto score = [&](std::size_t r, const auto& cells, Scratch& scratch) {
         scratch.sums.assign(columns.width(), 0.0);

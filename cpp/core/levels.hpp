@@ -18,19 +18,20 @@ class Levels {
   public:
     // `make(column, x, sum, scratch)` adds what a cell of x says to the sums; false if there is more to say.
     template <class Make>
-    Levels(const ByColumn& columns, std::size_t n_columns, std::size_t n_cells, int n_threads, Make&& make)
-        : stride_(columns.width()),
+    Levels(const ByColumn& columns, std::size_t n_classes, std::size_t n_columns, std::size_t n_cells, int n_threads,
+           Make&& make)
+        : stride_((n_classes + 3) / 4 * 4),
           count_(how_many(n_columns, n_cells)),
           usable_(n_columns * count_),
           sums_(usable_.size() * stride_) {
         const std::size_t n = count_ ? n_columns : 0;
         each_stretch_of_columns(n, 8 * usable_.size() * stride_, n_threads, [&](std::size_t begin, std::size_t end) {
-            std::vector<double> column, scratch;
+            std::vector<double> sum, column, scratch;
             for (std::size_t at = begin * count_; at < end * count_; ++at) {
-                double* sum = sums_.data() + at * stride_;
-                std::fill_n(sum, stride_, 0.0);
+                sum.assign(columns.width(), 0.0);
                 const auto x = static_cast<double>(at % count_ + 1);
-                usable_[at] = make(columns.column(at / count_, column), x, sum, scratch);
+                usable_[at] = make(columns.column(at / count_, column), x, sum.data(), scratch);
+                std::copy_n(sum.data(), stride_, sums_.data() + at * stride_);
             }
         });
     }

@@ -16,7 +16,8 @@ struct NormalPack {
 
 inline constexpr double kPi = 3.14159265358979323846;
 
-// The value where `high` is above `low`, else NaN.
+// The value where `high` is above `low`, else NaN. Conditions are joined by adding such zeros up: a choice between
+// choices is made lane by lane.
 CANDIDE_INLINE Pack where_above(const Pack& high, const Pack& low, const Pack& value) {
     return high > low ? value : Pack{} + std::numeric_limits<double>::quiet_NaN();
 }
@@ -54,12 +55,13 @@ struct alignas(64) NormalCell {
         const Pack left = all.strength - all.weight, ratio = all.strength / left;
         const Pack degrees = all.shape - 0.5 * all.weight + variance.extra;
         const Pack spread = all.scale + variance.floor * degrees;
-        const Pack least = kLeastScale * all.scale, tiny = Pack{} + 1e-290;
+        const Pack least = kLeastScale * all.scale, none{}, tiny = none + 1e-290;
         // The precision p stays far from the ends of the numbers.
-        const Pack usable = where_above(left, kLeastStrength * all.strength,
-                                        where_above(degrees, kLeastStrength * all.shape, 0.5 / kPi * degrees));
-        return {all.location, 0.5 * all.weight * ratio, spread, where_above(usable, 1e-290 * spread, usable),
-                kPi * ratio * ratio, least > tiny ? least : tiny};
+        const Pack odd = where_above(left, kLeastStrength * all.strength, none) +
+                         where_above(degrees, kLeastStrength * all.shape, none) +
+                         where_above(degrees, 1e-290 * spread, none);
+        return {all.location, 0.5 * all.weight * ratio, spread, 0.5 / kPi * degrees + odd, kPi * ratio * ratio,
+                least > tiny ? least : tiny};
     }
 
     // 1 / 2πv, NaN where too little is left.
@@ -85,8 +87,8 @@ struct alignas(64) StudentCell {
     CANDIDE_INLINE static StudentCell of(const NormalPack& all, const Variance&) {
         const Pack left = all.strength - all.weight, shape = all.shape - 0.5 * all.weight, none{};
         const Pack twice = 2.0 * all.scale, spread = kPi * twice * ((left + 1.0) / left);
-        const Pack odd = where_above(left, kLeastStrength * all.strength, none) + where_above(shape, kLeastStrength * all.shape, none) +
-                         where_above(all.scale, none, none);
+        const Pack odd = where_above(left, kLeastStrength * all.strength, none) +
+                         where_above(shape, kLeastStrength * all.shape, none) + where_above(all.scale, none, none);
         return {all.location, all.weight * all.strength / (twice * left),
                 (1.0 - all.weight) * all.strength / (twice * (left + 1.0)), shape,
                 log_rising(shape, none + 0.5) - 0.5 * logarithm(spread) + odd};

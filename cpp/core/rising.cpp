@@ -129,7 +129,7 @@ Findings rising_scores(const Data& rows, const double* start, const double* base
         add_cell(column, x, n_classes, sum);
         return true;
     };
-    const Levels levels(starts, n_columns, n_cells, n_threads, make);
+    const Levels levels(starts, n_classes, n_columns, n_cells, n_threads, make);
     auto score = [&](std::size_t r, const auto& cells, Scratch& scratch) {
         scratch.sum.assign(starts.width(), 0.0);
         std::copy(base, base + n_classes, scratch.sum.begin());
