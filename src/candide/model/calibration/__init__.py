@@ -62,10 +62,12 @@ def calibrate(
         return Scaling()
     if method in ("temperature", "platt"):
         return fit_scaling(rows, bias=method == "platt")
-    if method == "beta":
-        # Each class against the rest asks for one scale for all classes, which raw scores do not have.
-        return fit_beta(rows) if rows.amount is None and rows.n_classes == 2 else _after_platt(rows, fit_beta)
-    return fit_isotonic(rows) if rows.amount is None else _after_platt(rows, fit_isotonic)
+    if method == "isotonic":
+        return fit_isotonic(rows) if rows.amount is None else _after(fit_scaling(rows, bias=True), rows, fit_isotonic)
+    platt = fit_scaling(rows, bias=True)
+    # Each class against the rest asks for one scale for all classes, which raw scores do not have.
+    alone = rows.amount is None and rows.n_classes == 2 and not platt.bend
+    return fit_beta(rows) if alone else _after(platt, rows, fit_beta)
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,7 @@ class _Chain:
         return {**self.first.describe(), **self.second.describe()}
 
 
-def _after_platt(rows: Rows, fit: Callable[[Rows], Any]) -> _Chain:
-    platt = fit_scaling(rows, bias=True)
+def _after(platt: Scaling, rows: Rows, fit: Callable[[Rows], Any]) -> _Chain:
     return _Chain(platt, fit(replace(rows, posterior=platt.apply(rows.posterior, rows.amount))))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from .newton import RIDGE, Penalised, Slope, blocks, minimise
 
 # log T stays within ± this, whatever the scores and the amount.
 LIMIT = 50.0
+# How much large differences of scores are shortened, where there are any beyond e^30.
+_BENDS, _WILD = (0.25, 0.5, 0.75, 1.0), 30.0
+# A bend must lower the loss by this share to be worth it.
+_WORTH = 0.01
 # Differences of scores while fitting, those to impossible classes included: a product with a probability of 0 is 0.
 _FARTHEST = 1e100
 
@@ -23,12 +27,16 @@ class Scaling:
 
     One T for all rows keeps the order of the classes; so does one per row. Evidence that is counted several times adds
     up, so rows that hold more of it (long texts) are more overconfident and need a higher T.
+
+    With a ``bend``, a class that lies d behind the best is first brought to ((1 + d)^(1 - bend) - 1) / (1 - bend), at
+    most log(1 + d): a column without variance can rule a class out by millions, and no T suits that and the rest too.
     """
 
     log_temperature: float = 0.0  # of a row with a typical amount
     growth: float = 0.0
     typical: float = 0.0  # log(1 + amount), averaged over the rows of the fit
     bias: Floats | None = None
+    bend: float = 0.0
 
     def temperature(self, amount: Floats | None) -> Floats:
         """T of each row; of a typical row without ``amount``."""
@@ -38,7 +46,7 @@ class Scaling:
     def apply(self, scores: Floats, amount: Floats | None = None) -> Floats:
         """Log probabilities of the classes; impossible ones stay impossible."""
         # Posteriors first: rows without a possible class are settled, and no score overflows upwards.
-        scaled = normalised(scores)
+        scaled = bent(normalised(scores), self.bend)
         with np.errstate(over="ignore"):
             scaled /= self.temperature(amount)[:, None]
         if self.bias is not None:
@@ -53,11 +61,35 @@ class Scaling:
             numbers["temperature_at_0"] = float(np.exp(self.log_temperature - self.growth * self.typical))
         if self.bias is not None:
             numbers["bias"] = self.bias
+        if self.bend:
+            numbers["bend"] = self.bend
         return numbers
 
 
 def fit_scaling(rows: Rows, *, bias: bool) -> Scaling:
     """The scaling of least log-loss, with a bias per class or without."""
+    found = _fit(rows, bias)
+    if rows.amount is not None or not (rows.posterior.max(axis=1) - rows.of_own_class(rows.posterior) > _WILD).any():
+        return found
+    loss = rows.log_loss(found.apply(rows.posterior))
+    for bend in _BENDS:
+        trial = replace(_fit(replace(rows, posterior=bent(rows.posterior, bend)), bias), bend=bend)
+        trial_loss = rows.log_loss(trial.apply(rows.posterior))
+        if not trial_loss >= loss * (1 - _WORTH):
+            found, loss = trial, trial_loss
+    return found
+
+
+def bent(posterior: Floats, bend: float) -> Floats:
+    """Scores with large differences shortened; the order stays."""
+    if not bend:
+        return posterior
+    behind = posterior.max(axis=1, keepdims=True) - posterior
+    shortened = np.log1p(behind) if bend == 1.0 else ((1 + behind) ** (1 - bend) - 1) / (1 - bend)
+    return np.asarray(-shortened)
+
+
+def _fit(rows: Rows, bias: bool) -> Scaling:
     log_amount = np.zeros(len(rows.weight)) if rows.amount is None else np.log1p(rows.amount)
     typical = float(np.average(log_amount, weights=rows.weight))
     neutral = np.zeros(2 + rows.n_classes * bias)
