@@ -22,6 +22,7 @@ class Answers:
     """What to do with a prediction, and how far to trust it."""
 
     evaluate: bool
+    class_weight: Any
     _loo: Report | None
     _class_prior_name: ClassVar[str]
 
@@ -128,10 +129,15 @@ class Answers:
         are not touched. Where probabilities are calibrated, the change comes after the calibration.
         """
         model = self._fitted()
+        if not model.plan.prior_in_score and model.plan.calibrate is None:
+            raise ParameterError(
+                f"the scores of {type(self).__name__} hold no class prior that could be changed; make them "
+                "probabilities with calibrate='temperature' (or 'platt') first"
+            )
         prior = read_shares(class_prior, model.classes.labels)
         out = copy.copy(self)
-        setattr(out, self._class_prior_name, prior)
-        if hasattr(out, "class_weight"):
+        if model.plan.calibrate is None:
+            setattr(out, self._class_prior_name, prior)
             out.class_weight = None
         out._model = model.with_class_prior(prior)
         return out
@@ -181,7 +187,12 @@ def read_shares(class_prior: Any, labels: Array) -> Floats:
         if set(class_prior) != set(labels.tolist()):
             raise ParameterError(f"class_prior names {list(class_prior)}; it must name each of {labels.tolist()}")
         class_prior = [class_prior[label] for label in labels.tolist()]
-    return np.array(class_prior, dtype=np.float64)
+    try:
+        return np.array(list(class_prior), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"class_prior is {class_prior!r}; give one probability per class, a dict by label, or 'uniform'"
+        ) from None
 
 
 def _filled_sparse(data: Sparse, expected: Any) -> Any:

@@ -148,6 +148,7 @@ class BaseNB(Desk, Answers, ClassifierMixin, BaseEstimator, ABC):  # type: ignor
             self._check_declared(declared, len(np.asarray(classes)))
         plan, batch = self._summarize(X, y, sample_weight, reset=first)
         if not first:
+            plan = replace(plan, target=None if plan.calibrate is None else self._model.plan.target)
             return self._become(self._model.with_state(self._model.state.learn(batch), plan))
         return self._become(Classifier(plan, batch if declared is None else batch.declare(declared)))
 

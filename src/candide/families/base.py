@@ -113,6 +113,9 @@ class Family(Protocol):
     def with_alpha(self, alpha: float | Floats) -> Self:
         """With another pseudo-count: one, or one per column."""
 
+    def wary(self) -> Self:
+        """For judging how usual rows are: what it would pass over counts against a row."""
+
     def posterior(self, statistics: Any) -> Any:
         """The distribution of the parameters, ``(classes, columns)``."""
 
@@ -138,8 +141,11 @@ class Family(Protocol):
         """Free parameters of p(x | class), over all classes."""
 
 
-class ClassesApart:
-    """Families whose classes share no parameter: what is uncertain of one says nothing of another."""
+class Plain:
+    """What holds for most families: classes share no parameter, and no value is passed over."""
+
+    def wary(self) -> Self:
+        return self
 
     def score_covariance(self, data: Any, of: Positions, against: Positions, statistics: Any) -> Floats:
         return np.zeros(data.n_rows)

@@ -14,7 +14,7 @@ from ..kernels.data import Array, Data, Floats, Positions, Sparse
 from ..priors import Beta, Estimate, LogProbability, above_zero, largest, log_share, pseudo_count
 from ..statistics import Counts
 from ..statistics.base import as_dense, remaining
-from .base import Batch, ClassesApart, Scores, cell_positions, require_proper
+from .base import Batch, Plain, Scores, cell_positions, require_proper
 from .left_out import own_by_removal, own_by_weight, replace_own
 from .linear import LinearLikelihood, Score, factored, observe_counts
 
@@ -23,7 +23,7 @@ _JEFFREYS = Beta(0.5, 0.5)
 
 
 @dataclass(frozen=True)
-class Bernoulli(ClassesApart):
+class Bernoulli(Plain):
     """Columns that are on (above ``threshold``) or off. With ``threshold=None`` the cells must be 0 or 1 already."""
 
     prior: Beta = _UNIFORM

@@ -18,7 +18,7 @@ from ..kernels.data import Array, Dense, Floats, Positions
 from ..priors import Dirichlet, Estimate, LogProbability, log_share, pseudo_count
 from ..statistics import CategoryCounts
 from ..statistics.base import remaining
-from .base import Batch, ClassesApart, Scores, require_proper
+from .base import Batch, Plain, Scores, require_proper
 from .left_out import own_by_removal, own_by_weight, put_own, replace_own
 from .slots import Slots, draw_slots, labels_of, log_shares, neutral_last, with_spare
 
@@ -27,7 +27,7 @@ Unseen = Literal["smooth", "ignore", "error"]
 
 
 @dataclass(frozen=True)
-class Categorical(ClassesApart):
+class Categorical(Plain):
     """Columns of categories, with a Dirichlet prior on the shares of each column's values.
 
     ``prior``: one for all columns, with one pseudo-count for all values (or one per column, or per class and column);
@@ -83,6 +83,9 @@ class Categorical(ClassesApart):
 
     def with_alpha(self, alpha: float | Floats) -> Categorical:
         return replace(self, prior=Dirichlet(alpha))
+
+    def wary(self) -> Categorical:
+        return replace(self, unseen="smooth") if self.unseen == "ignore" else self
 
     def alpha(self, j: int, n_values: int) -> Floats:
         """The prior's pseudo-counts of column ``j``: ``(classes or 1, values or 1)``."""
@@ -346,12 +349,12 @@ class CategoricalLikelihood:
         return out
 
     def expected(self, data: Dense, posterior: Floats) -> Array:
-        """The most probable value of each column."""
+        """The most probable value of each column; None where nobody observed any."""
         columns = []
-        for look, theta in self.columns:
+        for (look, theta), seen in zip(self.columns, self.statistics.labels, strict=True):
             labels = labels_of(look)
             share = posterior @ np.exp(theta.value()[:, : len(labels)])
-            columns.append(labels[share.argmax(axis=1)] if len(labels) else np.full(len(posterior), None))
+            columns.append(labels[share.argmax(axis=1)] if len(seen) else np.full(len(posterior), None))
         return np.stack([column.astype(object) for column in columns], axis=1)
 
     def parameters(self) -> dict[str, Array]:

@@ -14,7 +14,7 @@ from ..kernels.data import Array, Data, Floats, Positions
 from ..priors import Dirichlet, Estimate, log_share, parts_of, pseudo_count
 from ..statistics import Counts
 from ..statistics.base import remaining
-from .base import Batch, ClassesApart, Scores, cell_positions
+from .base import Batch, Plain, Scores, cell_positions
 from .left_out import stretches
 from .linear import LinearLikelihood, Score, factored, observe_counts, sparse_parts
 from .tokens import row_sums
@@ -25,7 +25,7 @@ _NO_DENSITY = "complement scores compare a row with the other classes; they are 
 
 
 @dataclass(frozen=True)
-class Complement(ClassesApart):
+class Complement(Plain):
     """Weights -log θ̃, where θ̃ are the smoothed shares of all other classes together."""
 
     prior: Dirichlet = Dirichlet(1.0)

@@ -15,7 +15,7 @@ from ..kernels.places import infinite_cell
 from ..priors import Estimate, MeanVariance, Normal, NormalInverseGamma
 from ..statistics import Moments
 from ..statistics.base import ROUNDING
-from .base import Batch, Scores, require_proper
+from .base import Batch, Plain, Scores, require_proper
 from .normal import GaussianLikelihood
 from .normal_left_out import left_out_normal
 from .student import StudentLikelihood
@@ -34,7 +34,7 @@ class Overall(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class Gaussian(Plain):
     """Means and variances.
 
     By maximum likelihood, ``var_smoothing`` times the largest variance of all columns is added to every variance, and
@@ -208,7 +208,7 @@ class Gaussian:
 
         after = self.posterior(statistics)
         if not self.shared or isinstance(after, Normal):
-            return np.zeros(data.n_rows)
+            return super().score_covariance(data, of, against, statistics)
         return score_covariance(data, of, against, after)
 
     def amount(self, data: Data) -> None:

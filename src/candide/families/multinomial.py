@@ -13,14 +13,14 @@ from ..kernels.data import Array, Data, Floats, Positions
 from ..priors import Dirichlet, Estimate, LogProbability, log_share, parts_of, pseudo_count
 from ..statistics import Counts
 from ..statistics.base import remaining
-from .base import Batch, ClassesApart, Scores, cell_positions, require_proper
+from .base import Batch, Plain, Scores, cell_positions, require_proper
 from .left_out import own_by_removal, replace_own
 from .linear import LinearLikelihood, Score, factored, observe_counts, sparse_parts
 from .tokens import draw_tokens, fill_tokens, log_coefficient, own_log_sums, row_sums, squared
 
 
 @dataclass(frozen=True)
-class Multinomial(ClassesApart):
+class Multinomial(Plain):
     """Counts per row with shares θ. A missing count is left out of the sum and of the length."""
 
     prior: Dirichlet = Dirichlet(1.0)

@@ -14,7 +14,7 @@ from ..kernels.data import Array, Data, Floats, Positions
 from ..priors import Estimate, Gamma, pseudo_count
 from ..statistics import Counts
 from ..statistics.base import ROUNDING
-from .base import Batch, ClassesApart, Scores, cell_positions, require_proper
+from .base import Batch, Plain, Scores, cell_positions, require_proper
 from .left_out import own_by_removal, replace_own
 from .linear import LinearLikelihood, Score, factored, observe_counts, sparse_parts
 from .tokens import log_factorials, own_log_sums, row_sums
@@ -30,7 +30,7 @@ class Overall(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Poisson(ClassesApart):
+class Poisson(Plain):
     """Columns of independent counts with rates λ. A class that never observed a column, and has no prior either, takes
     the rate of all classes together.
     """

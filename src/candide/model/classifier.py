@@ -27,7 +27,10 @@ class Classifier:
     """Immutable: learning gives a new one. Predicting only reads, so threads may share it."""
 
     def __init__(self, plan: Plan, state: State, blend: Blend | None = None) -> None:
-        plan.prior.probability(state.classes, state.rows)  # an impossible prior is an error now, not at predict
+        # An impossible prior is an error now, not at predict.
+        plan.prior.probability(state.classes, state.rows)
+        if plan.target is not None:
+            ClassPrior(plan.target).check(state.classes)
         self.plan = plan
         self.state = state
         self._earlier_blend = blend

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,17 +23,22 @@ def typicality(model: Classifier, data: Any, kernels: Kernels) -> Floats:
 
     Densities are taken per observed cell (or token), so that short rows and rows with holes compare.
     """
-    from .classifier import log_sum
-
-    seen = seen_rows(model.state, model.plan)
-    learned = _left_out_density(model, seen.batch, kernels)
+    seen, judge = seen_rows(model.state, model.plan), _judge(model)
+    learned = _left_out_density(judge, seen.batch, kernels)
     order = np.argsort(learned)
     below = np.concatenate([[0.0], np.cumsum(seen.case_weight[order])])
-    joint = model.scorer.joint(data, kernels)
-    density = _per_cell(model, log_sum(joint) + model.likelihood.log_base(data), data)
+    density = _per_cell(judge, judge.log_density(data, kernels), data)
     # Equal densities count as no more probable, up to rounding.
     reached = np.searchsorted(learned[order], density + 1e-9 * np.abs(np.nan_to_num(density)), side="right")
     return np.asarray(below[reached] / below[-1])
+
+
+def _judge(model: Classifier) -> Classifier:
+    """The model, wary of what it has never seen."""
+    from .classifier import Classifier
+
+    wary = model.family.wary()
+    return model if wary is model.family else Classifier(replace(model.plan, family=wary, alpha=None), model.state)
 
 
 def _left_out_density(model: Classifier, batch: Batch, kernels: Kernels) -> Floats:

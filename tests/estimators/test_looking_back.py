@@ -1,0 +1,190 @@
+"""Models that look at training rows again (calibrated, evaluated) live like all others: they add, forget, travel."""
+
+from __future__ import annotations
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
+from dataclasses import fields
+from threading import Barrier
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.metrics import accuracy_score, confusion_matrix, log_loss
+
+import candide
+from candide.exceptions import ParameterError
+from candide.kernels.data import Floats
+from candide.model.evaluation import Report
+from candide.priors import Beta, Dirichlet, Gamma, NormalInverseGamma
+
+NAMES = ["GaussianNB", "BernoulliNB", "MultinomialNB", "ComplementNB", "CategoricalNB", "PoissonNB"]
+METHODS = ["temperature", "platt", "beta", "isotonic"]
+RANDOM = np.random.default_rng(4)
+y = RANDOM.choice(3, 240, p=[0.5, 0.3, 0.2])
+X = RANDOM.poisson(np.array([[1.0, 2.0, 4.0, 2.0], [2.0, 2.0, 3.0, 2.0], [2.0, 3.0, 4.0, 1.0]])[y]).astype(float)
+NEW = RANDOM.poisson([[1.5, 2.5, 3.5, 2.0]], (50, 4)).astype(float)
+half = np.arange(240) % 2 == 0
+
+
+def made(name: str, **settings: Any) -> Any:
+    return getattr(candide, name)(**settings)
+
+
+def assert_same(name: str, a: Any, b: Any) -> None:
+    """Bit for bit where counts are added; means and variances round."""
+    ours, theirs = a.predict_proba(NEW), b.predict_proba(NEW)
+    if name == "GaussianNB":
+        np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-8)
+    else:
+        np.testing.assert_array_equal(ours, theirs)
+
+
+# Learned in parts.
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("calibrate", METHODS)
+def test_in_parts_or_at_once(name: str, calibrate: str) -> None:
+    """Calibrated anew, a model made in parts, merged or having forgotten is the one that saw the rows at once."""
+    whole = made(name, calibrate=calibrate).fit(X, y)
+    first, second = (made(name, calibrate=calibrate).fit(X[rows], y[rows]) for rows in (half, ~half))
+    assert_same(name, candide.merge([first, second]).refit(), whole)
+    assert_same(name, deepcopy(first).partial_fit(X[~half], y[~half]).refit(), whole)
+    assert_same(name, deepcopy(whole).forget(X[~half], y[~half]).refit(), first)
+
+
+@pytest.mark.parametrize("name", ["BernoulliNB", "MultinomialNB"])
+def test_chosen_pseudo_counts_in_parts_or_at_once(name: str) -> None:
+    whole = made(name, alpha="loo", calibrate="platt").fit(X, y)
+    merged = made(name, alpha="loo", calibrate="platt").fit(X[half], y[half])
+    merged.merge(made(name, alpha="loo", calibrate="platt").fit(X[~half], y[~half]))
+    assert_same(name, merged.refit(), whole)
+    assert merged.prior_ == whole.prior_
+
+
+def test_fitted_again_when_a_tenth_was_learned() -> None:
+    model = made("PoissonNB", calibrate="platt").fit(X[:200], y[:200])
+    early = model._model.blend
+    assert model.blend_age_ == 0
+    model.partial_fit(X[200:210], y[200:210])
+    assert model._model.blend is early
+    assert model.blend_age_ == pytest.approx(0.05)
+    model.partial_fit(X[210:], y[210:])
+    assert model._model.blend is not early
+    assert model.blend_age_ == 0
+    assert_same("PoissonNB", model, made("PoissonNB", calibrate="platt").fit(X, y))
+
+
+def test_without_rows_the_calibration_grows_old() -> None:
+    settings = {"calibrate": "platt", "keep_sample": False, "evaluate": True}
+    model = made("PoissonNB", **settings).fit(X[:120], y[:120])
+    kept = made("PoissonNB", calibrate="platt", evaluate=True).fit(X[:120], y[:120])
+    assert model._model.state.sample is None
+    assert_same("PoissonNB", model, kept)
+    assert model.loo_.as_dict() == kept.loo_.as_dict()
+    early = model._model.blend
+    model.partial_fit(X[120:], y[120:])
+    assert model._model.state.sample is None
+    assert model._model.blend is early
+    assert model.blend_age_ == pytest.approx(1.0)
+    assert np.isfinite(model.predict_proba(NEW)).all()
+    with pytest.raises(ParameterError, match=r"calibrate needs training rows .*keep_sample=True"):
+        model.refit().predict(NEW)
+
+
+def test_plain_models_keep_no_rows() -> None:
+    for name in NAMES:
+        model = made(name).fit(X, y)
+        assert model._model.state.sample is None
+        assert model.blend_age_ == 0
+        assert made(name, keep_sample=True).fit(X, y)._model.state.sample is not None
+
+
+# Measured.
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_measures_are_those_of_rows_left_out(name: str) -> None:
+    report = made(name, evaluate=True).fit(X, y).loo_
+    log_probability = made(name).fit(X, y).leave_one_out(X, y, class_prior="fixed")
+    assert report.n_rows == len(np.unique(np.column_stack([X, y]), axis=0))
+    assert report.log_loss == pytest.approx(log_loss(y, np.exp(log_probability)))
+    assert report.accuracy == pytest.approx(accuracy_score(y, log_probability.argmax(axis=1)))
+    np.testing.assert_allclose(report.confusion, confusion_matrix(y, log_probability.argmax(axis=1)), atol=1e-9)
+    assert report.optimistic is not None
+    assert report.optimistic.log_loss == pytest.approx(report.log_loss)
+
+
+def test_what_a_report_holds() -> None:
+    report = made("PoissonNB", evaluate=True, calibrate="isotonic").fit(X, y).loo_
+    assert set(report.as_dict()) == {field.name for field in fields(Report)}
+    assert report.per_class["class"].tolist() == [0, 1, 2]
+    assert report.optimistic is not None
+    # Calibrated on the very rows, it looks better than it is.
+    assert report.log_loss > report.optimistic.log_loss
+
+
+def test_measured_only_if_asked() -> None:
+    with pytest.raises(AttributeError, match=r"loo_ if it is constructed with evaluate=True"):
+        _ = made("PoissonNB").fit(X, y).loo_
+    assert not hasattr(made("PoissonNB").fit(X, y), "loo_")
+
+
+# Copied, saved, shared.
+
+PRIORS = {"GaussianNB": NormalInverseGamma(1.0), "BernoulliNB": Beta(0.5, 2), "PoissonNB": Gamma([1, 2, 3, 4])}
+SETTINGS: list[dict[str, Any]] = [
+    {},
+    {"estimate": "mle"},
+    {"estimate": "map"},
+    {"calibrate": "beta", "evaluate": True},
+    {"calibrate": "temperature", "keep_sample": False},
+    {"alpha": "loo"},
+    {"alpha": "evidence"},
+    {"parameter_prior": None, "estimate": "mean"},
+]
+
+
+def suits(name: str, settings: dict[str, Any]) -> bool:
+    alpha = settings.get("alpha")
+    return not (name == "GaussianNB" and alpha) and not (name == "ComplementNB" and alpha == "evidence")
+
+
+def with_prior(name: str, settings: dict[str, Any]) -> dict[str, Any]:
+    given = {"parameter_prior": PRIORS.get(name, Dirichlet(0.7))} if "parameter_prior" in settings else {}
+    return {**settings, **given}
+
+
+COPIED = [(name, with_prior(name, settings)) for name in NAMES for settings in SETTINGS if suits(name, settings)]
+
+
+@pytest.mark.parametrize(("name", "settings"), COPIED, ids=str)
+def test_saved_and_copied(name: str, settings: dict[str, Any]) -> None:
+    """Fitted or not; a clone has the parameters, given or by default, and nothing learned."""
+    model = made(name, **settings)
+    blank = pickle.loads(pickle.dumps(model))
+    expected = model.fit(X, y).predict_proba(NEW)
+    for twin in (blank.fit(X, y), clone(model).fit(X, y), pickle.loads(pickle.dumps(model)), deepcopy(model)):
+        np.testing.assert_array_equal(twin.predict_proba(NEW), expected)
+        assert repr(twin.get_params()) == repr(model.get_params())
+    again = pickle.loads(pickle.dumps(model)).partial_fit(X[:5], y[:5])
+    np.testing.assert_array_equal(again.predict_proba(NEW), model.partial_fit(X[:5], y[:5]).predict_proba(NEW))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("settings", [{"calibrate": "isotonic"}, {"calibrate": "platt", "keep_sample": True}], ids=str)
+def test_threads_share_a_fresh_model(name: str, settings: dict[str, Any]) -> None:
+    """The calibration is made when first needed, perhaps by several at once: all see the same."""
+    model, expected = made(name, **settings).fit(X, y), made(name, **settings).fit(X, y).predict_proba(NEW)
+    together = Barrier(8)
+
+    def asked(_: int) -> Floats:
+        together.wait()
+        return np.asarray(model.predict_proba(NEW))
+
+    with ThreadPoolExecutor(8) as pool:
+        for answer in pool.map(asked, range(8)):
+            np.testing.assert_array_equal(answer, expected)
