@@ -91,7 +91,7 @@ def test_without_rows_the_calibration_grows_old() -> None:
     assert model._model.blend is early
     assert model.blend_age_ == pytest.approx(1.0)
     assert np.isfinite(model.predict_proba(NEW)).all()
-    with pytest.raises(ParameterError, match=r"calibrate needs training rows .*keep_sample=True"):
+    with pytest.raises(ParameterError, match=r"refit needs training rows .*keep_sample=True"):
         model.refit().predict(NEW)
 
 

@@ -161,6 +161,12 @@ class ComplementNB(CountNB):
     sample = _Refused()
     log_density = _Refused()
     log_likelihood = _Refused()
+    log_evidence = _Refused()
+    bayes_factors = _Refused()
+    intervals = _Refused()
+    log_odds = _Refused()
+    typicality = _Refused()
+    impute = _Refused()
 
     @property
     def feature_all_(self) -> Floats:

@@ -221,12 +221,13 @@ class Gaussian(Plain):
 
 
 def _empirical(mean: Floats, variance: Floats) -> NormalInverseGamma:
-    """Worth half a row for the mean and two for the variance. A constant column is given a spread of its own, tiny
-    beside the others, so that no density is infinite.
+    """Worth half a row for the mean and two for the variance, column by column. A constant column, or one whose spread
+    is rounding, is given a spread that is tiny beside the others', so that no density is infinite.
     """
     largest = float(variance.max(initial=0.0))
-    least = 1e-9 * largest if largest > 0 else 1.0
-    return NormalInverseGamma(mean, 0.5, 1.0, 0.5 * np.maximum(variance, least))
+    constant = np.sqrt(variance) <= 1e-12 * np.abs(mean)
+    scale = np.where(constant | (variance <= 0), 1e-9 * largest if largest > 0 else 1.0, variance)
+    return NormalInverseGamma(mean, 0.5, 1.0, 0.5 * scale)
 
 
 def _like(values: Any, statistics: Moments) -> Floats:

@@ -52,7 +52,8 @@ class Blend:
 
 def fit_blend(plan: Plan, state: State, kernels: Kernels) -> Blend:
     """Choose and fit whatever the plan asks for."""
-    seen, alpha = seen_rows(state, plan), None
+    what = "alpha='loo'" if plan.calibrate is None else f"calibrate={plan.calibrate!r}"
+    seen, alpha = seen_rows(state, what), None
     if plan.alpha == "loo":
         alpha = _alphas(plan, state, seen, [np.arange(len(seen.case_weight))], kernels)[0]
     calibration = None
@@ -62,11 +63,10 @@ def fit_blend(plan: Plan, state: State, kernels: Kernels) -> Blend:
     return Blend(float(state.rows.sum()), len(state.classes), alpha, calibration)
 
 
-def seen_rows(state: State, plan: Plan) -> Seen:
-    """The training rows that were kept."""
+def seen_rows(state: State, what: str) -> Seen:
+    """The training rows that were kept, for ``what`` needs them."""
     sample = state.sample
     if sample is None:
-        what = "calibrate" if plan.calibrate is not None else "alpha='loo'" if plan.alpha == "loo" else "this"
         raise ParameterError(
             f"{what} needs training rows to look at, and this model keeps none; construct it with keep_sample=True "
             "(merged models: all of them) and fit again"
@@ -86,7 +86,7 @@ class Honest(NamedTuple):
 def honest(model: Classifier, kernels: Kernels) -> Honest:
     """Every row scored with itself left out, and with all choices made again without its fold."""
     plan, state = model.plan, model.state
-    seen = seen_rows(state, plan)
+    seen = seen_rows(state, "scoring rows left out (loo_, predict_set)")
     scores, amount = _scores(plan, state, seen, None if model.blend is None else model.blend.alpha, kernels)
     calibration = None if model.blend is None else model.blend.calibration
     optimistic = scores if calibration is None else calibration.apply(scores, amount)

@@ -14,7 +14,7 @@ from ..exceptions import MergeError
 from ..families import Family
 from ..kernels import Kernels, default
 from ..kernels.data import Array, Floats, Positions, chunks
-from .blend import Blend, Honest, fit_blend, honest
+from .blend import Blend, Honest, fit_blend, honest, seen_rows
 from .calibration import normalised
 from .plan import ClassPrior, Plan
 from .scorer import Scorer
@@ -104,7 +104,9 @@ class Classifier:
         return Classifier(self.plan if plan is None else plan, state, self._latest_blend)
 
     def refitted(self) -> Classifier:
-        """With everything that looks at rows again made anew."""
+        """With everything that looks at rows again made anew; without rows to look at, an error."""
+        if self.plan.looks_back:
+            seen_rows(self.state, "refit")
         return Classifier(self.plan, self.state)
 
     def without_sample(self) -> Classifier:
@@ -181,8 +183,7 @@ class Classifier:
 
     def sample(self, n: int, rng: np.random.Generator, **options: Any) -> tuple[Any, Array]:
         """Rows drawn from the model, and their labels."""
-        prior = np.exp(self.scorer.offset)
-        classes = rng.choice(len(self.classes), size=n, p=prior / prior.sum()).astype(np.int32)
+        classes = rng.choice(len(self.classes), size=n, p=self.class_prior).astype(np.int32)
         return self.likelihood.sample(classes, rng, **options), self.classes.labels[classes]
 
     def parameters(self, column_names: Array) -> Table:

@@ -23,7 +23,7 @@ def typicality(model: Classifier, data: Any, kernels: Kernels) -> Floats:
 
     Densities are taken per observed cell (or token), so that short rows and rows with holes compare.
     """
-    seen, judge = seen_rows(model.state, model.plan), _judge(model)
+    seen, judge = seen_rows(model.state, "typicality"), _judge(model)
     learned = _left_out_density(judge, seen.batch, kernels)
     order = np.argsort(learned)
     below = np.concatenate([[0.0], np.cumsum(seen.case_weight[order])])
