@@ -127,8 +127,9 @@ class Desk:
         Returns
         -------
         LogOdds
-            ``value`` and ``std``, arrays of shape (n_rows,). The deviation says how much the log-odds could differ
-            because the parameters were learned from few rows, not how wrong the naive assumption is.
+            ``value`` and ``std``, arrays of shape (n_rows,), of the naive model itself, never calibrated. The deviation
+            says how much the log-odds could differ because the parameters were learned from few rows, not how wrong the
+            naive assumption is.
         """
         model, data, kernels = self._fitted(), self._read(X), self._kernels()
         first, second = self._pair(model, data, of, against, kernels)
@@ -141,6 +142,8 @@ class Desk:
         if len(model.classes) > 2:
             scores = model.scorer.posterior(data, kernels, logarithm=True)
             ranked = np.argsort(-scores, axis=1, kind="stable")[:, :2]
+        if of is not None and of == against:
+            raise ParameterError(f"log-odds compare two classes, and {of!r} is given as both; name another")
         return self._place(model, of, ranked[:, 0]), self._place(model, against, ranked[:, 1])
 
     @staticmethod

@@ -80,11 +80,13 @@ class DiscreteNB(BaseNB):
 
     def _check_proper(self, prior: Any, estimate: Estimate) -> None:
         priors = prior if isinstance(prior, tuple) else (prior,)
-        if estimate == "predictive" and not all(one.is_proper for one in priors):
-            raise ParameterError(
-                f"estimate is 'predictive', which averages over a prior, and {priors[0]!r} is none; pseudo-counts must "
-                "be above 0"
-            )
+        asked = {"estimate": "predictive"} if estimate == "predictive" else {"alpha": self._alpha_choice()}
+        for name, value in asked.items():
+            if value in ("predictive", "evidence") and not all(one.is_proper for one in priors):
+                raise ParameterError(
+                    f"{name} is {value!r}, which averages over a prior, and {priors[0]!r} is none; pseudo-counts must "
+                    "be above 0"
+                )
 
     def _check_alpha(self) -> float | Floats:
         """``alpha`` as it will be used."""

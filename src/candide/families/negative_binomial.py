@@ -13,8 +13,7 @@ from ..kernels.data import Array, Data, Floats, Positions
 from ..statistics import Counts
 from .base import Batch, Scores
 from .poisson import Poisson, PoissonLikelihood
-from .polya import log_rising
-from .tokens import log_factorials, row_sums
+from .tokens import log_factorials, log_rising, row_sums
 
 
 @dataclass(frozen=True)

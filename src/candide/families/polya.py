@@ -13,7 +13,7 @@ from ..statistics import Counts
 from ..statistics.base import remaining
 from .base import Batch, Scores
 from .multinomial import Multinomial, MultinomialLikelihood
-from .tokens import fill_tokens, log_coefficient, row_sums
+from .tokens import fill_tokens, log_coefficient, log_rising, row_sums
 
 
 @dataclass(frozen=True)
@@ -77,10 +77,3 @@ class PolyaLikelihood:
 
     def parameters(self) -> dict[str, Array]:
         return self._plain.parameters()
-
-
-def log_rising(start: Floats, steps: Floats) -> Floats:
-    """log Γ(start + steps) / Γ(start)."""
-    from scipy.special import gammaln
-
-    return np.asarray(gammaln(start + steps) - gammaln(start))

@@ -13,6 +13,7 @@ from ..kernels.data import Array, Data, Floats, Positions, chunks
 from ..statistics import Moments
 from .base import Scores, cell_positions
 from .normal import dense_stretches
+from .tokens import log_rising
 
 _SHRINK = 2.0**-520
 
@@ -94,10 +95,8 @@ def squared_scale(table: NormalTable) -> Floats:
 
 def student_table(table: NormalTable) -> StudentTable:
     """A posterior as the kernels read its predictive distribution."""
-    from scipy.special import gammaln
-
     variance, shape = squared_scale(table), table.shape
-    constant = gammaln(shape + 0.5) - gammaln(shape) - 0.5 * np.log(2 * np.pi * shape * variance)
+    constant = log_rising(shape, np.full(1, 0.5)) - 0.5 * np.log(2 * np.pi * shape * variance)
     return StudentTable(table.location, 0.5 / (shape * variance), shape + 0.5, np.asarray(constant))
 
 
