@@ -30,18 +30,20 @@ void bind_own(nb::module_& module) {
     module.def(
         "own_log_sums",
         [](nb::object values, nb::object indptr, nb::object indices, Positions classes, MaybeDoubles weight,
-           Doubles part, int n_threads, Output sums, Output zeros) {
+           Doubles part, int n_threads, Output sums, Output zeros, Output cells) {
             const Shape shape = shape_of(part, "part");
             return with_data(values, indptr, indices, shape.n_columns, [&](const auto& rows) {
                 const auto members = members_of(rows, classes, weight, shape.n_rows);
                 check_length(sums, rows.n_rows, "sums");
                 check_length(zeros, rows.n_rows, "zeros");
-                return as_tuple(unlocked(
-                    [&] { return own_log_sums(members, part.data(), n_threads, sums.data(), zeros.data()); }));
+                check_length(cells, rows.n_rows, "cells");
+                return as_tuple(unlocked([&] {
+                    return own_log_sums(members, part.data(), n_threads, sums.data(), zeros.data(), cells.data());
+                }));
             });
         },
         nb::arg("values"), nb::arg("indptr").none(), nb::arg("indices").none(), exact("classes"),
-        exact("weight").none(), exact("part"), nb::arg("n_threads"), exact("sums"), exact("zeros"));
+        exact("weight").none(), exact("part"), nb::arg("n_threads"), exact("sums"), exact("zeros"), exact("cells"));
 
     module.def(
         "own_normal_scores",

@@ -32,7 +32,7 @@ struct Scratch {
 
 template <class Data>
 Findings left_out_complement(const Members<Data>& members, const double* others, int n_threads, double* sums,
-                             double* zeros) {
+                             double* zeros, double* cells) {
     const std::size_t n = members.n_classes, n_columns = members.rows.n_columns, n_cells = count_cells(members.rows);
     const ByColumn columns(others, n, n_columns, n_cells, n_threads);
     auto make = [n, width = columns.width()](const double* column, double x, double* sum, std::vector<double>& lost) {
@@ -43,14 +43,14 @@ Findings left_out_complement(const Members<Data>& members, const double* others,
     // Of rows that weigh 1, where every class keeps something.
     const Levels levels(columns, n, n_columns, members.weights ? 0 : n_cells, n_threads, make);
     const auto own = entries_of(members.rows, others, n);
-    auto score = [&](std::size_t r, const auto& cells, Scratch& scratch) {
+    auto score = [&](std::size_t r, const auto& row, Scratch& scratch) {
         scratch.sums.assign(columns.width(), 0.0);
         scratch.zeros.assign(columns.width(), 0.0);
         scratch.found.clear();
-        for (std::size_t k = 0; k < cells.n; ++k) {
-            const double x = cells.x[k];
+        for (std::size_t k = 0; k < row.n; ++k) {
+            const double x = row.x[k];
             if (!(x > 0.0)) continue;
-            const std::size_t j = cells.column(k);
+            const std::size_t j = row.column(k);
             const std::int64_t at = levels.find(j, x);
             if (at >= 0)
                 scratch.found.push_back(at);
@@ -60,17 +60,18 @@ Findings left_out_complement(const Members<Data>& members, const double* others,
         }
         levels.add(scratch.found, scratch.sums.data());
         const std::size_t c = members.own(r);
-        const LogSum kept = log_sum_row(cells.x, own.of(c, cells, scratch.column), 0.0, cells.n);
+        const LogSum kept = log_sum_row(row.x, own.of(c, row, scratch.column), 0.0, row.n);
         std::copy_n(scratch.sums.begin(), n, sums + r * n);
         std::copy_n(scratch.zeros.begin(), n, zeros + r * n);
         sums[r * n + c] = kept.sum;
         zeros[r * n + c] = kept.zeros;
+        cells[r] = kept.cells;
     };
     return each_row<Scratch>(members.rows, 8 * n, {true, {}}, n_threads, score);
 }
 
 #define CANDIDE_INSTANTIATE(Data) \
-    template Findings left_out_complement(const Members<Data>&, const double*, int, double*, double*);
+    template Findings left_out_complement(const Members<Data>&, const double*, int, double*, double*, double*);
 CANDIDE_INSTANTIATE(Table)
 CANDIDE_INSTANTIATE(Rows<std::int32_t>)
 CANDIDE_INSTANTIATE(Rows<std::int64_t>)

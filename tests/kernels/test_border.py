@@ -95,8 +95,8 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "own_code_scores": lambda: {**_table("codes"), **_groups(), **_slots(), "table": _zeros(6, 2), **_rows("scores")},
     "own_linear_scores": lambda: {**_dense(), **_own_linear()},
     "own_linear_scores sparse": lambda: {**_sparse(), **_own_linear()},
-    "own_log_sums": lambda: {**_dense(), **_members(), **_sums("part"), **_rows("sums", "zeros")},
-    "own_log_sums sparse": lambda: {**_sparse(), **_members(), **_sums("part"), **_rows("sums", "zeros")},
+    "own_log_sums": lambda: {**_dense(), **_members(), **_sums("part"), **_rows("sums", "zeros", "cells")},
+    "own_log_sums sparse": lambda: {**_sparse(), **_members(), **_sums("part"), **_rows("sums", "zeros", "cells")},
     "own_normal_scores": lambda: {
         **_table(), **_members(), **_sums("strength", "location", "shape", "scale"), **VARIANCE, "student": False,
         **_rows("scores"),
@@ -106,8 +106,12 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "rising_scores": lambda: {**_dense(), **_sums("start"), **_scores()},
     "rising_scores sparse": lambda: {**_sparse(), **_sums("start"), **_scores()},
     "student_scores": lambda: {**_table(), **_sums("location", "spread", "power", "constant"), **_scores()},
-    "left_out_complement": lambda: {**_dense(), **_members(), **_sums("others"), **_both("sums", "zeros")},
-    "left_out_complement sparse": lambda: {**_sparse(), **_members(), **_sums("others"), **_both("sums", "zeros")},
+    "left_out_complement": lambda: {
+        **_dense(), **_members(), **_sums("others"), **_both("sums", "zeros"), **_rows("cells"),
+    },
+    "left_out_complement sparse": lambda: {
+        **_sparse(), **_members(), **_sums("others"), **_both("sums", "zeros"), **_rows("cells"),
+    },
     "left_out_shared": lambda: {
         **_table(), **_members(), **_sums("location", "strength"), "shape": _zeros(N_COLUMNS),
         "scale": _zeros(N_COLUMNS), **VARIANCE, **_scores(),

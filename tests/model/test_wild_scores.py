@@ -25,7 +25,7 @@ def test_the_rest_is_not_flattened(method: str) -> None:
     scores, classes = wild()
     log_probability = calibrate(method, scores, classes, np.ones(3000)).apply(scores)
     loss = -log_probability[np.arange(3000), classes].mean()
-    assert loss < 0.92  # one temperature for all: 1.07; knowing nothing: 1.10
+    assert loss < 0.92  # one temperature for all: 0.99; knowing nothing: 1.10
 
 
 def test_the_order_stays() -> None:

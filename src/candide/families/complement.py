@@ -13,7 +13,7 @@ from ..kernels.base import LinearTable
 from ..kernels.data import Array, Data, Floats, Positions
 from ..priors import Dirichlet, Estimate, log_share, parts_of, pseudo_count
 from ..statistics import Counts
-from ..statistics.base import remaining
+from ..statistics.base import ROUNDING, remaining
 from .base import Batch, Plain, Scores, cell_positions
 from .left_out import stretches
 from .linear import LinearLikelihood, Score, factored, observe_counts, sparse_parts
@@ -98,25 +98,29 @@ class Complement(Plain):
 
     def left_out(self, batch: Batch, statistics: Counts, likelihood: Any, offset: Floats, kernels: Kernels) -> Scores:
         """A row belongs to the complement of every class but its own: its own class alone stays as it is."""
-        refused = self.norm or np.min(self.pseudo) < 0
-        parts = [
-            self._removed(part, statistics) if refused else self._left_out(part, statistics, kernels)
-            for part in (stretches(batch, _CELLS // batch.n_classes) if refused else (batch,))
-        ]
+        if not (self.norm or np.min(self.pseudo) < 0):
+            return self._left_out(batch, statistics, offset, kernels)
+        parts = [self._removed(part, statistics) for part in stretches(batch, _CELLS // batch.n_classes)]
         limits = [part.limits[0] if part.limits else np.zeros_like(part.finite) for part in parts]
         return Scores(np.concatenate([part.finite for part in parts]) + offset, (np.concatenate(limits),))
 
-    def _left_out(self, batch: Batch, statistics: Counts, kernels: Kernels) -> Scores:
+    def _left_out(self, batch: Batch, statistics: Counts, offset: Floats, kernels: Kernels) -> Scores:
         count = statistics.dense()
         others = np.maximum(count.sum(axis=0) - count, 0.0) + self.pseudo
-        sums, zeros = kernels.left_out_complement(batch.data, batch.classes, batch.weight, others)
-        length = row_sums(batch.data)[:, None]
-        gone = np.where(_own(batch), 0.0, length if batch.weight is None else length * batch.weight[:, None])
-        whole = remaining(others.sum(axis=1)[None, :], gone)
-        empty = whole <= 0
-        log_whole = np.log(np.where(empty, 1.0, whole))
-        finite = np.where(empty, length * np.log(others.shape[1]), length * log_whole - sums)
-        return Scores(finite, (np.where(empty, 0.0, zeros),))
+        sums, zeros, length = kernels.left_out_complement(batch.data, batch.classes, batch.weight, others)
+        whole, own = others.sum(axis=1), (np.arange(len(length)), batch.classes)
+        left = whole - (length if batch.weight is None else length * batch.weight)[:, None]
+        left[own] = whole[batch.classes]
+        # Where nothing is left of the other classes, all words have an even share.
+        empty = left <= ROUNDING * whole
+        if empty.any():
+            left[empty], sums[empty], zeros[empty] = others.shape[1], 0.0, 0.0
+        scores = np.log(left, out=left)
+        scores *= length[:, None]
+        scores -= sums
+        if offset.any():
+            scores += offset
+        return Scores(scores, (zeros,) if zeros.any() else ())
 
     def _removed(self, batch: Batch, statistics: Counts) -> Scores:
         """Weights of every row's own making, ``(rows, classes, columns)``: exact for all settings, and slow."""

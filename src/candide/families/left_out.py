@@ -29,12 +29,13 @@ def put_own(finite: Floats, limits: list[Floats], batch: Batch, own: Scores, off
     """The own classes' scores put in their places."""
     if not limits and any(limit.any() for limit in own.limits):
         limits = [np.zeros_like(finite) for _ in own.limits]
+    values = own.finite + offset[batch.classes]
     # Rows without weight were never in.
-    rows = np.arange(len(batch.classes)) if batch.weight is None else np.flatnonzero(batch.weight > 0)
-    place = rows, batch.classes[rows]
-    finite[place] = own.finite[rows] + offset[place[1]]
+    rows = slice(None) if batch.weight is None else np.flatnonzero(batch.weight > 0)
+    place = (np.arange(len(values)) * len(offset) + batch.classes)[rows]
+    finite.ravel()[place] = values[rows]
     for k, limit in enumerate(limits):
-        limit[place] = own.limits[k][rows] if own.limits else 0.0
+        limit.ravel()[place] = own.limits[k][rows] if own.limits else 0.0
     return Scores(finite, tuple(limits))
 
 

@@ -95,10 +95,9 @@ class Multinomial(Plain):
     def _own(self, batch: Batch, statistics: Counts, kernels: Kernels) -> Scores:
         """Σ x log(count - w x + α) - n log(total - w n + Σα) under each row's own class."""
         n_columns = statistics.total.shape[1]
-        sums, zeros = own_log_sums(batch, statistics.total, self.pseudo, kernels)
+        sums, zeros, length = own_log_sums(batch, statistics.total, self.pseudo, kernels)
         pseudo = self.pseudo * n_columns if np.ndim(self.pseudo) == 0 else np.sum(self.pseudo, axis=-1)
         total = np.asarray(statistics.total.sum(axis=1)).ravel() + pseudo
-        length = row_sums(batch.data)
         left = remaining(total[batch.classes], length if batch.weight is None else length * batch.weight)
         empty = left <= 0
         finite = np.where(empty, -length * np.log(n_columns), sums - length * np.log(np.where(empty, 1.0, left)))

@@ -17,7 +17,7 @@ from ..statistics.base import ROUNDING
 from .base import Batch, Plain, Scores, cell_positions, require_proper
 from .left_out import own_by_removal, replace_own
 from .linear import LinearLikelihood, Score, factored, observe_counts, sparse_parts
-from .tokens import log_factorials, own_log_sums, row_sums
+from .tokens import log_factorials, own_log_sums
 
 _JEFFREYS = Gamma(0.5, 0.0)
 
@@ -126,9 +126,9 @@ class Poisson(Plain):
 
     def _own(self, batch: Batch, statistics: Counts, pseudo: float, kernels: Kernels) -> Scores:
         """Σ x log λ' - λ' under each row's own class, λ' = (events - w x) / (rows - w)."""
-        sums, zeros = own_log_sums(batch, statistics.total, pseudo, kernels)
+        sums, zeros, length = own_log_sums(batch, statistics.total, pseudo, kernels)
         weight = 1.0 if batch.weight is None else batch.weight
-        length, exposure = row_sums(batch.data), self._exposure(statistics)
+        exposure = self._exposure(statistics)
         whole = exposure[batch.classes] - weight
         known = whole > ROUNDING * exposure[batch.classes]
         safe = np.where(known, whole, 1.0)

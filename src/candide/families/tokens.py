@@ -60,7 +60,7 @@ def squared(data: Data) -> Data:
 
 
 def own_log_sums(batch: Batch, total: Any, pseudo: float | Floats, kernels: Kernels) -> LogSums:
-    """Σ x log(total - w x + pseudo) of each row under its own class, and the x that meet a total of 0."""
+    """Σ x log(total - w x + pseudo) of each row under its own class, the x that meet a total of 0, and all x."""
     if isinstance(total, np.ndarray):
         part = np.ascontiguousarray(total + pseudo)
         return kernels.own_log_sums(batch.data, batch.classes, batch.weight, part)
@@ -74,8 +74,8 @@ def own_log_sums(batch: Batch, total: Any, pseudo: float | Floats, kernels: Kern
     left = before - (x if batch.weight is None else x * batch.weight[row])
     gone = (left <= ROUNDING * before) & (x != 0)
     logs = np.log(np.where(gone | (x == 0), 1.0, left))
-    sums, zeros = (np.bincount(row, part, minlength=cells.n_rows) for part in (x * logs, np.where(gone, x, 0.0)))
-    return LogSums(np.asarray(sums, dtype=np.float64), np.asarray(zeros, dtype=np.float64))
+    parts = x * logs, np.where(gone, x, 0.0), x
+    return LogSums(*(np.bincount(row, part, minlength=cells.n_rows).astype(np.float64) for part in parts))
 
 
 def draw_tokens(share: Floats, classes: Positions, rng: np.random.Generator, length: int | Array) -> Floats:

@@ -128,6 +128,7 @@ def own_log_sums(
     n_threads: int,
     sums: Floats,
     zeros: Floats,
+    cells: Floats,
 ) -> Findings: ...
 def own_normal_scores(
     table: Table,
@@ -163,6 +164,7 @@ def left_out_complement(
     n_threads: int,
     sums: Floats,
     zeros: Floats,
+    cells: Floats,
 ) -> Findings: ...
 def left_out_shared(
     table: Table,

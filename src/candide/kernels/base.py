@@ -121,6 +121,7 @@ class LogSums(NamedTuple):
 
     sums: Floats
     zeros: Floats
+    cells: Floats  # the sum of each row
 
 
 class Kernels(Protocol):

@@ -35,7 +35,7 @@ class LeftOutNative:
         return scores
 
     def own_log_sums(self, data: Data, classes: Positions, weight: Floats | None, part: Floats) -> LogSums:
-        out = LogSums(*np.empty((2, data.n_rows)))
+        out = LogSums(*np.empty((3, data.n_rows)))
         with well_formed():
             found = _core.own_log_sums(*cells(data), classes, weight, part, self.n_threads, *out)
         refuse(data, Findings(*found), counts=True)
@@ -60,7 +60,8 @@ class LeftOutNative:
         return scores
 
     def left_out_complement(self, data: Data, classes: Positions, weight: Floats | None, others: Floats) -> LogSums:
-        out = LogSums(*np.empty((2, data.n_rows, len(others))))
+        sums, zeros = np.empty((2, data.n_rows, len(others)))
+        out = LogSums(sums, zeros, np.empty(data.n_rows))
         with well_formed():
             found = _core.left_out_complement(*cells(data), classes, weight, others, self.n_threads, *out)
         refuse(data, Findings(*found), counts=True)

@@ -93,7 +93,8 @@ def _log_sums(x: Floats, out: Floats, part: Floats) -> LogSums:
     left = part - np.nan_to_num(out)
     none = left <= REST * part
     log = np.log(np.where(none, 1.0, left))
-    return LogSums((cells * log).sum(axis=-1), (cells * none).sum(axis=-1))
+    lengths = cells.reshape(len(cells), -1).sum(axis=1)
+    return LogSums((cells * log).sum(axis=-1), (cells * none).sum(axis=-1), lengths)
 
 
 def _normal(distance: Floats, variance: Floats) -> Floats:

@@ -31,9 +31,9 @@ def leave_one_out(model: Classifier, batch: Batch, kernels: Kernels, prior: Prio
     parts = batch, model.state.statistics, model.likelihood, offset, kernels
     finite, limits = model.family.left_out(*parts)
     impossible = bool(np.isneginf(offset).any())
-    if prior == "removed":
+    if prior == "removed" and model.plan.prior.follows_rows and model.plan.prior_in_score:
         change = _prior_change(model, batch)
-        finite[np.arange(len(change)), batch.classes] += change
+        finite.ravel()[np.arange(len(change)) * len(offset) + batch.classes] += change
         impossible |= bool(np.isneginf(change).any())
     if limits or impossible:
         finite = leaders_only(finite, list(limits), finite > -np.inf)
@@ -46,12 +46,16 @@ def leave_one_out(model: Classifier, batch: Batch, kernels: Kernels, prior: Prio
 
 def _prior_change(model: Classifier, batch: Batch) -> Floats:
     """What a row's absence adds to its class's log prior, but for a term that all classes share."""
-    if not (model.plan.prior.follows_rows and model.plan.prior_in_score):
-        return np.zeros(len(batch.classes))
-    counts = model.plan.prior.counts(model.classes, model.state.rows)[batch.classes]
-    gone = (1.0 if batch.weight is None else batch.weight) / counts
+    counts = model.plan.prior.counts(model.classes, model.state.rows)
+    if batch.weight is None:
+        return _log_rest(1.0 / np.where(counts > 0, counts, 1.0))[batch.classes]
+    return _log_rest(batch.weight / counts[batch.classes])
+
+
+def _log_rest(gone: Floats) -> Floats:
+    """log(1 - gone); up to rounding, all may be gone."""
     with np.errstate(divide="ignore"):
-        return np.asarray(np.where(gone >= 1 - 1e-12, -np.inf, np.log1p(-np.minimum(gone, 1 - 1e-12))))
+        return np.asarray(np.log1p(-np.where(gone >= 1 - 1e-12, 1.0, gone)))
 
 
 def blocked_folds(model: Classifier, batch: Batch, folds: Array, kernels: Kernels, prior: PriorWhileOut) -> Floats:
