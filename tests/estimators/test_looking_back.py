@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.metrics import accuracy_score, confusion_matrix, log_loss
 
 import candide
-from candide.exceptions import ParameterError
+from candide.exceptions import InputError, ParameterError
 from candide.kernels.data import Floats
 from candide.model.evaluation import Report
 from candide.priors import Beta, Dirichlet, Gamma, NormalInverseGamma
@@ -67,13 +67,13 @@ def test_chosen_pseudo_counts_in_parts_or_at_once(name: str) -> None:
 
 def test_fitted_again_when_a_tenth_was_learned() -> None:
     model = made("PoissonNB", calibrate="platt").fit(X[:200], y[:200])
-    early = model._model.blend
+    early = model._model.blend.calibration
     assert model.blend_age_ == 0
     model.partial_fit(X[200:210], y[200:210])
-    assert model._model.blend is early
+    assert model._model.blend.calibration is early
     assert model.blend_age_ == pytest.approx(0.05)
     model.partial_fit(X[210:], y[210:])
-    assert model._model.blend is not early
+    assert model._model.blend.calibration is not early
     assert model.blend_age_ == 0
     assert_same("PoissonNB", model, made("PoissonNB", calibrate="platt").fit(X, y))
 
@@ -85,10 +85,11 @@ def test_without_rows_the_calibration_grows_old() -> None:
     assert model._model.state.sample is None
     assert_same("PoissonNB", model, kept)
     assert model.loo_.as_dict() == kept.loo_.as_dict()
-    early = model._model.blend
+    early = model._model.blend.calibration
     model.partial_fit(X[120:], y[120:])
     assert model._model.state.sample is None
-    assert model._model.blend is early
+    assert model._model.blend.calibration is early
+    assert not hasattr(model, "loo_")  # that of fewer rows is not this model's
     assert model.blend_age_ == pytest.approx(1.0)
     assert np.isfinite(model.predict_proba(NEW)).all()
     with pytest.raises(ParameterError, match=r"refit needs training rows .*keep_sample=True"):
@@ -188,3 +189,97 @@ def test_threads_share_a_fresh_model(name: str, settings: dict[str, Any]) -> Non
     with ThreadPoolExecutor(8) as pool:
         for answer in pool.map(asked, range(8)):
             np.testing.assert_array_equal(answer, expected)
+
+
+# What was chosen stays true to the model it was chosen for.
+
+
+def test_a_sliding_window_is_fitted_again() -> None:
+    """The weight stays the same, the rows do not."""
+    model = made("GaussianNB", calibrate="temperature").fit(X[:100], y[:100])
+    early = model._model.blend.calibration
+    for i in range(0, 100, 5):
+        model.partial_fit(X[100 + i : 105 + i], y[100 + i : 105 + i]).forget(X[i : i + 5], y[i : i + 5])
+        model.predict(NEW)
+    assert model._model.blend.calibration is not early
+    assert model.blend_age_ <= 0.1
+
+
+def test_discounts_count_what_is_new() -> None:
+    model = made("GaussianNB", calibrate="temperature", keep_sample=False).fit(X[:100], y[:100])
+    for _ in range(4):
+        model.discount(0.5).partial_fit(X[100:150], y[100:150])
+    assert model.blend_age_ > 1
+
+
+def test_other_settings_are_fitted_anew() -> None:
+    model = made("GaussianNB", calibrate="temperature").fit(X, y)
+    model.predict(NEW)
+    model.set_params(calibrate="isotonic").partial_fit(X[:1], y[:1])
+    whole = made("GaussianNB", calibrate="isotonic").fit(np.vstack([X, X[:1]]), np.append(y, y[0]))
+    assert_same("GaussianNB", model, whole)
+    model.set_params(calibrate="beta").refit()
+    assert set(model.calibration_) == set(made("GaussianNB", calibrate="beta").fit(X, y).calibration_)
+
+
+def test_classes_that_change_places() -> None:
+    """As many classes as before, but others: biases do not slip from one to the next."""
+    names = np.array(["a", "b", "d"])[y]
+    model = made("GaussianNB", calibrate="platt").fit(X, names)
+    model.predict(NEW)
+    gone = names == "b"
+    model.forget(X[gone], names[gone]).partial_fit(X[gone], np.full(gone.sum(), "z"))
+    whole = made("GaussianNB", calibrate="platt").fit(X, np.where(gone, "z", names))
+    assert_same("GaussianNB", model, whole)
+
+
+@pytest.mark.parametrize("method", ["temperature", "platt"])
+def test_a_new_class_without_rows_to_fit_again(method: str) -> None:
+    model = made("GaussianNB", calibrate=method, keep_sample=False).fit(X, y)
+    before = model.predict_proba(NEW)
+    model.partial_fit(X[:1], [99])
+    after = model.predict_proba(NEW)[:, :-1]
+    assert np.corrcoef(before[:, 0], after[:, 0])[0, 1] > 0.9
+
+
+@pytest.mark.parametrize("method", ["beta", "isotonic"])
+def test_a_new_class_that_needs_a_curve_is_refused(method: str) -> None:
+    model = made("GaussianNB", calibrate=method, keep_sample=False).fit(X, y)
+    before = model.predict_proba(NEW)
+    with pytest.raises(InputError, match=r"keeps no training rows to fit others .* keep_sample=True"):
+        model.partial_fit(X[:1], [99])
+    np.testing.assert_array_equal(model.predict_proba(NEW), before)
+
+
+def test_merging_does_not_depend_on_order_or_on_looking() -> None:
+    one, other = (made("GaussianNB", calibrate="platt").fit(X[rows], y[rows]) for rows in (half, ~half))
+    one.predict(NEW)
+    forward, backward = deepcopy(one).merge(other), deepcopy(other).merge(one)
+    assert_same("GaussianNB", forward, backward)
+
+
+def test_parameters_do_not_wait_for_the_calibration() -> None:
+    model = made("GaussianNB", calibrate="platt").fit(X, y)
+    model.theta_, model.log_likelihood(X, y)
+    assert "blend" not in vars(model._model)
+
+
+@pytest.mark.parametrize("method", ["temperature", "platt", "beta", "isotonic"])
+def test_a_given_prior_survives_the_calibration(method: str) -> None:
+    """It comes after it, as with ``with_class_prior``; a class of probability 0 stays at 0."""
+    n_classes = len(np.unique(y))
+    prior = np.linspace(1, 5, n_classes) / np.linspace(1, 5, n_classes).sum()
+    given = made("GaussianNB", calibrate=method, priors=prior).fit(X, y)
+    after = made("GaussianNB", calibrate=method).fit(X, y).with_class_prior(prior)
+    np.testing.assert_allclose(given.predict_proba(NEW), after.predict_proba(NEW), rtol=1e-9)
+    np.testing.assert_allclose(given.class_prior_, prior)
+    never = np.r_[0.0, np.full(n_classes - 1, 1 / (n_classes - 1))]
+    assert (made("GaussianNB", calibrate=method, priors=never).fit(X, y).predict_proba(NEW)[:, 0] == 0).all()
+
+
+def test_the_choice_of_alpha_does_not_depend_on_looking() -> None:
+    lazy = made("BernoulliNB", alpha="loo").fit(X, y)
+    eager = deepcopy(lazy)
+    eager.predict(NEW)
+    prior = np.full(len(lazy.classes_), 1 / len(lazy.classes_))
+    assert lazy.with_class_prior(prior).prior_ == eager.with_class_prior(prior).prior_

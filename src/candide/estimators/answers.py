@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, ClassVar, Self
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -11,10 +12,10 @@ from ..encoding.columns import missing_cells
 from ..exceptions import ParameterError
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats, Sparse
-from ..model.blend import report
 from ..model.classifier import Classifier
 from ..model.decisions import adapt_prior, conformal_threshold, label_set, least_cost, read_costs
 from ..model.evaluation import Report
+from ..model.plan import Plan
 from ..model.typicality import typicality
 
 
@@ -23,8 +24,8 @@ class Answers:
 
     evaluate: bool
     class_weight: Any
-    _loo: Report | None
-    _class_prior_name: ClassVar[str]
+    n_features_in_: int
+    _model: Classifier
 
     def _fitted(self) -> Classifier:
         raise NotImplementedError
@@ -33,6 +34,9 @@ class Answers:
         raise NotImplementedError
 
     def _kernels(self) -> Kernels:
+        raise NotImplementedError
+
+    def _plan(self, n_features: int, *, first: bool) -> Plan:
         raise NotImplementedError
 
     # Deciding.
@@ -136,9 +140,6 @@ class Answers:
             )
         prior = read_shares(class_prior, model.classes.labels)
         out = copy.copy(self)
-        if model.plan.calibrate is None:
-            setattr(out, self._class_prior_name, prior)
-            out.class_weight = None
         out._model = model.with_class_prior(prior)
         return out
 
@@ -160,23 +161,36 @@ class Answers:
         if not self.evaluate:
             raise AttributeError(f"{type(self).__name__} has loo_ if it is constructed with evaluate=True")
         model = self._fitted()
-        if model.state.sample is None and getattr(self, "_loo", None) is not None:
-            return self._loo  # type: ignore[return-value]
-        return report(model.honest, model.classes.labels)
+        if not model.can_report:
+            raise AttributeError(
+                "loo_ needs training rows, and this model keeps none that stand for all it has learned; construct it "
+                "with keep_sample=True and fit again"
+            )
+        return model.report
 
     def refit(self) -> Self:
-        """Choose and calibrate again now; by itself this happens when the weight of the rows has grown by a tenth."""
-        self._model = self._fitted().refitted()
+        """Choose and calibrate again now, with the parameters of now.
+
+        By itself this happens once a tenth of the weight was learned or forgotten.
+        """
+        model = self._fitted()
+        plan = replace(self._plan(self.n_features_in_, first=False), target=model.plan.target)
+        self._model = model.refitted(plan)
         return self
 
     @property
     def blend_age_(self) -> float:
-        """How much was learned since the calibration (and ``alpha="loo"``) was fitted, as a share of what it saw.
-
-        Above 0.1 it is out of date, which happens only where no training rows are kept to fit it again.
+        """How much was learned and forgotten since the calibration (and ``alpha="loo"``) was fitted, as a share of what
+        it saw. Above 0.1 it is out of date, which happens only where no training rows are kept to fit it again.
         """
-        model = self._fitted()
-        return 0.0 if model.blend is None else model.blend.age(model.state)
+        blend = self._fitted().blend
+        return 0.0 if blend is None else blend.age
+
+    @property
+    def calibration_(self) -> dict[str, Any]:
+        """The numbers of the calibration by name: its temperature, biases, bend or curves. Empty without one."""
+        blend = self._fitted().blend
+        return {} if blend is None or blend.calibration is None else blend.calibration.describe()
 
 
 def read_shares(class_prior: Any, labels: Array) -> Floats:

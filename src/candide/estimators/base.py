@@ -22,7 +22,6 @@ from ..exceptions import InputError, MergeError, ParameterError, warn
 from ..families import Batch, Family
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats, Positions
-from ..model.blend import report
 from ..model.calibration import METHODS
 from ..model.classifier import Classifier
 from ..model.plan import ClassPrior, Plan
@@ -30,7 +29,7 @@ from ..model.state import State
 from ..model.table import Table
 from .answers import Answers
 from .desk import Desk
-from .settings import DEFAULTS, choice, flag, number
+from .settings import DEFAULTS, flag, number
 
 
 def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -89,9 +88,7 @@ class BaseNB(Desk, Answers, ClassifierMixin, BaseEstimator, ABC):  # type: ignor
     def _become(self, model: Classifier) -> Self:
         """Take over what was learned; a subclass may refuse it."""
         if self.keep_sample is False and model.state.sample is not None:
-            # Whatever needs training rows is made now, before they go.
-            self._loo = report(model.honest, model.classes.labels) if self.evaluate else None
-            model = model.without_sample()
+            model = model.without_sample(evaluate=self.evaluate)
         self._model = model
         return self
 
@@ -101,15 +98,15 @@ class BaseNB(Desk, Answers, ClassifierMixin, BaseEstimator, ABC):  # type: ignor
 
     def _plan(self, n_features: int, *, first: bool) -> Plan:
         alpha, calibrate = self._alpha_choice(), self.calibrate
-        if calibrate is not None:
-            choice(calibrate, "calibrate", METHODS)
+        if calibrate is not None and calibrate not in METHODS:
+            raise ParameterError(f"calibrate is {calibrate!r}; it must be None or one of {', '.join(METHODS)}")
         evaluate = flag(self.evaluate, "evaluate")
         if self.keep_sample is not None:
             flag(self.keep_sample, "keep_sample")
         plan = Plan(self._family(n_features), self._class_prior(), self._prior_in_score, alpha, calibrate)
         looks_back = plan.looks_back or evaluate
         keeps = looks_back and first if self.keep_sample is False else looks_back or self.keep_sample
-        return replace(plan, sample_bytes=SAMPLE_BYTES if keeps else 0)
+        return replace(plan, sample_bytes=SAMPLE_BYTES if keeps else 0, n_threads=getattr(self, "n_threads", None))
 
     # Learning.
 
@@ -148,8 +145,8 @@ class BaseNB(Desk, Answers, ClassifierMixin, BaseEstimator, ABC):  # type: ignor
             self._check_declared(declared, len(np.asarray(classes)))
         plan, batch = self._summarize(X, y, sample_weight, reset=first)
         if not first:
-            plan = replace(plan, target=None if plan.calibrate is None else self._model.plan.target)
-            return self._become(self._model.with_state(self._model.state.learn(batch), plan))
+            plan = replace(plan, target=self._model.plan.target)
+            return self._become(self._model.learn(batch, plan))
         return self._become(Classifier(plan, batch if declared is None else batch.declare(declared)))
 
     def _check_declared(self, declared: Index, n_given: int) -> None:
@@ -222,13 +219,13 @@ class BaseNB(Desk, Answers, ClassifierMixin, BaseEstimator, ABC):  # type: ignor
         """
         check_is_fitted(self)
         _, batch = self._summarize(X, y, sample_weight, reset=False)
-        return self._become(self._model.with_state(self._model.state.forget(batch)))
+        return self._become(self._model.forget(batch))
 
     @all_or_nothing
     def discount(self, factor: float) -> Self:
         """Multiply the weight of everything learned so far by ``factor`` (0 to 1), so that newer rows count more."""
         check_is_fitted(self)
-        return self._become(self._model.with_state(self._model.state.discount(number(factor, "factor", most=1.0))))
+        return self._become(self._model.discount(number(factor, "factor", most=1.0)))
 
     # Predicting.
 

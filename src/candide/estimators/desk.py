@@ -122,7 +122,7 @@ class Desk:
         ----------
         of, against : labels, optional
             By default the second class against the first if there are two, else each row's most probable class against
-            its runner-up.
+            its runner-up. With one of them given, the most probable of the other classes.
 
         Returns
         -------
@@ -138,19 +138,28 @@ class Desk:
     def _pair(self, model: Classifier, data: Any, of: Any, against: Any, kernels: Kernels) -> tuple[Array, Array]:
         if len(model.classes) < 2:
             raise ParameterError("log-odds compare two classes, and this model has one; learn another with partial_fit")
-        ranked = np.array([1, 0])[None, :].repeat(data.n_rows, axis=0)
-        if len(model.classes) > 2:
-            scores = model.scorer.posterior(data, kernels, logarithm=True)
-            ranked = np.argsort(-scores, axis=1, kind="stable")[:, :2]
         if of is not None and of == against:
             raise ParameterError(f"log-odds compare two classes, and {of!r} is given as both; name another")
-        return self._place(model, of, ranked[:, 0]), self._place(model, against, ranked[:, 1])
+        first, second = (None if label is None else self._place(model, label) for label in (of, against))
+        if first is None and second is None and len(model.classes) == 2:
+            first, second = 1, 0
+        scores = model.scorer.posterior(data, kernels, logarithm=True)
+        best = _best_but(scores, second) if first is None else np.full(data.n_rows, first)
+        return best, _best_but(scores, best) if second is None else np.full(data.n_rows, second)
 
     @staticmethod
-    def _place(model: Classifier, label: Any, default: Array) -> Array:
-        if label is None:
-            return default
+    def _place(model: Classifier, label: Any) -> int:
         known = model.classes.labels.tolist()
         if label not in known:
             raise ParameterError(f"{label!r} is no class of this model, which knows {known}")
-        return np.full(len(default), known.index(label))
+        return int(known.index(label))
+
+
+def _best_but(scores: Floats, excluded: Any) -> Array:
+    """The most probable class of each row but for one; None: of all."""
+    others = scores.copy()
+    if excluded is not None:
+        # Where all others are impossible, it is still one of them.
+        others = np.maximum(others, -1e308)
+        others[np.arange(len(scores)), excluded] = -np.inf
+    return np.asarray(others.argmax(axis=1))

@@ -1,8 +1,8 @@
 """What is chosen or fitted by looking at rows again: pseudo-counts by leave-one-out, and the calibration.
 
 Always from the sample of training rows that the state keeps, each scored with itself left out; so a model made in
-memory, after a merge or on a cluster comes out the same. It is fitted when first needed, and again once the weight of
-the rows has grown by a tenth.
+memory, after a merge or on a cluster comes out the same. It is fitted when first needed, and again once a tenth of the
+weight was learned or forgotten.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..exceptions import ParameterError
+from ..encoding.index import Index
+from ..exceptions import InputError, ParameterError
 from ..families import Batch
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats
 from .calibration import Calibration, calibrate, cross_fitted, dealt
+from .calibration.scaling import Scaling
 from .evaluation import Report
 from .leave_one_out import left_out_scores
 from .plan import Plan
@@ -26,28 +28,56 @@ from .state import State
 if TYPE_CHECKING:
     from .classifier import Classifier
 
-# Growth of the weight after which it is fitted again.
-_GROWN = 0.1
+# Share of the weight that may be learned or forgotten before it is fitted again.
+_CHANGED = 0.1
 _FOLDS = 5
 
 
 @dataclass(frozen=True)
 class Blend:
-    """The pseudo-count that was chosen, the calibration that was fitted, and on how much."""
+    """The pseudo-count that was chosen, the calibration that was fitted; for which plan, and on how much."""
 
+    plan: Plan
+    classes: Index
     weight: float
-    n_classes: int
     alpha: float | Floats | None = None
     calibration: Calibration | None = None
+    changed: float = 0.0  # weight of the rows learned and forgotten since
 
-    def age(self, state: State) -> float:
-        """How much the weight of the rows has changed since, as a share of what it was."""
-        now = float(state.rows.sum())
-        return abs(now - self.weight) / self.weight if self.weight > 0 else float(now > 0)
+    @property
+    def age(self) -> float:
+        """How much was learned and forgotten since, as a share of what it saw."""
+        return self.changed / self.weight if self.weight > 0 else float(self.changed > 0)
 
-    def suits(self, state: State) -> bool:
-        """Whether it can still be used: the classes are as many, and little was learned since."""
-        return self.n_classes == len(state.classes) and (state.sample is None or self.age(state) <= _GROWN)
+    def suits(self, plan: Plan, state: State) -> bool:
+        """Whether it can still be used: made for such a plan and these classes, and little was learned since."""
+        fresh = state.sample is None or self.age <= _CHANGED
+        return fresh and self.classes == state.classes and self.plan.chooses_like(plan)
+
+    def later(self, weight: float) -> Blend:
+        """After rows of this weight were learned or forgotten."""
+        return replace(self, changed=self.changed + weight)
+
+    def discounted(self, factor: float) -> Blend:
+        """After all weights were multiplied."""
+        return replace(self, weight=self.weight * factor, changed=self.changed * factor)
+
+    def among(self, classes: Index) -> Blend:
+        """For other classes, where there are no rows to fit it again: a new class has no bias."""
+        if classes == self.classes:
+            return self
+        calibration, places = self.calibration, self.classes.positions_in(classes)
+        if isinstance(calibration, Scaling) and calibration.bias is not None:
+            bias = np.zeros(len(classes))
+            bias[places[places >= 0]] = calibration.bias[places >= 0]
+            calibration = replace(calibration, bias=bias)
+        elif not (calibration is None or isinstance(calibration, Scaling)):
+            raise InputError(
+                f"calibrate={self.plan.calibrate!r} has a curve for each of {self.classes.labels.tolist()}, and this "
+                f"model keeps no training rows to fit others for {classes.labels.tolist()}; construct it with "
+                "keep_sample=True, or with calibrate='platt'"
+            )
+        return replace(self, classes=classes, calibration=calibration)
 
 
 def fit_blend(plan: Plan, state: State, kernels: Kernels) -> Blend:
@@ -60,7 +90,7 @@ def fit_blend(plan: Plan, state: State, kernels: Kernels) -> Blend:
     if plan.calibrate is not None:
         scores, amount = _scores(plan, state, seen, alpha, kernels)
         calibration = calibrate(plan.calibrate, scores, seen.batch.classes, seen.case_weight, amount)
-    return Blend(float(state.rows.sum()), len(state.classes), alpha, calibration)
+    return Blend(plan, state.classes, float(state.rows.sum()), alpha, calibration)
 
 
 def seen_rows(state: State, what: str) -> Seen:
@@ -148,4 +178,5 @@ def _bare(plan: Plan, state: State, alpha: float | Floats | None) -> Classifier:
 
     family = plan.family if alpha is None else plan.family.with_alpha(alpha)
     how = None if alpha is not None or plan.alpha == "loo" else plan.alpha
-    return Classifier(replace(plan, family=family, alpha=how, calibrate=None, target=None), state)
+    prior = plan.prior if plan.calibrate is None else plan.prior.as_in_training
+    return Classifier(replace(plan, family=family, prior=prior, alpha=how, calibrate=None, target=None), state)

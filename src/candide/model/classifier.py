@@ -14,8 +14,9 @@ from ..exceptions import MergeError
 from ..families import Family
 from ..kernels import Kernels, default
 from ..kernels.data import Array, Floats, Positions, chunks
-from .blend import Blend, Honest, fit_blend, honest, seen_rows
+from .blend import Blend, Honest, fit_blend, honest, report, seen_rows
 from .calibration import normalised
+from .evaluation import Report
 from .plan import ClassPrior, Plan
 from .scorer import Scorer
 from .smoothing import by_evidence
@@ -26,7 +27,7 @@ from .table import Table, named
 class Classifier:
     """Immutable: learning gives a new one. Predicting only reads, so threads may share it."""
 
-    def __init__(self, plan: Plan, state: State, blend: Blend | None = None) -> None:
+    def __init__(self, plan: Plan, state: State, blend: Blend | None = None, report: Report | None = None) -> None:
         # An impossible prior is an error now, not at predict.
         plan.prior.probability(state.classes, state.rows)
         if plan.target is not None:
@@ -34,9 +35,11 @@ class Classifier:
         self.plan = plan
         self.state = state
         self._earlier_blend = blend
+        self._report = report  # made before the training rows went
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"plan": self.plan, "state": self.state, "_earlier_blend": self._latest_blend}
+        kept = {"plan": self.plan, "state": self.state, "_report": self._report}
+        return {**kept, "_earlier_blend": self._latest_blend}
 
     @property
     def classes(self) -> Index:
@@ -48,7 +51,7 @@ class Classifier:
         family = self.plan.family
         if self.plan.alpha == "evidence":
             family = family.with_alpha(by_evidence(family, self.state.statistics))
-        elif self.blend is not None and self.blend.alpha is not None:
+        elif self.plan.alpha == "loo" and self.blend is not None and self.blend.alpha is not None:
             family = family.with_alpha(self.blend.alpha)
         return family.settle(self.state.statistics)
 
@@ -57,9 +60,9 @@ class Classifier:
         """What was chosen by looking at rows again; made when first needed, and again when much was learned since."""
         if not self.plan.looks_back:
             return None
-        if self._earlier_blend is not None and self._earlier_blend.suits(self.state):
+        if self._earlier_blend is not None and self._earlier_blend.suits(self.plan, self.state):
             return self._earlier_blend
-        return fit_blend(self.plan, self.state, default())
+        return fit_blend(self.plan, self.state, default(self.plan.n_threads))
 
     @property
     def _latest_blend(self) -> Blend | None:
@@ -69,7 +72,25 @@ class Classifier:
     @cached_property
     def honest(self) -> Honest:
         """Training rows scored by models that never saw them."""
-        return honest(self, default())
+        result = honest(self, default(self.plan.n_threads))
+        scores = (self._retargeted(part) for part in (result.log_probability, result.optimistic))
+        if self.plan.target is None:
+            return Honest(result.seen, *scores)
+        # Where the model is used, the classes have other shares than among the rows that were kept.
+        trained = self.plan.prior.as_in_training.probability(self.classes, self.state.rows)
+        share = np.divide(self.plan.target, trained, out=np.zeros_like(trained), where=trained > 0)
+        weight = result.seen.case_weight * share[result.seen.batch.classes]
+        return Honest(result.seen._replace(case_weight=weight), *scores)
+
+    @property
+    def can_report(self) -> bool:
+        """Whether there are rows to report on, or a report from when there were."""
+        return self.state.sample is not None or self._report is not None
+
+    @property
+    def report(self) -> Report:
+        """How good the model honestly is."""
+        return report(self.honest, self.classes.labels) if self._report is None else self._report
 
     @cached_property
     def likelihood(self) -> Any:
@@ -93,42 +114,82 @@ class Classifier:
 
     def offset_for(self, rows: Floats) -> Floats:
         """What the classes add to every score if they have so many rows: their log prior, where it has a place."""
-        prior = self.plan.prior
+        prior = self.prior_in_score
         with np.errstate(divide="ignore"):
             if self.plan.prior_in_score or len(self.classes) == 1:
                 return np.log(prior.probability(self.classes, rows))
             return np.log(prior.weight(self.classes, rows))
 
-    def with_state(self, state: State, plan: Plan | None = None) -> Classifier:
-        """The same plan, or another, over another state."""
-        return Classifier(self.plan if plan is None else plan, state, self._latest_blend)
+    @property
+    def prior_in_score(self) -> ClassPrior:
+        """The class prior that scores hold. Calibrated scores hold the shares of training, whatever was given: the
+        calibration would undo what is given, so that comes after it.
+        """
+        if self.plan.calibrate is not None:
+            return self.plan.prior.as_in_training
+        return self.plan.prior if self.plan.target is None else ClassPrior(self.plan.target)
 
-    def refitted(self) -> Classifier:
+    def learn(self, batch: State, plan: Plan) -> Classifier:
+        """After further rows, with the settings of now."""
+        return self._after(self.state.learn(batch), plan, float(batch.rows.sum()))
+
+    def forget(self, batch: State) -> Classifier:
+        """Without rows that were learned."""
+        return self._after(self.state.forget(batch), self.plan, float(batch.rows.sum()))
+
+    def _after(self, state: State, plan: Plan, weight: float) -> Classifier:
+        blend = self._latest_blend
+        if blend is not None:
+            blend = blend.later(weight)
+            blend = blend.among(state.classes) if state.sample is None else blend
+        return Classifier(plan, state, blend)
+
+    def discount(self, factor: float) -> Classifier:
+        """With all weights multiplied."""
+        blend = self._latest_blend
+        return Classifier(self.plan, self.state.discount(factor), None if blend is None else blend.discounted(factor))
+
+    def refitted(self, plan: Plan) -> Classifier:
         """With everything that looks at rows again made anew; without rows to look at, an error."""
-        if self.plan.looks_back:
+        if plan.looks_back:
             seen_rows(self.state, "refit")
-        return Classifier(self.plan, self.state)
+        return Classifier(plan, self.state, Classifier(plan, self.state).blend)
 
-    def without_sample(self) -> Classifier:
+    def without_sample(self, *, evaluate: bool) -> Classifier:
         """Without training rows; what needs them is made before they go."""
-        return Classifier(self.plan, replace(self.state, sample=None), self.blend)
+        made = self.report if evaluate else None
+        return Classifier(self.plan, replace(self.state, sample=None), self.blend, made)
 
     def with_class_prior(self, prior: Floats) -> Classifier:
         """For rows among which the classes have other shares than in training.
 
-        A calibration was fitted with the shares of training, so the change comes after it.
+        A calibration was fitted with the shares of training, so the change comes after it. What was chosen stays.
         """
-        if self.plan.calibrate is None:
-            plan = replace(self.plan, prior=ClassPrior(prior), target=None)
-        else:
-            plan = replace(self.plan, target=prior)
-        return self.with_state(self.state, plan)
+        return Classifier(replace(self.plan, target=prior), self.state, self.blend)
+
+    @property
+    def prior_change(self) -> Floats:
+        """What another class prior adds to calibrated log posteriors; -inf where one of the two rules a class out."""
+        if self.plan.calibrate is None or (self.plan.target is None and self.plan.prior.is_as_in_training):
+            return np.zeros(len(self.classes))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            change = np.log(self.class_prior) - np.log(self.prior_in_score.probability(self.classes, self.state.rows))
+        return np.where(np.isfinite(change), change, -np.inf)
+
+    def _retargeted(self, scores: Floats) -> Floats:
+        change = self.prior_change
+        return normalised(scores + change) if change.any() else scores
 
     def merge(self, other: Classifier) -> Classifier:
         """The model of both sets of rows."""
         if type(self.plan.family) is not type(other.plan.family):
             raise MergeError("only models of one kind can be merged")
-        return self.with_state(self.state.merge(other.state))
+        state = self.state.merge(other.state)
+        # With rows to look at, what comes out does not depend on who absorbed whom.
+        blend = self.blend if state.sample is None else None
+        if blend is not None:
+            blend = blend.later(float(other.state.rows.sum())).among(state.classes)
+        return Classifier(self.plan, state, blend)
 
     def predict(self, data: Any, kernels: Kernels) -> Array:
         """The label of each row."""
@@ -149,13 +210,7 @@ class Classifier:
         blend = self.blend
         if blend is None or blend.calibration is None:
             return scores
-        out = blend.calibration.apply(scores, self.plan.family.amount(data))
-        if self.plan.target is None:
-            return out
-        with np.errstate(divide="ignore"):
-            change = np.log(self.plan.target) - np.log(self.plan.prior.probability(self.classes, self.state.rows))
-        # A class that one of the two rules out stays ruled out.
-        return normalised(np.where(np.isfinite(change), out + change, -np.inf))
+        return self._retargeted(blend.calibration.apply(scores, self.plan.family.amount(data)))
 
     def log_density(self, data: Any, kernels: Kernels) -> Floats:
         """log p(x), row by row."""

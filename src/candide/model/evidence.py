@@ -62,7 +62,7 @@ def log_odds(model: Classifier, data: Any, of: Array, against: Array, kernels: K
     rows = np.arange(data.n_rows)
     scores = model.scorer.posterior(data, kernels, logarithm=True)
     with np.errstate(invalid="ignore"):
-        value = scores[rows, of] - scores[rows, against]
+        value = scores[rows, of] - scores[rows, against] + (model.prior_change[of] - model.prior_change[against])
     return LogOdds(value, np.sqrt(_odds_variance(model, data, of, against, kernels)))
 
 
@@ -78,7 +78,7 @@ def _prior_variance(model: Classifier) -> Floats:
     """Posterior variance of the log prior of each class; 0 where it is given. (What they share cancels in log-odds.)"""
     from scipy.special import polygamma
 
-    if not model.plan.prior.follows_rows:
+    if not model.plan.prior.follows_rows or model.plan.target is not None:
         return np.zeros(len(model.classes))
     counts = model.plan.prior.counts(model.classes, model.state.rows)
     return np.asarray(polygamma(1, np.maximum(counts, 1e-300)))

@@ -31,7 +31,7 @@ def leave_one_out(model: Classifier, batch: Batch, kernels: Kernels, prior: Prio
     parts = batch, model.state.statistics, model.likelihood, offset, kernels
     finite, limits = model.family.left_out(*parts)
     impossible = bool(np.isneginf(offset).any())
-    if prior == "removed" and model.plan.prior.follows_rows and model.plan.prior_in_score:
+    if prior == "removed" and model.prior_in_score.follows_rows and model.plan.prior_in_score:
         change = _prior_change(model, batch)
         finite.ravel()[np.arange(len(change)) * len(offset) + batch.classes] += change
         impossible |= bool(np.isneginf(change).any())
@@ -46,7 +46,7 @@ def leave_one_out(model: Classifier, batch: Batch, kernels: Kernels, prior: Prio
 
 def _prior_change(model: Classifier, batch: Batch) -> Floats:
     """What a row's absence adds to its class's log prior, but for a term that all classes share."""
-    counts = model.plan.prior.counts(model.classes, model.state.rows)
+    counts = model.prior_in_score.counts(model.classes, model.state.rows)
     if batch.weight is None:
         return _log_rest(1.0 / np.where(counts > 0, counts, 1.0))[batch.classes]
     return _log_rest(batch.weight / counts[batch.classes])

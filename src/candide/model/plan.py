@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -92,6 +92,16 @@ class ClassPrior:
         return np.asarray(rows + self.pseudo)
 
     @property
+    def as_in_training(self) -> ClassPrior:
+        """The shares of the training rows, without anything that was given instead."""
+        return ClassPrior(pseudo=self.pseudo)
+
+    @property
+    def is_as_in_training(self) -> bool:
+        """Whether nothing was given instead of the shares of the training rows."""
+        return self.given is None and self.fitted and self.class_weight is None
+
+    @property
     def follows_rows(self) -> bool:
         """Whether one row more or less changes it. "balanced" undoes what the rows do."""
         return self.given is None and self.fitted and not isinstance(self.class_weight, str)
@@ -127,7 +137,25 @@ class Plan:
     sample_bytes: int = 0  # room for training rows per class, for what must look at rows again
     target: Floats | None = None  # p(class) where the model is used, if it is not that of the training rows
 
+    n_threads: int | None = None
+
+    def chooses_like(self, other: Plan) -> bool:
+        """Whether what is chosen and fitted by looking at rows again would be the same."""
+        mine, theirs = ((plan.family, plan.prior, plan.alpha, plan.calibrate) for plan in (self, other))
+        return _alike(mine, theirs)
+
     @property
     def looks_back(self) -> bool:
         """Whether something is chosen or fitted by looking at rows again."""
         return self.calibrate is not None or self.alpha == "loo"
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Equality of settings that may hold arrays."""
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return bool(np.array_equal(a, b))
+    if type(a) is type(b) and is_dataclass(a):
+        return all(_alike(getattr(a, field.name), getattr(b, field.name)) for field in fields(a))
+    if type(a) is type(b) and isinstance(a, tuple):
+        return len(a) == len(b) and all(map(_alike, a, b))
+    return bool(a == b)

@@ -38,7 +38,11 @@ def _judge(model: Classifier) -> Classifier:
     from .classifier import Classifier
 
     wary = model.family.wary()
-    return model if wary is model.family else Classifier(replace(model.plan, family=wary, alpha=None), model.state)
+    return (
+        model
+        if wary is model.family
+        else Classifier(replace(model.plan, family=wary, alpha=None, calibrate=None), model.state)
+    )
 
 
 def _left_out_density(model: Classifier, batch: Batch, kernels: Kernels) -> Floats:
