@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import stats
 from scipy.sparse import csr_array
@@ -205,7 +206,20 @@ def test_holes_in_texts() -> None:
     frame = pd.DataFrame({"colour": ["red", "red", "blue", None], "size": ["s", None, "l", "l"]})
     model = candide.CategoricalNB().fit(frame, ["a", "a", "b", "b"])
     filled = model.impute(frame)
-    assert filled.tolist() == [["red", "s"], ["red", "s"], ["blue", "l"], ["blue", "l"]]
+    assert isinstance(filled, pd.DataFrame)
+    assert filled.to_dict("list") == {"colour": ["red", "red", "blue", "blue"], "size": ["s", "s", "l", "l"]}
+
+
+def test_frames_come_back_as_frames() -> None:
+    """Names, order of rows and numbers stay."""
+    frame = pd.DataFrame({"a": [1.0, 2.0, np.nan], "b": [3, 4, 5]}, index=[7, 8, 9])
+    filled = candide.GaussianNB().fit(frame, [0, 1, 1]).impute(frame)
+    assert filled.index.tolist() == [7, 8, 9]
+    assert filled["a"].tolist() == [1.0, 2.0, 2.0]
+    thin = pl.DataFrame({"a": ["x", "y", None]})
+    assert candide.CategoricalNB().fit(thin, [0, 1, 1]).impute(thin)["a"].to_list() == ["x", "y", "y"]
+    codes = candide.CategoricalNB().fit([[0, 1], [1, 2], [2, 2]], [0, 1, 1]).impute([[np.nan, 1], [1, np.nan]])
+    assert codes.dtype == np.float64
 
 
 @pytest.mark.parametrize("name", ["GaussianNB", "PoissonNB", "BernoulliNB", "MultinomialNB"])
@@ -223,4 +237,6 @@ def test_a_column_that_nobody_observed_stays_missing() -> None:
     rows = np.array([[1.0, np.nan], [2.0, np.nan]])
     assert np.isnan(candide.GaussianNB().fit(rows, [0, 1]).impute(rows)[:, 1]).all()
     texts = [["red", None], ["blue", None]]
-    assert candide.CategoricalNB().fit(texts, [0, 1]).impute(texts).tolist() == texts
+    filled = candide.CategoricalNB().fit(texts, [0, 1]).impute(texts)
+    assert filled[:, 0].tolist() == ["red", "blue"]
+    assert pd.isna(filled[:, 1]).all()

@@ -82,6 +82,21 @@ def as_frame(X: Any) -> Any | None:
     return None
 
 
+def like_frame(X: Any, columns: list[Array]) -> Any | None:
+    """A table of the same kind and with the same names as ``X``, or None if that is no table."""
+    frame = as_frame(X)
+    if frame is None:
+        return None
+    import narwhals.stable.v2 as nw
+
+    made = dict(zip(frame.columns, columns, strict=True))
+    out = nw.from_dict({name: column.tolist() for name, column in made.items()}, backend=frame.implementation)
+    native = out.to_native()
+    if hasattr(native, "set_index") and hasattr(X, "index"):
+        native.index = X.index  # pandas
+    return native
+
+
 def as_array(values: Any, name: str) -> Array:
     """``values`` as an array. A list that mixes texts with other things keeps them: NumPy would make "nan" of a NaN."""
     if isinstance(values, np.ma.MaskedArray):

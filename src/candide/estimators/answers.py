@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..encoding.columns import missing_cells
+from ..encoding.columns import like_frame, missing_cells
 from ..exceptions import ParameterError
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats, Sparse
@@ -17,6 +17,7 @@ from ..model.decisions import adapt_prior, conformal_threshold, label_set, least
 from ..model.evaluation import Report
 from ..model.plan import Plan
 from ..model.typicality import typicality
+from .settings import flag, number
 
 
 class Answers:
@@ -93,11 +94,12 @@ class Answers:
         bool array of shape (n_rows, n_classes)
             In the order of ``classes_``; the most probable class is always in.
         """
-        model = self._fitted()
+        model, by_class = self._fitted(), flag(by_class, "by_class")
+        share = number(coverage, "coverage", most=1.0)
         result = model.honest
         classes, weight = result.seen.batch.classes, result.seen.case_weight
         own = result.log_probability[np.arange(len(classes)), classes]
-        thresholds = conformal_threshold(own, classes, weight, coverage, by_class, len(model.classes))
+        thresholds = conformal_threshold(own, classes, weight, share, by_class, len(model.classes))
         return label_set(model.posterior(self._read(X), self._kernels(), logarithm=True), thresholds)
 
     def typicality(self, X: Any) -> Floats:
@@ -111,18 +113,18 @@ class Answers:
     def impute(self, X: Any) -> Any:
         """``X`` with its missing cells filled from p(cell | what is observed in the row).
 
-        Means for measurements and counts, the most probable value for categories and on/off columns.
+        Means for measurements and counts, the most probable value for categories and on/off columns. A data frame comes
+        back as one, with its names; anything else as an array (sparse if it was). A column that nobody observed in
+        training stays empty.
         """
         model, data, kernels = self._fitted(), self._read(X), self._kernels()
         posterior = model.posterior(data, kernels, logarithm=False)
         if isinstance(data, Sparse):
             return _filled_sparse(data, lambda rows: model.likelihood.expected(data.take(rows), posterior[rows]))
-        filled = model.likelihood.expected(data, posterior)
-        for j in range(data.n_columns):
-            column = data.column(j)
-            known = ~missing_cells(column)
-            filled[known, j] = column[known]
-        return np.asarray(filled)
+        guess = model.likelihood.expected(data, posterior)
+        columns = [_filled(data.column(j), guess[:, j]) for j in range(data.n_columns)]
+        frame = like_frame(X, columns)
+        return np.column_stack(columns) if frame is None else frame
 
     # Class priors.
 
@@ -207,6 +209,16 @@ def read_shares(class_prior: Any, labels: Array) -> Floats:
         raise ParameterError(
             f"class_prior is {class_prior!r}; give one probability per class, a dict by label, or 'uniform'"
         ) from None
+
+
+def _filled(column: Array, guess: Array) -> Array:
+    """A column with guesses where it has no value; numbers stay numbers."""
+    known = ~missing_cells(column)
+    filled = np.where(known, column.astype(object), guess)
+    try:
+        return filled.astype(np.float64) if column.dtype.kind in "fiub" else filled
+    except (TypeError, ValueError):
+        return filled  # a column without any value, of a model that knows texts in it
 
 
 def _filled_sparse(data: Sparse, expected: Any) -> Any:
