@@ -240,3 +240,17 @@ def test_a_column_that_nobody_observed_stays_missing() -> None:
     filled = candide.CategoricalNB().fit(texts, [0, 1]).impute(texts)
     assert filled[:, 0].tolist() == ["red", "blue"]
     assert pd.isna(filled[:, 1]).all()
+
+
+def test_texts_of_all_lengths_are_as_usual() -> None:
+    """Against training texts of about their length."""
+    rng = np.random.default_rng(3)
+    shares, topic = rng.dirichlet(np.full(100, 0.3), 2), rng.integers(0, 2, 2000)
+    lengths = rng.integers(10, 300, 2000)
+    texts = np.array([rng.multinomial(n, shares[c]) for n, c in zip(lengths, topic, strict=True)])
+    model = candide.MultinomialNB(keep_sample=True).fit(texts, topic)
+    for length in (20, 60, 250):
+        new = model.typicality(rng.multinomial(length, shares[rng.integers(0, 2, 300)]))
+        assert (new < 0.05).mean() < 0.15
+        assert (new > 0.95).mean() < 0.15
+        assert (model.typicality(rng.multinomial(length, np.full(100, 0.01), 20)) < 0.05).all()

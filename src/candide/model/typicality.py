@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..encoding.columns import missing_cells
+from ..exceptions import ParameterError
 from ..families import Batch
 from ..kernels import Kernels
-from ..kernels.data import Floats, Sparse
+from ..kernels.data import Array, Floats, Sparse
 from .blend import seen_rows
 from .scorer import with_infinities
 
@@ -18,19 +19,62 @@ if TYPE_CHECKING:
     from .classifier import Classifier
 
 
+# Training rows that a row is compared with, where they differ in how much evidence they hold.
+_PEERS = 300
+
+
 def typicality(model: Classifier, data: Any, kernels: Kernels) -> Floats:
     """The share of training rows that are no more probable than each row, between 0 (nothing like it) and 1.
 
-    Densities are taken per observed cell (or token), so that short rows and rows with holes compare.
+    Only rows with about as many observed cells (or tokens) are compared, each brought to the row's own number along the
+    line that densities follow there.
     """
     seen, judge = seen_rows(model.state, "typicality"), _judge(model)
-    learned = _left_out_density(judge, seen.batch, kernels)
-    order = np.argsort(learned)
-    below = np.concatenate([[0.0], np.cumsum(seen.case_weight[order])])
-    density = _per_cell(judge, judge.log_density(data, kernels), data)
-    # Equal densities count as no more probable, up to rounding.
-    reached = np.searchsorted(learned[order], density + 1e-9 * np.abs(np.nan_to_num(density)), side="right")
-    return np.asarray(below[reached] / below[-1])
+    if not len(seen.case_weight):
+        raise ParameterError("typicality needs training rows to compare with, and all of them were forgotten")
+    amount, density = _amount(judge, seen.batch.data), _left_out_density(judge, seen.batch, kernels)
+    # Rows lie in the order of their classes: neighbours of one amount must not be of one class alone.
+    order = np.lexsort((np.random.default_rng(0).permutation(len(amount)), amount))
+    peers = _Peers(amount[order], density[order], seen.case_weight[order])
+    return peers.share(_amount(judge, data), judge.log_density(data, kernels))
+
+
+class _Peers(NamedTuple):
+    """Training rows in the order of their amount of evidence."""
+
+    amount: Floats
+    density: Floats
+    weight: Floats
+
+    def share(self, amount: Floats, density: Floats) -> Floats:
+        """The weight of those of about the same amount that are no denser, as a share."""
+        alike = bool(np.ptp(self.amount) == 0)
+        size = len(self.amount) if alike else min(_PEERS, len(self.amount))
+        middle = (np.searchsorted(self.amount, amount, "left") + np.searchsorted(self.amount, amount, "right")) // 2
+        first = np.clip(middle - size // 2, 0, len(self.amount) - size)
+        out = np.empty(len(amount))
+        step = max(1, (1 << 20) // size)
+        for begin in range(0, len(amount), step):
+            rows = slice(begin, begin + step)
+            out[rows] = self._share(first[rows, None] + np.arange(size), amount[rows, None], density[rows, None])
+        return out
+
+    def _share(self, near: Array, amount: Floats, density: Floats) -> Floats:
+        weight, size = self.weight[near], self.amount[near]
+        there = self.density[near] - _slope(size, self.density[near]) * (size - amount)
+        # Equal densities count as no more probable, up to rounding.
+        below = there <= density + 1e-9 * np.abs(np.nan_to_num(density))
+        return np.asarray((weight * below).sum(axis=1) / weight.sum(axis=1))
+
+
+def _slope(amount: Floats, density: Floats) -> Floats:
+    """Of the straight line through points, row by row; through the origin where the amounts are all alike."""
+    density = np.where(np.isfinite(density), density, 0.0)
+    middle = amount.mean(axis=1, keepdims=True)
+    through = density.mean(axis=1, keepdims=True) / np.maximum(middle, 1.0)
+    apart = amount - middle
+    across, along = (part.sum(axis=1, keepdims=True) for part in (apart * apart, apart * density))
+    return np.asarray(np.divide(along, across, out=through, where=across > 0))
 
 
 def _judge(model: Classifier) -> Classifier:
@@ -46,20 +90,18 @@ def _judge(model: Classifier) -> Classifier:
 
 
 def _left_out_density(model: Classifier, batch: Batch, kernels: Kernels) -> Floats:
-    """log p(x) of learned rows, each left out, per cell."""
+    """log p(x) of learned rows, each left out."""
     from .classifier import log_sum
 
     parts = batch, model.state.statistics, model.likelihood, model.scorer.offset, kernels
     finite, limits = model.family.left_out(*parts)
     joint = with_infinities(finite, list(limits), finite > -np.inf)
-    return _per_cell(model, log_sum(joint) + model.likelihood.log_base(batch.data), batch.data)
+    return np.asarray(log_sum(joint) + model.likelihood.log_base(batch.data))
 
 
-def _per_cell(model: Classifier, density: Floats, data: Any) -> Floats:
+def _amount(model: Classifier, data: Any) -> Floats:
     amount = model.plan.family.amount(data)
-    if amount is None:
-        amount = _observed_cells(data)
-    return np.asarray(density / np.maximum(amount, 1.0))
+    return _observed_cells(data) if amount is None else amount
 
 
 def _observed_cells(data: Any) -> Floats:
