@@ -60,21 +60,20 @@ class _Peers(NamedTuple):
         return out
 
     def _share(self, near: Array, amount: Floats, density: Floats) -> Floats:
-        weight, size = self.weight[near], self.amount[near]
-        there = self.density[near] - _slope(size, self.density[near]) * (size - amount)
+        weight, there = self.weight[near], _brought(self.density[near], self.amount[near], amount)
         # Equal densities count as no more probable, up to rounding.
         below = there <= density + 1e-9 * np.abs(np.nan_to_num(density))
         return np.asarray((weight * below).sum(axis=1) / weight.sum(axis=1))
 
 
-def _slope(amount: Floats, density: Floats) -> Floats:
-    """Of the straight line through points, row by row; through the origin where the amounts are all alike."""
-    density = np.where(np.isfinite(density), density, 0.0)
-    middle = amount.mean(axis=1, keepdims=True)
-    through = density.mean(axis=1, keepdims=True) / np.maximum(middle, 1.0)
-    apart = amount - middle
-    across, along = (part.sum(axis=1, keepdims=True) for part in (apart * apart, apart * density))
-    return np.asarray(np.divide(along, across, out=through, where=across > 0))
+def _brought(density: Floats, amount: Floats, to: Floats) -> Floats:
+    """Densities of rows brought to another amount, along a straight line; in proportion where all are alike."""
+    apart = amount - amount.mean(axis=1, keepdims=True)
+    finite = np.where(np.isfinite(density), density, 0.0)
+    across, along = (part.sum(axis=1, keepdims=True) for part in (apart * apart, apart * finite))
+    slope = np.divide(along, across, out=np.zeros_like(along), where=across > 0)
+    share = np.maximum(to, 1.0) / np.maximum(amount, 1.0)
+    return np.where(across > 0, density - slope * (amount - to), density * share)
 
 
 def _judge(model: Classifier) -> Classifier:
