@@ -14,6 +14,7 @@ from sklearn.base import clone
 from ..exceptions import CandideError, ParameterError
 from ..kernels.data import Floats
 from ..model.blend import cross_chosen
+from ..model.folds import deal
 from ..model.leave_one_out import left_out_scores, read_folds
 from ..model.measures import mean_and_error
 from ..model.smoothing import Seen
@@ -155,7 +156,9 @@ def _judge(model: BaseNB, X: Any, y: Any, sample_weight: Any, blocks: tuple[Any,
     folds = None if blocks is None else read_folds(*blocks, n_rows)
     scores = left_out_scores(classifier, batch, folds, kernels)
     plan = replace(classifier.plan, calibrate=classifier.plan.calibrate or "temperature")
-    calibrated = cross_chosen(plan, classifier.state, Seen(batch, weight), scores, kernels, folds)
+    seen = Seen(batch, weight, np.ones(n_rows, dtype=np.int64))
+    dealt = deal(batch.classes, seen.multiplicity).fold
+    calibrated = cross_chosen(plan, classifier.state, seen, scores, dealt, kernels, folds)
     own = np.arange(n_rows), batch.classes
     right = (calibrated.argmax(axis=1) == batch.classes).astype(np.float64)
     kept = weight > 0
@@ -174,6 +177,6 @@ def _ranked(fitted: dict[str, BaseNB], judged: dict[str, Judged]) -> Selection:
 def _line(one: Judged, best: Judged) -> tuple[float, ...]:
     with np.errstate(invalid="ignore"):  # both losses may be infinite
         behind = np.where(one.loss == best.loss, 0.0, one.loss - best.loss)
-        columns = (one.loss, one.right, behind, one.raw_loss)
-        loss, accuracy, difference, (raw_loss, _) = (mean_and_error(values, one.weight) for values in columns)
+        columns, once = (one.loss, one.right, behind, one.raw_loss), np.ones(len(behind))
+        loss, accuracy, difference, (raw_loss, _) = (mean_and_error(values, one.weight, once) for values in columns)
     return *loss, *accuracy, *difference, raw_loss

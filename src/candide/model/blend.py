@@ -16,8 +16,9 @@ from ..exceptions import ParameterError
 from ..families import Batch
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats
-from .calibration import Calibration, calibrate, cross_fitted, dealt
+from .calibration import Calibration, calibrate, cross_fitted
 from .evaluation import Report
+from .folds import deal
 from .leave_one_out import left_out_scores
 from .plan import Plan
 from .smoothing import Seen, by_leave_one_out
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 # Growth of the weight after which it is fitted again.
 _GROWN = 0.1
-_FOLDS = 5
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def fit_blend(plan: Plan, state: State, kernels: Kernels) -> Blend:
     calibration = None
     if plan.calibrate is not None:
         scores, amount = _scores(plan, state, seen, alpha, kernels)
-        calibration = calibrate(plan.calibrate, scores, seen.batch.classes, seen.case_weight, amount)
+        calibration = calibrate(plan.calibrate, scores, seen.batch.classes, seen.case_weight, amount, seen.multiplicity)
     return Blend(float(state.rows.sum()), len(state.classes), alpha, calibration)
 
 
@@ -72,7 +72,7 @@ def seen_rows(state: State, what: str) -> Seen:
             "(merged models: all of them) and fit again"
         )
     batch = Batch(sample.data, sample.classes, sample.weight, len(state.classes))
-    return Seen(batch, sample.case_weight(state.rows))
+    return Seen(batch, sample.case_weight(state.rows), sample.multiplicity)
 
 
 class Honest(NamedTuple):
@@ -87,14 +87,19 @@ def honest(model: Classifier, kernels: Kernels) -> Honest:
     """Every row scored with itself left out, and with all choices made again without its fold."""
     plan, state = model.plan, model.state
     seen = seen_rows(state, "scoring rows left out (loo_, predict_set)")
-    scores, amount = _scores(plan, state, seen, None if model.blend is None else model.blend.alpha, kernels)
-    calibration = None if model.blend is None else model.blend.calibration
-    optimistic = scores if calibration is None else calibration.apply(scores, amount)
-    return Honest(seen, cross_chosen(plan, state, seen, scores, kernels), optimistic)
+    blend = model.blend
+    if blend is None:
+        scores, _ = _scores(plan, state, seen, None, kernels)
+        return Honest(seen, scores, scores)
+    row, folds, copies = deal(seen.batch.classes, seen.multiplicity)
+    seen = seen.take(row, copies)
+    scores, amount = _scores(plan, state, seen, blend.alpha, kernels)
+    optimistic = scores if blend.calibration is None else blend.calibration.apply(scores, amount)
+    return Honest(seen, cross_chosen(plan, state, seen, scores, folds, kernels), optimistic)
 
 
 def cross_chosen(
-    plan: Plan, state: State, seen: Seen, scores: Floats, kernels: Kernels, blocks: Array | None = None
+    plan: Plan, state: State, seen: Seen, scores: Floats, folds: Array, kernels: Kernels, blocks: Array | None = None
 ) -> Floats:
     """Log probabilities of training rows from their ``scores``, with all choices made again without each row's fold.
 
@@ -102,18 +107,19 @@ def cross_chosen(
     """
     classes, weight, amount = seen.batch.classes, seen.case_weight, plan.family.amount(seen.batch.data)
     if plan.alpha != "loo":
-        return cross_fitted(plan.calibrate, scores, classes, weight, amount, _FOLDS)
-    folds, out = dealt(classes, _FOLDS), np.empty_like(scores)
-    others = [np.flatnonzero(folds != fold) for fold in range(_FOLDS)]
-    for fold, alpha in enumerate(_alphas(plan, state, seen, others, kernels)):
+        return cross_fitted(plan.calibrate, scores, classes, weight, amount, seen.multiplicity, folds)
+    out, held = np.empty_like(scores), [folds == fold for fold in np.unique(folds)]
+    others = [np.flatnonzero(~here) for here in held]
+    for here, rest, alpha in zip(held, others, _alphas(plan, state, seen, others, kernels), strict=True):
         scores, amount = _scores(plan, state, seen, alpha, kernels, blocks)
-        out[folds == fold] = _applied(plan, scores, amount, seen, others[fold])[folds == fold]
+        out[here] = _applied(plan, scores, amount, seen, rest)[here]
     return out
 
 
 def report(result: Honest, labels: Array) -> Report:
     """How good the model honestly is, with the optimistic figure beside it."""
-    of = result.seen.batch.classes, result.seen.case_weight, labels
+    batch, case_weight, multiplicity = result.seen
+    of = batch.classes, case_weight, labels, multiplicity
     return replace(Report.of(result.log_probability, *of), optimistic=Report.of(result.optimistic, *of))
 
 
@@ -121,9 +127,9 @@ def _applied(plan: Plan, scores: Floats, amount: Floats | None, seen: Seen, rows
     """All rows, calibrated by some of them."""
     if plan.calibrate is None:
         return scores
-    part = None if amount is None else amount[rows]
-    fitted = calibrate(plan.calibrate, scores[rows], seen.batch.classes[rows], seen.case_weight[rows], part)
-    return fitted.apply(scores, amount)
+    part = scores[rows], seen.batch.classes[rows], seen.case_weight[rows]
+    extra = None if amount is None else amount[rows], seen.multiplicity[rows]
+    return calibrate(plan.calibrate, *part, *extra).apply(scores, amount)
 
 
 def _alphas(plan: Plan, state: State, seen: Seen, subsets: list[Array], kernels: Kernels) -> list[float | Floats]:

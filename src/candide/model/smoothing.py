@@ -15,10 +15,16 @@ from .scorer import leaders_only
 
 
 class Seen(NamedTuple):
-    """Training rows that were kept, each with the weight of one copy, and the weight that it stands for."""
+    """Training rows that were kept, each with the weight of one copy."""
 
     batch: Batch
-    case_weight: Floats
+    case_weight: Floats  # what all copies of a row stand for
+    multiplicity: Array
+
+    def take(self, rows: Array, copies: Array) -> Seen:
+        """Some of the rows, each with some of its copies."""
+        case_weight = self.case_weight[rows] * copies / self.multiplicity[rows]
+        return Seen(self.batch.take(rows), case_weight, copies)
 
 
 # log α lies in here: below, the classes share nothing; above, they do not differ.
@@ -101,7 +107,7 @@ def _tempered_losses(
     losses = []
     for rows in subsets:
         part = scores[rows], seen.batch.classes[rows], seen.case_weight[rows]
-        tempered = calibrate("temperature", *part).apply(part[0])
+        tempered = calibrate("temperature", *part, multiplicity=seen.multiplicity[rows]).apply(part[0])
         losses.append(float(-(tempered[np.arange(len(rows)), part[1]] * part[2]).sum()))
     return losses
 

@@ -31,17 +31,20 @@ class Rows:
 
     posterior: Floats  # (rows, classes)
     classes: Positions
-    weight: Floats  # 1 on average: only how rows compare matters
+    weight: Floats  # adds up to the number of rows: only how they compare matters
     amount: Floats | None  # None where all rows hold the same amount of evidence
 
     @classmethod
-    def of(cls, scores: Floats, classes: Positions, weight: Floats, amount: Floats | None) -> Rows:
+    def of(
+        cls, scores: Floats, classes: Positions, weight: Floats, amount: Floats | None, multiplicity: Array | None
+    ) -> Rows:
         kept = np.flatnonzero(weight > 0)
         posterior, weight = normalised(scores[kept]), weight[kept]
+        n_rows = len(kept) if multiplicity is None else multiplicity[kept].sum()
         if amount is not None:
             amount = amount[kept]
             amount = amount if len(amount) and np.ptp(amount) > 0 else None
-        return cls(posterior, classes[kept], weight / weight.mean() if len(kept) else weight, amount)
+        return cls(posterior, classes[kept], weight * (n_rows / weight.sum()) if len(kept) else weight, amount)
 
     @property
     def n_classes(self) -> int:
