@@ -98,28 +98,29 @@ def honest(model: Classifier, kernels: Kernels) -> Honest:
     return Honest(seen, cross_chosen(plan, state, seen, scores, folds, kernels), optimistic)
 
 
-def cross_chosen(
-    plan: Plan, state: State, seen: Seen, scores: Floats, folds: Array, kernels: Kernels, blocks: Array | None = None
-) -> Floats:
+def cross_chosen(plan: Plan, state: State, seen: Seen, scores: Floats, folds: Array, kernels: Kernels) -> Floats:
     """Log probabilities of training rows from their ``scores``, with all choices made again without each row's fold.
 
-    The scores are those of rows left out one by one, or with the whole block that they are in.
+    The scores are those of rows left out one by one, or with the whole block that they are in; then folds hold whole
+    blocks.
     """
     classes, weight, amount = seen.batch.classes, seen.case_weight, plan.family.amount(seen.batch.data)
     if plan.alpha != "loo":
         return cross_fitted(plan.calibrate, scores, classes, weight, amount, seen.multiplicity, folds)
     out, held = np.empty_like(scores), [folds == fold for fold in np.unique(folds)]
     others = [np.flatnonzero(~here) for here in held]
-    for here, rest, alpha in zip(held, others, _alphas(plan, state, seen, others, kernels), strict=True):
-        scores, amount = _scores(plan, state, seen, alpha, kernels, blocks)
+    # Fold by fold, because blocks may be many: each would be scored again for every α and column.
+    alone = seen if seen.blocks is None else seen._replace(blocks=folds)
+    for here, rest, alpha in zip(held, others, _alphas(plan, state, alone, others, kernels), strict=True):
+        scores, amount = _scores(plan, state, seen, alpha, kernels)
         out[here] = _applied(plan, scores, amount, seen, rest)[here]
     return out
 
 
 def report(result: Honest, labels: Array) -> Report:
     """How good the model honestly is, with the optimistic figure beside it."""
-    batch, case_weight, multiplicity = result.seen
-    of = batch.classes, case_weight, labels, multiplicity
+    seen = result.seen
+    of = seen.batch.classes, seen.case_weight, labels, seen.multiplicity
     return replace(Report.of(result.log_probability, *of), optimistic=Report.of(result.optimistic, *of))
 
 
@@ -143,10 +144,10 @@ def _scores(
     seen: Seen,
     alpha: float | Floats | None,
     kernels: Kernels,
-    blocks: Array | None = None,
 ) -> tuple[Floats, Floats | None]:
     """Log posteriors with the row or its block left out, not calibrated, and how much evidence the rows hold."""
-    return left_out_scores(_bare(plan, state, alpha), seen.batch, blocks, kernels), plan.family.amount(seen.batch.data)
+    scores = left_out_scores(_bare(plan, state, alpha), seen.batch, seen.blocks, kernels)
+    return scores, plan.family.amount(seen.batch.data)
 
 
 def _bare(plan: Plan, state: State, alpha: float | Floats | None) -> Classifier:

@@ -11,7 +11,8 @@ from ..families import Batch, Family
 from ..kernels import Kernels
 from ..kernels.data import Array, Dense, Floats, Sparse
 from .calibration import calibrate
-from .scorer import leaders_only
+from .leave_one_out import rows_by_fold, without_rows
+from .scorer import Scorer, leaders_only
 
 
 class Seen(NamedTuple):
@@ -20,11 +21,12 @@ class Seen(NamedTuple):
     batch: Batch
     case_weight: Floats  # what all copies of a row stand for
     multiplicity: Array
+    blocks: Array | None = None  # rows of one block leave together; without blocks, each leaves alone
 
     def take(self, rows: Array, copies: Array) -> Seen:
         """Some of the rows, each with some of its copies."""
         case_weight = self.case_weight[rows] * copies / self.multiplicity[rows]
-        return Seen(self.batch.take(rows), case_weight, copies)
+        return Seen(self.batch.take(rows), case_weight, copies, None if self.blocks is None else self.blocks[rows])
 
 
 # log α lies in here: below, the classes share nothing; above, they do not differ.
@@ -70,7 +72,7 @@ def _maximum(function: Callable[[Floats], Floats], n: int) -> Floats:
 def by_leave_one_out(
     family: Family, statistics: Any, seen: Seen, offset: Floats, subsets: list[Array], kernels: Kernels
 ) -> list[float | Floats]:
-    """The α of the grid that does best on rows left out, chosen on each of several subsets of them.
+    """The α of the grid that does best on rows left out, alone or in blocks, chosen on each of several subsets of them.
 
     Columns that are separate are judged alone, by log-loss. Where all share one α, each is judged with the temperature
     that suits it best: without it, the α would win that makes naive Bayes least overconfident.
@@ -91,11 +93,11 @@ def _column_losses(
 ) -> Floats:
     """Log-loss of one column alone, ``(grid, subsets)``."""
     alone, summary = family.only(j), statistics.only(j)
-    batch = seen.batch._replace(data=_one_column(seen.batch.data, j))
+    seen = seen._replace(batch=seen.batch._replace(data=_one_column(seen.batch.data, j)))
     out = np.empty((len(GRID), len(subsets)))
     for g, alpha in enumerate(GRID):
-        scores = _posterior(alone.with_alpha(float(alpha)), summary, batch, offset, kernels)
-        own = scores[np.arange(len(scores)), batch.classes] * seen.case_weight
+        scores = _posterior(alone.with_alpha(float(alpha)), summary, seen, offset, kernels)
+        own = scores[np.arange(len(scores)), seen.batch.classes] * seen.case_weight
         out[g] = [-own[rows].sum() for rows in subsets]
     return out
 
@@ -103,7 +105,7 @@ def _column_losses(
 def _tempered_losses(
     family: Family, statistics: Any, seen: Seen, offset: Floats, subsets: list[Array], kernels: Kernels
 ) -> list[float]:
-    scores = _posterior(family, statistics, seen.batch, offset, kernels)
+    scores = _posterior(family, statistics, seen, offset, kernels)
     losses = []
     for rows in subsets:
         part = scores[rows], seen.batch.classes[rows], seen.case_weight[rows]
@@ -112,13 +114,26 @@ def _tempered_losses(
     return losses
 
 
-def _posterior(family: Family, statistics: Any, batch: Batch, offset: Floats, kernels: Kernels) -> Floats:
+def _posterior(family: Family, statistics: Any, seen: Seen, offset: Floats, kernels: Kernels) -> Floats:
+    """Log posteriors of rows, each with itself or its block left out."""
     family = family.settle(statistics)
-    finite, limits = family.left_out(batch, statistics, family.likelihood(statistics), offset, kernels)
+    if seen.blocks is not None:
+        return _without_blocks(family, statistics, seen.batch, seen.blocks, offset, kernels)
+    finite, limits = family.left_out(seen.batch, statistics, family.likelihood(statistics), offset, kernels)
     if limits:
         finite = leaders_only(finite, list(limits), finite > -np.inf)
     kernels.normalise(finite, logarithm=True)
     return finite
+
+
+def _without_blocks(
+    family: Family, statistics: Any, batch: Batch, blocks: Array, offset: Floats, kernels: Kernels
+) -> Floats:
+    out = np.empty((len(blocks), len(offset)))
+    for rows in rows_by_fold(blocks):
+        rest = Scorer(family.likelihood(without_rows(family, statistics, batch, rows, kernels)), offset)
+        out[rows] = rest.posterior(batch.data.take(rows), kernels, logarithm=True)
+    return out
 
 
 def _one_column(data: Any, j: int) -> Any:
