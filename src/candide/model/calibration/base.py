@@ -50,6 +50,14 @@ class Rows:
     def n_classes(self) -> int:
         return int(self.posterior.shape[1])
 
+    def possible(self) -> Rows:
+        """Without those whose own class is impossible: scaling leaves it so, and their loss is infinite."""
+        kept = self.of_own_class(self.posterior) > -np.inf
+        if kept.all():
+            return self
+        amount = None if self.amount is None else self.amount[kept]
+        return Rows(self.posterior[kept], self.classes[kept], self.weight[kept], amount)
+
     def against_rest(self) -> Iterator[tuple[Floats, Array]]:
         """Log-odds and membership, class by class; of two classes the second one alone."""
         members = range(1, 2) if self.n_classes == 2 else range(self.n_classes)
