@@ -180,3 +180,22 @@ def test_leaving_one_out_needs_rows() -> None:
     assert models[0]._model.state.sample is None
     with pytest.raises(ParameterError, match=r"refit needs training rows .* keep_sample=True"):
         models[0].merge(models[1]).refit().predict(FEW)
+
+
+@pytest.mark.parametrize("name", ["BernoulliNB", "CategoricalNB", "PoissonNB", "MultinomialNB"])
+def test_rows_of_an_impossible_class_choose_nothing(name: str) -> None:
+    """They are lost under every α, which must not hide what the others say."""
+    prior = np.append(np.bincount(LABELS) / 40, 0.0)
+    without = getattr(candide, name)(alpha="loo", class_prior=prior[:-1]).fit(FEW, LABELS)
+    with_strangers = getattr(candide, name)(alpha="loo", class_prior=prior)
+    with_strangers.fit(np.vstack([FEW, FEW[:7]]), np.append(LABELS, np.full(7, 9)))
+    np.testing.assert_array_equal(chosen(with_strangers), chosen(without))
+
+
+@pytest.mark.parametrize("name", ["BernoulliNB", "MultinomialNB"])
+def test_where_nothing_can_be_said_alpha_is_1(name: str) -> None:
+    """One class, and two of which the only one with rows is impossible."""
+    for classes, prior in ([0], [1.0]), ([0, 1], [0.0, 1.0]):
+        model = getattr(candide, name)(alpha="loo", class_prior=prior)
+        model.partial_fit([[1.0, 2.0], [3.0, 4.0]], [0, 0], classes=classes)
+        np.testing.assert_array_equal(chosen(model), 1.0)

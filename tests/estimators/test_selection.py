@@ -16,7 +16,7 @@ import candide
 from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
 from candide.estimators.selection import Judged, _ranked
 from candide.exceptions import InputError, ParameterError
-from candide.model.calibration import cross_fitted
+from candide.model.calibration import METHODS, cross_fitted
 
 RANDOM = np.random.default_rng(11)
 X = RANDOM.poisson(2.0, (60, 5)) + 2 * (np.arange(60)[:, None] % 3 == np.arange(5))
@@ -53,7 +53,8 @@ def test_figures_are_those_of_refits(name: str, method: Any) -> None:
     folds = np.arange(60) if method == "leave_one_out" else np.arange(60) * 5 // 60
     scores = refitted(MODELS[name], folds)
     amount = X.sum(axis=1).astype(float) if name in ("words", "complement") else None
-    tempered = cross_fitted("temperature", scores, y.astype(np.int32), np.ones(60), amount)
+    own = {} if method == "leave_one_out" else {"folds": folds}
+    tempered = cross_fitted("temperature", scores, y.astype(np.int32), np.ones(60), amount, **own)
     found = candide.select({name: MODELS[name]}, X, y, method=method)
     assert found["raw_log_loss"][0] == pytest.approx(loss(scores).mean(), rel=1e-9)
     assert found["log_loss"][0] == pytest.approx(loss(tempered).mean(), rel=1e-5)
@@ -138,6 +139,46 @@ def test_twins_fool_leave_one_out_but_not_folds() -> None:
     assert alone["model"][0] == "memory"
     assert alone["log_loss"][0] < 0.2
     assert together["log_loss"].min() > 0.6
+
+
+RELATED: dict[str, Any] = {
+    **{method: GaussianNB(calibrate=method) for method in METHODS},
+    "separate": BernoulliNB(alpha="loo"),
+    "shared": MultinomialNB(alpha="loo"),
+}
+
+
+@pytest.mark.parametrize("name", RELATED)
+def test_nothing_is_learned_from_relatives(name: str) -> None:
+    """Noise, every row five times: whatever is chosen or fitted on a row's copies looks better than a coin."""
+    groups = np.repeat(np.arange(60), 5)
+
+    def judged(seed: int) -> float:
+        random = np.random.default_rng(seed)
+        noise, labels = (random.random((60, 12)) < 0.3).astype(float), random.integers(0, 2, 60)
+        found = candide.select({name: RELATED[name]}, noise[groups], labels[groups], method="folds", groups=groups)
+        return float(found["log_loss"][0])
+
+    assert np.mean([judged(seed) for seed in range(8)]) > np.log(2.0)
+
+
+@pytest.mark.parametrize("name", RELATED)
+def test_equal_rows_of_a_group_are_one_heavy_row(name: str) -> None:
+    groups = np.repeat(np.arange(60), 3)
+    heavy = candide.select(
+        {name: RELATED[name]}, X, y, sample_weight=np.full(60, 3.0), method="folds", groups=groups[::3]
+    )
+    repeated = candide.select({name: RELATED[name]}, X[groups], y[groups], method="folds", groups=groups)
+    # The penalty of a calibration and its imagined rows weigh less among more rows.
+    assert heavy["log_loss"][0] == pytest.approx(repeated["log_loss"][0], rel=0.05 if name == "isotonic" else 0.002)
+
+
+def test_groups_of_one_row_are_no_groups() -> None:
+    calibrated = {method: GaussianNB(calibrate=method) for method in METHODS}
+    alone = candide.select(calibrated, X, y)
+    grouped = candide.select(calibrated, X, y, method="folds", groups=np.arange(60))
+    np.testing.assert_array_equal(alone["model"], grouped["model"])
+    np.testing.assert_allclose(alone["log_loss"], grouped["log_loss"], rtol=1e-6)
 
 
 def test_a_weighted_row_is_a_group_of_equal_rows() -> None:

@@ -57,3 +57,13 @@ def test_a_constant_pixel_does_not_spoil_the_digits() -> None:
     model = GaussianNB(calibrate="platt", evaluate=True).fit(*load_digits(return_X_y=True))
     assert model.loo_.log_loss < 0.8
     assert model.loo_.accuracy > 0.8
+
+
+def test_an_impossible_row_does_not_decide_about_the_bend() -> None:
+    scores, classes = wild()
+    shown = calibrate("temperature", scores, classes, np.ones(3000)).describe()
+    scores = np.vstack([scores, [[0.0, -1.0, -np.inf]]])
+    classes = np.append(classes, np.int32(2))
+    found = calibrate("temperature", scores, classes, np.ones(3001)).describe()
+    assert found["bend"] == shown["bend"]
+    assert found["temperature"] == pytest.approx(shown["temperature"], rel=1e-6)

@@ -99,7 +99,9 @@ class Answers:
         result = model.honest
         classes, weight = result.seen.batch.classes, result.seen.case_weight
         own = result.log_probability[np.arange(len(classes)), classes]
-        thresholds = conformal_threshold(own, classes, weight, share, by_class, len(model.classes))
+        thresholds = conformal_threshold(
+            own, classes, weight, share, by_class, len(model.classes), result.seen.multiplicity
+        )
         return label_set(model.posterior(self._read(X), self._kernels(), logarithm=True), thresholds)
 
     def typicality(self, X: Any) -> Floats:

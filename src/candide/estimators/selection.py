@@ -14,6 +14,7 @@ from sklearn.base import clone
 from ..exceptions import CandideError, ParameterError
 from ..kernels.data import Floats
 from ..model.blend import cross_chosen
+from ..model.folds import deal_blocks
 from ..model.leave_one_out import left_out_scores, read_folds
 from ..model.measures import mean_and_error
 from ..model.smoothing import Seen
@@ -69,8 +70,8 @@ def select(
 
     Each model is fitted once. Naive Bayes is too sure of itself, so raw log-loss would reward the model that is
     least so; hence it is taken after a calibration: the model's own, or a temperature. Whatever is fitted or chosen by
-    looking at rows again (``calibrate``, ``alpha="loo"``) is fitted on four fifths of the rows and judged on the rest.
-    The class prior stays as it is while rows are out.
+    looking at rows again (``calibrate``, ``alpha="loo"``) is fitted on four fifths of the rows (of the blocks, if rows
+    leave in blocks) and judged on the rest. The class prior stays as it is while rows are out.
 
     Parameters
     ----------
@@ -152,10 +153,11 @@ def _judge(model: BaseNB, X: Any, y: Any, sample_weight: Any, blocks: tuple[Any,
     batch, kernels, classifier = model._batch(X, y, sample_weight), model._kernels(), model._fitted()
     n_rows = len(batch.classes)
     weight = np.ones(n_rows) if batch.weight is None else batch.weight
-    folds = None if blocks is None else read_folds(*blocks, n_rows)
-    scores = left_out_scores(classifier, batch, folds, kernels)
+    seen = Seen(batch, weight, np.ones(n_rows, dtype=np.int64), None if blocks is None else read_folds(*blocks, n_rows))
+    scores = left_out_scores(classifier, batch, seen.blocks, kernels)
     plan = replace(classifier.plan, calibrate=classifier.plan.calibrate or "temperature")
-    calibrated = cross_chosen(plan, classifier.state, Seen(batch, weight), scores, kernels, folds)
+    folds = deal_blocks(batch.classes, np.arange(n_rows) if seen.blocks is None else seen.blocks)
+    calibrated = cross_chosen(plan, classifier.state, seen, scores, folds, kernels)
     own = np.arange(n_rows), batch.classes
     right = (calibrated.argmax(axis=1) == batch.classes).astype(np.float64)
     kept = weight > 0
@@ -174,6 +176,6 @@ def _ranked(fitted: dict[str, BaseNB], judged: dict[str, Judged]) -> Selection:
 def _line(one: Judged, best: Judged) -> tuple[float, ...]:
     with np.errstate(invalid="ignore"):  # both losses may be infinite
         behind = np.where(one.loss == best.loss, 0.0, one.loss - best.loss)
-        columns = (one.loss, one.right, behind, one.raw_loss)
-        loss, accuracy, difference, (raw_loss, _) = (mean_and_error(values, one.weight) for values in columns)
+        columns, once = (one.loss, one.right, behind, one.raw_loss), np.ones(len(behind))
+        loss, accuracy, difference, (raw_loss, _) = (mean_and_error(values, one.weight, once) for values in columns)
     return *loss, *accuracy, *difference, raw_loss

@@ -17,9 +17,10 @@ from ..exceptions import InputError, ParameterError
 from ..families import Batch
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats
-from .calibration import Calibration, calibrate, cross_fitted, dealt
+from .calibration import Calibration, calibrate, cross_fitted
 from .calibration.scaling import Scaling
 from .evaluation import Report
+from .folds import deal
 from .leave_one_out import left_out_scores
 from .plan import Plan
 from .smoothing import Seen, by_leave_one_out
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 # Share of the weight that may be learned or forgotten before it is fitted again.
 _CHANGED = 0.1
-_FOLDS = 5
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def fit_blend(plan: Plan, state: State, kernels: Kernels) -> Blend:
     calibration = None
     if plan.calibrate is not None:
         scores, amount = _scores(plan, state, seen, alpha, kernels)
-        calibration = calibrate(plan.calibrate, scores, seen.batch.classes, seen.case_weight, amount)
+        calibration = calibrate(plan.calibrate, scores, seen.batch.classes, seen.case_weight, amount, seen.multiplicity)
     return Blend(plan, state.classes, float(state.rows.sum()), alpha, calibration)
 
 
@@ -102,7 +102,7 @@ def seen_rows(state: State, what: str) -> Seen:
             "(merged models: all of them) and fit again"
         )
     batch = Batch(sample.data, sample.classes, sample.weight, len(state.classes))
-    return Seen(batch, sample.case_weight(state.rows))
+    return Seen(batch, sample.case_weight(state.rows), sample.multiplicity)
 
 
 class Honest(NamedTuple):
@@ -117,33 +117,40 @@ def honest(model: Classifier, kernels: Kernels) -> Honest:
     """Every row scored with itself left out, and with all choices made again without its fold."""
     plan, state = model.plan, model.state
     seen = seen_rows(state, "scoring rows left out (loo_, predict_set)")
-    scores, amount = _scores(plan, state, seen, None if model.blend is None else model.blend.alpha, kernels)
-    calibration = None if model.blend is None else model.blend.calibration
-    optimistic = scores if calibration is None else calibration.apply(scores, amount)
-    return Honest(seen, cross_chosen(plan, state, seen, scores, kernels), optimistic)
+    blend = model.blend
+    if blend is None:
+        scores, _ = _scores(plan, state, seen, None, kernels)
+        return Honest(seen, scores, scores)
+    row, folds, copies = deal(seen.batch.classes, seen.multiplicity)
+    seen = seen.take(row, copies)
+    scores, amount = _scores(plan, state, seen, blend.alpha, kernels)
+    optimistic = scores if blend.calibration is None else blend.calibration.apply(scores, amount)
+    return Honest(seen, cross_chosen(plan, state, seen, scores, folds, kernels), optimistic)
 
 
-def cross_chosen(
-    plan: Plan, state: State, seen: Seen, scores: Floats, kernels: Kernels, blocks: Array | None = None
-) -> Floats:
+def cross_chosen(plan: Plan, state: State, seen: Seen, scores: Floats, folds: Array, kernels: Kernels) -> Floats:
     """Log probabilities of training rows from their ``scores``, with all choices made again without each row's fold.
 
-    The scores are those of rows left out one by one, or with the whole block that they are in.
+    The scores are those of rows left out one by one, or with the whole block that they are in; then folds hold whole
+    blocks.
     """
     classes, weight, amount = seen.batch.classes, seen.case_weight, plan.family.amount(seen.batch.data)
     if plan.alpha != "loo":
-        return cross_fitted(plan.calibrate, scores, classes, weight, amount, _FOLDS)
-    folds, out = dealt(classes, _FOLDS), np.empty_like(scores)
-    others = [np.flatnonzero(folds != fold) for fold in range(_FOLDS)]
-    for fold, alpha in enumerate(_alphas(plan, state, seen, others, kernels)):
-        scores, amount = _scores(plan, state, seen, alpha, kernels, blocks)
-        out[folds == fold] = _applied(plan, scores, amount, seen, others[fold])[folds == fold]
+        return cross_fitted(plan.calibrate, scores, classes, weight, amount, seen.multiplicity, folds)
+    out, held = np.empty_like(scores), [folds == fold for fold in np.unique(folds)]
+    others = [np.flatnonzero(~here) for here in held]
+    # Fold by fold, because blocks may be many: each would be scored again for every α and column.
+    alone = seen if seen.blocks is None else seen._replace(blocks=folds)
+    for here, rest, alpha in zip(held, others, _alphas(plan, state, alone, others, kernels), strict=True):
+        scores, amount = _scores(plan, state, seen, alpha, kernels)
+        out[here] = _applied(plan, scores, amount, seen, rest)[here]
     return out
 
 
 def report(result: Honest, labels: Array) -> Report:
     """How good the model honestly is, with the optimistic figure beside it."""
-    of = result.seen.batch.classes, result.seen.case_weight, labels
+    seen = result.seen
+    of = seen.batch.classes, seen.case_weight, labels, seen.multiplicity
     return replace(Report.of(result.log_probability, *of), optimistic=Report.of(result.optimistic, *of))
 
 
@@ -151,9 +158,9 @@ def _applied(plan: Plan, scores: Floats, amount: Floats | None, seen: Seen, rows
     """All rows, calibrated by some of them."""
     if plan.calibrate is None:
         return scores
-    part = None if amount is None else amount[rows]
-    fitted = calibrate(plan.calibrate, scores[rows], seen.batch.classes[rows], seen.case_weight[rows], part)
-    return fitted.apply(scores, amount)
+    part = scores[rows], seen.batch.classes[rows], seen.case_weight[rows]
+    extra = None if amount is None else amount[rows], seen.multiplicity[rows]
+    return calibrate(plan.calibrate, *part, *extra).apply(scores, amount)
 
 
 def _alphas(plan: Plan, state: State, seen: Seen, subsets: list[Array], kernels: Kernels) -> list[float | Floats]:
@@ -167,10 +174,10 @@ def _scores(
     seen: Seen,
     alpha: float | Floats | None,
     kernels: Kernels,
-    blocks: Array | None = None,
 ) -> tuple[Floats, Floats | None]:
     """Log posteriors with the row or its block left out, not calibrated, and how much evidence the rows hold."""
-    return left_out_scores(_bare(plan, state, alpha), seen.batch, blocks, kernels), plan.family.amount(seen.batch.data)
+    scores = left_out_scores(_bare(plan, state, alpha), seen.batch, seen.blocks, kernels)
+    return scores, plan.family.amount(seen.batch.data)
 
 
 def _bare(plan: Plan, state: State, alpha: float | Floats | None) -> Classifier:

@@ -125,13 +125,15 @@ def conformal_threshold(
     coverage: float,
     by_class: bool,
     n_classes: int,
+    multiplicity: Array | None = None,
 ) -> Floats:
     """What log p(class) must reach for the class to enter a label set that holds the truth with ``coverage``.
 
     ``own_log_probability`` are those of rows left out, of their own class. With ``by_class`` the coverage holds within
     every class, and each has its own threshold; else it holds over all rows. A new row is counted as one more, which
     may come out lower than all others (the n + 1 of conformal prediction): where rows are too few for the coverage,
-    the threshold is -inf and lets every class in. ``coverage=1`` does too.
+    the threshold is -inf and lets every class in. ``coverage=1`` does too. With a ``multiplicity``, a row stands for so
+    many equal ones, and its weight is that of all of them.
 
     >>> own = np.log(np.arange(1, 10) / 10)
     >>> np.exp(conformal_threshold(own, np.zeros(9, dtype=np.int32), np.ones(9), 0.8, False, 2)).round(3)
@@ -140,20 +142,21 @@ def conformal_threshold(
     if not 0.0 < coverage <= 1.0:
         raise ParameterError(f"coverage is {coverage!r}; it must be a share above 0 and at most 1, such as 0.9")
     kept = weight > 0
-    own, classes, weight = own_log_probability[kept], classes[kept], weight[kept]
+    copies = np.ones(len(kept)) if multiplicity is None else multiplicity
+    own, classes, weight, copies = own_log_probability[kept], classes[kept], weight[kept], copies[kept]
     if not by_class:
-        return np.full(n_classes, _threshold(own, weight, coverage))
+        return np.full(n_classes, _threshold(own, weight, copies, coverage))
     members = (classes == c for c in range(n_classes))
-    return np.array([_threshold(own[rows], weight[rows], coverage) for rows in members])
+    return np.array([_threshold(own[rows], weight[rows], copies[rows], coverage) for rows in members])
 
 
-def _threshold(own: Floats, weight: Floats, coverage: float) -> float:
+def _threshold(own: Floats, weight: Floats, copies: Array, coverage: float) -> float:
     if coverage == 1.0 or not len(own):
         return -np.inf
     order = np.argsort(-own)
     reached = np.cumsum(weight[order])
     # The new row has the weight of an average one. The slack is for sums that rounding leaves a hair short.
-    needed = coverage * (reached[-1] + weight.mean()) * (1.0 - 1e-12)
+    needed = coverage * (reached[-1] + reached[-1] / copies.sum()) * (1.0 - 1e-12)
     place = int(np.searchsorted(reached, needed))
     return float(own[order[place]]) if place < len(own) else -np.inf
 

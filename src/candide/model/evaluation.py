@@ -22,7 +22,7 @@ class Report:
     Attributes
     ----------
     n_rows : int
-        Rows with a weight above 0.
+        Rows with a weight above 0, each as often as it was seen.
     accuracy, log_loss : float
         Share of rows whose most probable class is right; mean of -log p(true class), infinite if one of them is 0.
     accuracy_error, log_loss_error : float
@@ -78,22 +78,33 @@ class Report:
     optimistic: Report | None = None
 
     @classmethod
-    def of(cls, log_probability: Floats, classes: Positions, weight: Floats, labels: Array) -> Report:
-        """Measure log probabilities ``(rows, classes)`` against the positions of the true classes."""
+    def of(
+        cls,
+        log_probability: Floats,
+        classes: Positions,
+        weight: Floats,
+        labels: Array,
+        multiplicity: Array | None = None,
+    ) -> Report:
+        """Measure log probabilities ``(rows, classes)`` against the positions of the true classes.
+
+        With a ``multiplicity``, a row stands for so many equal ones, and its weight is that of all of them.
+        """
         kept = np.flatnonzero(weight > 0)
         if not len(kept):
             raise InputError("no row has a weight above 0, so there is nothing to measure; pass rows that count")
         log_probability, classes, weight = log_probability[kept], classes[kept], weight[kept]
+        copies = np.ones(len(kept), dtype=np.int64) if multiplicity is None else multiplicity[kept]
         probability, answer = np.exp(log_probability), log_probability.argmax(axis=1)
         each, right = np.arange(len(kept)), answer == classes
-        accuracy, accuracy_error = measures.mean_and_error(right.astype(np.float64), weight)
-        log_loss, log_loss_error = measures.mean_and_error(-log_probability[each, classes], weight)
+        accuracy, accuracy_error = measures.mean_and_error(right.astype(np.float64), weight, copies)
+        log_loss, log_loss_error = measures.mean_and_error(-log_probability[each, classes], weight, copies)
         confidences = measures.Confidences.of(probability[each, answer], right, weight)
         reliability = confidences.reliability()
         risk_coverage, aurc = confidences.risk_by_coverage()
         confusion = measures.confusion(classes, answer, weight, len(labels))
         return cls(
-            n_rows=len(kept),
+            n_rows=int(copies.sum()),
             accuracy=accuracy,
             accuracy_error=accuracy_error,
             log_loss=log_loss,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ..exceptions import ParameterError
-from ..families import Batch
+from ..families import Batch, Family
 from ..families.left_out import refuse_strangers
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats
@@ -62,23 +62,31 @@ def blocked_folds(model: Classifier, batch: Batch, folds: Array, kernels: Kernel
     """log p(class | x) of rows that the model has learned, each fold scored by what all others have taught."""
     refuse_strangers(batch, model.state.statistics)
     out = np.empty((len(folds), len(model.classes)))
-    order = np.argsort(folds, kind="stable")
-    for rows in np.split(order, np.flatnonzero(np.diff(folds[order])) + 1):
+    for rows in rows_by_fold(folds):
         out[rows] = _scored_by_rest(model, batch, rows, kernels, prior)
     return out
 
 
+def rows_by_fold(folds: Array) -> list[Array]:
+    """The rows of each fold."""
+    order = np.argsort(folds, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(folds[order])) + 1)
+
+
 def _scored_by_rest(model: Classifier, batch: Batch, rows: Array, kernels: Kernels, prior: PriorWhileOut) -> Floats:
     """Rows scored by the model without them."""
-    whole, out = model.state.statistics, batch.take(rows)
-    rest = whole.without(model.family.observe(out, kernels))
+    rest = without_rows(model.family, model.state.statistics, batch, rows, kernels)
+    offset = model.offset_for(rest.rows) if prior == "removed" else model.scorer.offset
+    return Scorer(model.family.likelihood(rest), offset).posterior(batch.data.take(rows), kernels, logarithm=True)
+
+
+def without_rows(family: Family, whole: Any, batch: Batch, rows: Array, kernels: Kernels) -> Any:
+    """The statistic of all that was learned but some rows of a batch."""
+    rest = whole.without(family.observe(batch.take(rows), kernels))
     if rest.lost_digits(whole) and np.allclose(batch.row_weight(), whole.rows, rtol=1e-9):
         # All rows are here: the others speak for themselves.
-        rest = model.family.observe(batch.take(np.delete(np.arange(len(batch.classes)), rows)), kernels)
-    offset = model.scorer.offset
-    if prior == "removed":
-        offset = model.offset_for(rest.rows)
-    return Scorer(model.family.likelihood(rest), offset).posterior(out.data, kernels, logarithm=True)
+        return family.observe(batch.take(np.delete(np.arange(len(batch.classes)), rows)), kernels)
+    return rest
 
 
 def left_out_scores(model: Classifier, batch: Batch, folds: Array | None, kernels: Kernels) -> Floats:

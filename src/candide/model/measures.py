@@ -13,15 +13,16 @@ N_BINS = 15
 N_POINTS = 200
 
 
-def mean_and_error(values: Floats, weight: Floats) -> tuple[float, float]:
+def mean_and_error(values: Floats, weight: Floats, multiplicity: Array) -> tuple[float, float]:
     """The weighted mean and its standard error: infinite where the mean is, NaN for a single row.
 
-    A weight says how much a row counts, not how often it was seen, so heavy weights do not make the error small.
+    The weight of a row, all its copies together, says how much it counts; the multiplicity alone says how often it was
+    seen, so heavy weights do not make the error small.
     """
-    mean = float(np.average(values, weights=weight))
-    if len(values) < 2 or np.isinf(mean):
+    mean, n_rows = float(np.average(values, weights=weight)), multiplicity.sum()
+    if n_rows < 2 or np.isinf(mean):
         return mean, mean if np.isinf(mean) else np.nan
-    variance = ((weight * (values - mean)) ** 2).sum() * len(values) / (len(values) - 1)
+    variance = ((weight * (values - mean)) ** 2 / multiplicity).sum() * n_rows / (n_rows - 1)
     return mean, float(np.sqrt(variance) / weight.sum())
 
 

@@ -11,14 +11,22 @@ from ..families import Batch, Family
 from ..kernels import Kernels
 from ..kernels.data import Array, Dense, Floats, Sparse
 from .calibration import calibrate
-from .scorer import leaders_only
+from .leave_one_out import rows_by_fold, without_rows
+from .scorer import Scorer, leaders_only
 
 
 class Seen(NamedTuple):
-    """Training rows that were kept, each with the weight of one copy, and the weight that it stands for."""
+    """Training rows that were kept, each with the weight of one copy."""
 
     batch: Batch
-    case_weight: Floats
+    case_weight: Floats  # what all copies of a row stand for
+    multiplicity: Array
+    blocks: Array | None = None  # rows of one block leave together; without blocks, each leaves alone
+
+    def take(self, rows: Array, copies: Array) -> Seen:
+        """Some of the rows, each with some of its copies."""
+        case_weight = self.case_weight[rows] * copies / self.multiplicity[rows]
+        return Seen(self.batch.take(rows), case_weight, copies, None if self.blocks is None else self.blocks[rows])
 
 
 # log α lies in here: below, the classes share nothing; above, they do not differ.
@@ -26,7 +34,8 @@ _LOWEST, _HIGHEST = -12.0, 6.0
 _N_STARTS = 13
 _GOLDEN = (np.sqrt(5.0) - 1) / 2
 
-GRID = np.array([0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 100.0])
+# From 1 outwards: among equals the first wins, and so it does where nothing can be said.
+GRID = np.array([1.0, 0.5, 2.0, 0.2, 5.0, 0.1, 10.0, 0.03, 30.0, 0.01, 100.0, 0.003, 0.001])
 # More columns than this share one pseudo-count: looking at each alone would cost more than all of training.
 _MOST_COLUMNS = 500
 
@@ -64,11 +73,14 @@ def _maximum(function: Callable[[Floats], Floats], n: int) -> Floats:
 def by_leave_one_out(
     family: Family, statistics: Any, seen: Seen, offset: Floats, subsets: list[Array], kernels: Kernels
 ) -> list[float | Floats]:
-    """The α of the grid that does best on rows left out, chosen on each of several subsets of them.
+    """The α of the grid that does best on rows left out, alone or in blocks, chosen on each of several subsets of them.
 
     Columns that are separate are judged alone, by log-loss. Where all share one α, each is judged with the temperature
     that suits it best: without it, the α would win that makes naive Bayes least overconfident.
     """
+    # Rows of a class with a prior of 0 are impossible whatever α is.
+    counted = (seen.case_weight > 0) & (offset[seen.batch.classes] > -np.inf)
+    subsets = [rows[counted[rows]] for rows in subsets]
     if family.separate and seen.batch.data.n_columns <= _MOST_COLUMNS:
         columns = range(seen.batch.data.n_columns)
         each = [_column_losses(family, statistics, j, seen, offset, subsets, kernels) for j in columns]
@@ -85,34 +97,47 @@ def _column_losses(
 ) -> Floats:
     """Log-loss of one column alone, ``(grid, subsets)``."""
     alone, summary = family.only(j), statistics.only(j)
-    batch = seen.batch._replace(data=_one_column(seen.batch.data, j))
+    seen = seen._replace(batch=seen.batch._replace(data=_one_column(seen.batch.data, j)))
     out = np.empty((len(GRID), len(subsets)))
     for g, alpha in enumerate(GRID):
-        scores = _posterior(alone.with_alpha(float(alpha)), summary, batch, offset, kernels)
-        own = scores[np.arange(len(scores)), batch.classes] * seen.case_weight
-        out[g] = [-own[rows].sum() for rows in subsets]
+        scores = _posterior(alone.with_alpha(float(alpha)), summary, seen, offset, kernels)
+        own = scores[np.arange(len(scores)), seen.batch.classes]
+        out[g] = [-(own[rows] @ seen.case_weight[rows]) for rows in subsets]
     return out
 
 
 def _tempered_losses(
     family: Family, statistics: Any, seen: Seen, offset: Floats, subsets: list[Array], kernels: Kernels
 ) -> list[float]:
-    scores = _posterior(family, statistics, seen.batch, offset, kernels)
+    scores = _posterior(family, statistics, seen, offset, kernels)
     losses = []
     for rows in subsets:
         part = scores[rows], seen.batch.classes[rows], seen.case_weight[rows]
-        tempered = calibrate("temperature", *part).apply(part[0])
-        losses.append(float(-(tempered[np.arange(len(rows)), part[1]] * part[2]).sum()))
+        tempered = calibrate("temperature", *part, multiplicity=seen.multiplicity[rows]).apply(part[0])
+        losses.append(float(-(tempered[np.arange(len(rows)), part[1]] @ part[2])))
     return losses
 
 
-def _posterior(family: Family, statistics: Any, batch: Batch, offset: Floats, kernels: Kernels) -> Floats:
+def _posterior(family: Family, statistics: Any, seen: Seen, offset: Floats, kernels: Kernels) -> Floats:
+    """Log posteriors of rows, each with itself or its block left out."""
     family = family.settle(statistics)
-    finite, limits = family.left_out(batch, statistics, family.likelihood(statistics), offset, kernels)
+    if seen.blocks is not None:
+        return _without_blocks(family, statistics, seen.batch, seen.blocks, offset, kernels)
+    finite, limits = family.left_out(seen.batch, statistics, family.likelihood(statistics), offset, kernels)
     if limits:
         finite = leaders_only(finite, list(limits), finite > -np.inf)
     kernels.normalise(finite, logarithm=True)
     return finite
+
+
+def _without_blocks(
+    family: Family, statistics: Any, batch: Batch, blocks: Array, offset: Floats, kernels: Kernels
+) -> Floats:
+    out = np.empty((len(blocks), len(offset)))
+    for rows in rows_by_fold(blocks):
+        rest = Scorer(family.likelihood(without_rows(family, statistics, batch, rows, kernels)), offset)
+        out[rows] = rest.posterior(batch.data.take(rows), kernels, logarithm=True)
+    return out
 
 
 def _one_column(data: Any, j: int) -> Any:

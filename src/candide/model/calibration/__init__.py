@@ -14,18 +14,24 @@ import numpy as np
 
 from ...exceptions import ParameterError
 from ...kernels.data import Array, Floats, Positions
+from ..folds import deal
 from .base import Calibration, Rows, normalised
 from .beta import fit_beta
 from .isotonic import fit_isotonic
 from .scaling import Scaling, fit_scaling
 
-__all__ = ["METHODS", "Calibration", "calibrate", "cross_fitted", "dealt", "normalised"]
+__all__ = ["METHODS", "Calibration", "calibrate", "cross_fitted", "normalised"]
 
 METHODS = ("temperature", "platt", "beta", "isotonic")
 
 
 def calibrate(
-    method: str, scores: Floats, classes: Positions, weight: Floats, amount: Floats | None = None
+    method: str,
+    scores: Floats,
+    classes: Positions,
+    weight: Floats,
+    amount: Floats | None = None,
+    multiplicity: Array | None = None,
 ) -> Calibration:
     """Fit a calibration.
 
@@ -42,6 +48,8 @@ def calibrate(
     amount : array of shape (rows,), optional
         How much evidence each row holds, say, the tokens of a text. Where it varies, the temperature follows it;
         ``beta`` and ``isotonic`` then bend what ``platt`` gives.
+    multiplicity : array of shape (rows,), optional
+        How many equal rows each stands for; its weight is that of all of them. 1 by default.
 
     Examples
     --------
@@ -57,7 +65,7 @@ def calibrate(
     """
     if method not in METHODS:
         raise ParameterError(f"calibrate is {method!r}; it must be None or one of {', '.join(map(repr, METHODS))}")
-    rows = Rows.of(scores, classes, weight, amount)
+    rows = Rows.of(scores, classes, weight, amount, multiplicity)
     if not len(rows.weight) or rows.n_classes == 1:
         return Scaling()
     if method in ("temperature", "platt"):
@@ -94,11 +102,12 @@ def cross_fitted(
     classes: Positions,
     weight: Floats,
     amount: Floats | None = None,
-    n_folds: int = 5,
+    multiplicity: Array | None = None,
+    folds: Array | None = None,
 ) -> Floats:
     """Calibrated log probabilities of rows that had no part in their own calibration.
 
-    The rows of each class are dealt out to the folds in turn. Without a method, the scores normalised.
+    Where no ``folds`` are given, the rows of each class are dealt out in turn. Without a method, the scores normalised.
 
     >>> scores, classes = np.log([[9.0, 1.0], [1.0, 9.0]] * 50), np.array([0, 1] * 50, dtype=np.int32)
     >>> cross_fitted(None, scores, classes, np.ones(100))[0].round(3)
@@ -109,22 +118,15 @@ def cross_fitted(
     posterior = normalised(scores)
     if method is None:
         return posterior
-    out, fold = np.empty_like(posterior), dealt(classes, n_folds)
-    for k in range(n_folds):
-        here, rest = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
-        fitted = calibrate(method, posterior[rest], classes[rest], weight[rest], _part(amount, rest))
+    folds = deal(classes, np.ones(len(classes), dtype=np.int64)).fold if folds is None else folds
+    out = np.empty_like(posterior)
+    for fold in np.unique(folds):
+        here, rest = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+        extra = _part(amount, rest), _part(multiplicity, rest)
+        fitted = calibrate(method, posterior[rest], classes[rest], weight[rest], *extra)
         out[here] = fitted.apply(posterior[here], _part(amount, here))
     return out
 
 
-def _part(amount: Floats | None, rows: Array) -> Floats | None:
-    return None if amount is None else amount[rows]
-
-
-def dealt(classes: Positions, n_folds: int) -> Array:
-    """The fold of each row: its place among the rows of its class, modulo ``n_folds``."""
-    order = np.argsort(classes, kind="stable")
-    first = np.searchsorted(classes[order], classes[order])
-    fold = np.empty(len(classes), dtype=np.intp)
-    fold[order] = (np.arange(len(classes)) - first) % n_folds
-    return fold
+def _part(values: Array | None, rows: Array) -> Array | None:
+    return None if values is None else values[rows]

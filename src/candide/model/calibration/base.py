@@ -31,21 +31,32 @@ class Rows:
 
     posterior: Floats  # (rows, classes)
     classes: Positions
-    weight: Floats  # 1 on average: only how rows compare matters
+    weight: Floats  # adds up to the number of rows: only how they compare matters
     amount: Floats | None  # None where all rows hold the same amount of evidence
 
     @classmethod
-    def of(cls, scores: Floats, classes: Positions, weight: Floats, amount: Floats | None) -> Rows:
+    def of(
+        cls, scores: Floats, classes: Positions, weight: Floats, amount: Floats | None, multiplicity: Array | None
+    ) -> Rows:
         kept = np.flatnonzero(weight > 0)
         posterior, weight = normalised(scores[kept]), weight[kept]
+        n_rows = len(kept) if multiplicity is None else multiplicity[kept].sum()
         if amount is not None:
             amount = amount[kept]
             amount = amount if len(amount) and np.ptp(amount) > 0 else None
-        return cls(posterior, classes[kept], weight / weight.mean() if len(kept) else weight, amount)
+        return cls(posterior, classes[kept], weight * (n_rows / weight.sum()) if len(kept) else weight, amount)
 
     @property
     def n_classes(self) -> int:
         return int(self.posterior.shape[1])
+
+    def possible(self) -> Rows:
+        """Without those whose own class is impossible: scaling leaves it so, and their loss is infinite."""
+        kept = self.of_own_class(self.posterior) > -np.inf
+        if kept.all():
+            return self
+        amount = None if self.amount is None else self.amount[kept]
+        return Rows(self.posterior[kept], self.classes[kept], self.weight[kept], amount)
 
     def against_rest(self) -> Iterator[tuple[Floats, Array]]:
         """Log-odds and membership, class by class; of two classes the second one alone."""

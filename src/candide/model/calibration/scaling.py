@@ -68,6 +68,9 @@ class Scaling:
 
 def fit_scaling(rows: Rows, *, bias: bool) -> Scaling:
     """The scaling of least log-loss, with a bias per class or without."""
+    rows = rows.possible()
+    if not len(rows.weight):
+        return Scaling()
     found = _fit(rows, bias)
     if rows.amount is not None or not (rows.posterior.max(axis=1) - rows.of_own_class(rows.posterior) > _WILD).any():
         return found
@@ -75,7 +78,7 @@ def fit_scaling(rows: Rows, *, bias: bool) -> Scaling:
     for bend in _BENDS:
         trial = replace(_fit(replace(rows, posterior=bent(rows.posterior, bend)), bias), bend=bend)
         trial_loss = rows.log_loss(trial.apply(rows.posterior))
-        if not trial_loss >= loss * (1 - _WORTH):
+        if trial_loss < loss * (1 - _WORTH):
             found, loss = trial, trial_loss
     return found
 
@@ -100,13 +103,10 @@ def _fit(rows: Rows, bias: bool) -> Scaling:
 
 def _parts(rows: Rows, excess: Floats, n_parameters: int) -> Iterator[_Loss]:
     own = rows.of_own_class(rows.posterior)
-    # Rows whose own class is impossible have an infinite loss whatever is done.
-    possible = np.flatnonzero(own > -np.inf)
-    for block in blocks(len(possible), rows.n_classes, n_parameters):
-        kept = possible[block]
-        lead = np.clip(rows.posterior[kept] - own[kept, None], -_FARTHEST, _FARTHEST)
-        weight, terms = rows.weight[kept], np.array([np.ones(len(kept)), excess[kept]])
-        class_weight = np.bincount(rows.classes[kept], weight, minlength=rows.n_classes)
+    for block in blocks(len(own), rows.n_classes, n_parameters):
+        lead = np.clip(rows.posterior[block] - own[block, None], -_FARTHEST, _FARTHEST)
+        weight, terms = rows.weight[block], np.array([np.ones(len(lead)), excess[block]])
+        class_weight = np.bincount(rows.classes[block], weight, minlength=rows.n_classes)
         yield _Loss(np.ascontiguousarray(lead.T), weight, terms, class_weight.astype(np.float64))
 
 

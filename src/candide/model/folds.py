@@ -1,0 +1,48 @@
+"""Which fold each row is in, where choices are made without a part of the rows and judged on it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..kernels.data import Array, Positions
+
+N_FOLDS = 5
+
+
+class Dealt(NamedTuple):
+    """Rows dealt out to folds. A row that stands for several equal ones appears once per fold that got some of them."""
+
+    row: Array
+    fold: Array
+    copies: Array
+
+
+def deal(classes: Positions, multiplicity: Array) -> Dealt:
+    """Rows in turn, class after class and copy by copy.
+
+    >>> deal(np.array([1, 0, 0]), np.array([1, 1, 6]))
+    Dealt(row=array([0, 1, 2, 2, 2, 2, 2]), fold=array([2, 0, 0, 1, 2, 3, 4]), copies=array([1, 1, 1, 2, 1, 1, 1]))
+    """
+    order = np.argsort(classes, kind="stable")
+    last = np.empty(len(order), dtype=np.int64)
+    last[order] = np.cumsum(multiplicity[order])
+    copies = _dealt_until(last) - _dealt_until(last - multiplicity)
+    row, fold = np.nonzero(copies)
+    return Dealt(row, fold, copies[row, fold])
+
+
+def _dealt_until(n: Array) -> Array:
+    """How many of the first ``n`` each fold gets, ``(rows, folds)``."""
+    return np.asarray((n[:, None] + np.arange(N_FOLDS)[::-1]) // N_FOLDS)
+
+
+def deal_blocks(classes: Positions, blocks: Array) -> Array:
+    """The fold of each row, where rows of one block stay together: blocks in turn, by the class of their first row.
+
+    >>> deal_blocks(np.array([0, 0, 1, 1, 0]), np.array([7, 7, 8, 8, 9]))
+    array([0, 0, 2, 2, 1])
+    """
+    _, first, block = np.unique(blocks, return_index=True, return_inverse=True)
+    return np.asarray(deal(classes[first], np.ones(len(first), dtype=np.int64)).fold[block])
