@@ -17,6 +17,8 @@ LIMIT = 50.0
 _BENDS, _WILD = (0.25, 0.5, 0.75, 1.0), 30.0
 # A bend must lower the loss by this share to be worth it.
 _WORTH = 0.01
+# What the square of the growth costs, in rows: a few texts cannot tell it, and a wrong one makes T vanish or explode.
+_GROWTH_RIDGE = 5.0
 # Differences of scores while fitting, those to impossible classes included: a product with a probability of 0 is 0.
 _FARTHEST = 1e100
 
@@ -37,10 +39,11 @@ class Scaling:
     typical: float = 0.0  # log(1 + amount), averaged over the rows of the fit
     bias: Floats | None = None
     bend: float = 0.0
+    amounts: tuple[float, float] = (0.0, np.inf)  # seen by the fit; beyond them T stays as at the ends
 
     def temperature(self, amount: Floats | None) -> Floats:
         """T of each row; of a typical row without ``amount``."""
-        excess = np.zeros(1) if amount is None else np.log1p(amount) - self.typical
+        excess = np.zeros(1) if amount is None else np.log1p(np.clip(amount, *self.amounts)) - self.typical
         return _temperature(self.log_temperature + self.growth * excess)
 
     def apply(self, scores: Floats, amount: Floats | None = None) -> Floats:
@@ -96,9 +99,12 @@ def _fit(rows: Rows, bias: bool) -> Scaling:
     log_amount = np.zeros(len(rows.weight)) if rows.amount is None else np.log1p(rows.amount)
     typical = float(np.average(log_amount, weights=rows.weight))
     neutral = np.zeros(2 + rows.n_classes * bias)
-    loss = Penalised(list(_parts(rows, log_amount - typical, len(neutral))), neutral, np.full(len(neutral), RIDGE))
-    found = minimise(loss, lambda power: power * np.log(10.0) * np.eye(len(neutral))[0])
-    return Scaling(float(found[0]), float(found[1]), typical, found[2:] if bias else None)
+    ridge, least = np.full(len(neutral), RIDGE), np.full(len(neutral), -np.inf)
+    ridge[1], least[1] = _GROWTH_RIDGE, 0.0
+    loss = Penalised(list(_parts(rows, log_amount - typical, len(neutral))), neutral, ridge)
+    found = minimise(loss, lambda power: power * np.log(10.0) * np.eye(len(neutral))[0], least)
+    seen = (0.0, np.inf) if rows.amount is None else (float(rows.amount.min()), float(rows.amount.max()))
+    return Scaling(float(found[0]), float(found[1]), typical, found[2:] if bias else None, amounts=seen)
 
 
 def _parts(rows: Rows, excess: Floats, n_parameters: int) -> Iterator[_Loss]:
