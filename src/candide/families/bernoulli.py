@@ -130,7 +130,9 @@ class Bernoulli(Plain):
         after = self.posterior(statistics)
         both = polygamma(1, np.asarray(after.a) + after.b)
         on, off = polygamma(1, after.a) - both, polygamma(1, after.b) - both
-        return _score(on, off).of(data, 0.0, self.threshold, kernels)
+        # A column that nobody observed tells the classes nothing, and that much is certain.
+        seen = statistics.observed().any(axis=0)
+        return _score(on * seen, off * seen).of(data, 0.0, self.threshold, kernels)
 
     def amount(self, data: Data) -> None:
         return None

@@ -163,7 +163,10 @@ class Poisson(Plain):
 
         after = self.posterior(statistics)
         shape, rate = np.asarray(after.shape), np.asarray(after.rate)
-        square, slope, constant = polygamma(1, shape), -2.0 / rate, shape / rate**2
+        # A column that nobody observed tells the classes nothing, and that much is certain.
+        seen = statistics.observed().any(axis=0)
+        rate = np.where(seen, rate, 1.0)
+        square, slope, constant = (part * seen for part in (polygamma(1, shape), -2.0 / rate, shape / rate**2))
         x = data.floats()
         known, filled = ~np.isnan(x), np.nan_to_num(x, nan=0.0)
         return np.asarray(filled**2 @ square.T + filled @ slope.T + known @ constant.T)
