@@ -142,7 +142,9 @@ class Poisson(Plain):
         return Scores(finite, (limit,))
 
     def posterior(self, statistics: Counts) -> Gamma:
-        prior = self.prior if self.estimate != "mle" and self.prior.is_proper else _JEFFREYS
+        shape = np.asarray(self.prior.shape)
+        # Without events, not even believed ones, there is Jeffreys' half; believed rows stay.
+        prior = _JEFFREYS if self.estimate == "mle" else Gamma(np.where(shape > 0, shape, 0.5), self.prior.rate)
         events, exposure = np.broadcast_arrays(statistics.dense(), statistics.observed())
         return prior.posterior(events, exposure)
 
