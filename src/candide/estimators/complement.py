@@ -12,7 +12,7 @@ from ..kernels.data import Floats
 from ..priors import Dirichlet
 from .discrete import CountNB
 from .settings import DEFAULTS, flag
-from .tables import read_probabilities, sums
+from .tables import column_names, read_probabilities, sums
 from .textbook import ready_model
 
 
@@ -118,8 +118,8 @@ class ComplementNB(CountNB):
                [0.7, 0.3]])
         """
         statistics = sums(read_probabilities(probability), "probability")
-        n_features = statistics.total.shape[1]
-        return ready_model(cls, statistics, n_features, classes, class_prior, feature_names, {"estimate": "mle"})
+        n_features, names = statistics.total.shape[1], column_names(feature_names, probability)
+        return ready_model(cls, statistics, n_features, classes, class_prior, names, {"estimate": "mle"})
 
     @classmethod
     def from_counts(
@@ -145,8 +145,8 @@ class ComplementNB(CountNB):
         array(['ham'], dtype='<U4')
         """
         statistics = sums(count, "count", class_count)
-        n_features = statistics.total.shape[1]
-        return ready_model(cls, statistics, n_features, classes, class_prior, feature_names, settings)
+        n_features, names = statistics.total.shape[1], column_names(feature_names, count)
+        return ready_model(cls, statistics, n_features, classes, class_prior, names, settings)
 
     def _family(self, n_features: int) -> Any:
         prior, estimate = self._belief(Dirichlet)

@@ -12,7 +12,7 @@ from ..priors import Normal, NormalInverseGamma
 from .base import BaseNB, read_only
 from .beliefs import class_prior_of, read_estimate, read_prior, stacked
 from .settings import DEFAULTS, choice, is_given, number
-from .tables import moments
+from .tables import column_names, moments
 from .textbook import ready_model
 
 
@@ -127,8 +127,8 @@ class GaussianNB(BaseNB):
         array([[0.5, 0.5]])
         """
         statistics = moments(mean, variance)
-        n_features = statistics.mean.shape[1]
-        return ready_model(cls, statistics, n_features, classes, class_prior, feature_names, {"estimate": "mle"})
+        n_features, names = statistics.mean.shape[1], column_names(feature_names, mean, variance)
+        return ready_model(cls, statistics, n_features, classes, class_prior, names, {"estimate": "mle"})
 
     @classmethod
     def from_counts(
@@ -153,8 +153,8 @@ class GaussianNB(BaseNB):
         mean, variance : arrays of shape (n_classes, n_features)
             Of these rows.
         ddof : float, default 0
-            The given variances are sums of squares divided by rows less ``ddof``, and the model divides alike: 1 for
-            the unbiased ones.
+            The given variances are sums of squares divided by rows less ``ddof``: 1 for the unbiased ones. The model
+            divides alike, unless ``estimate`` or ``parameter_prior`` says that a prior does that work.
         classes, class_prior, feature_names, **settings
             As in ``MultinomialNB.from_counts``.
 
@@ -166,9 +166,10 @@ class GaussianNB(BaseNB):
                [24.]]), array([0.4, 0.6]))
         """
         statistics = moments(mean, variance, class_count, number(ddof, "ddof"))
-        settings["ddof"] = ddof
-        n_features = statistics.mean.shape[1]
-        return ready_model(cls, statistics, n_features, classes, class_prior, feature_names, settings)
+        if settings.get("parameter_prior") is None and settings.get("estimate") in (None, "mle"):
+            settings["ddof"] = ddof
+        n_features, names = statistics.mean.shape[1], column_names(feature_names, mean, variance)
+        return ready_model(cls, statistics, n_features, classes, class_prior, names, settings)
 
     def _family(self, n_features: int) -> Gaussian:
         prior = self.parameter_prior

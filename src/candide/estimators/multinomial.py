@@ -12,7 +12,7 @@ from ..kernels.data import Array, Floats
 from ..priors import Dirichlet
 from .discrete import CountNB
 from .settings import DEFAULTS
-from .tables import read_probabilities, sums
+from .tables import column_names, read_probabilities, sums
 from .textbook import ready_model
 
 
@@ -119,7 +119,7 @@ class MultinomialNB(CountNB):
         class_prior : array of shape (n_classes,) or dict, optional
             Probabilities of the classes, in the order of ``classes`` or by label; by default all alike.
         feature_names : list of str, optional
-            Names of the columns.
+            Names of the columns; by default those of the table, if it is a data frame.
 
         Examples
         --------
@@ -130,8 +130,8 @@ class MultinomialNB(CountNB):
         array([[0.2, 0.8]])
         """
         statistics = sums(read_probabilities(probability), "probability")
-        n_features = statistics.total.shape[1]
-        return ready_model(cls, statistics, n_features, classes, class_prior, feature_names, {"estimate": "mle"})
+        n_features, names = statistics.total.shape[1], column_names(feature_names, probability)
+        return ready_model(cls, statistics, n_features, classes, class_prior, names, {"estimate": "mle"})
 
     @classmethod
     def from_counts(
@@ -158,7 +158,7 @@ class MultinomialNB(CountNB):
         classes, feature_names
             As in ``from_parameters``.
         **settings
-            Parameters of the constructor. Where there is one value per class, in sorted order.
+            Parameters of the constructor; where there is one row per class, in the order of ``classes``.
 
         Examples
         --------
@@ -167,8 +167,8 @@ class MultinomialNB(CountNB):
         array([0.20588235, 0.79411765, 0.02970297, 0.97029703])
         """
         statistics = sums(count, "count", class_count)
-        n_features = statistics.total.shape[1]
-        return ready_model(cls, statistics, n_features, classes, class_prior, feature_names, settings)
+        n_features, names = statistics.total.shape[1], column_names(feature_names, count)
+        return ready_model(cls, statistics, n_features, classes, class_prior, names, settings)
 
     def _family(self, n_features: int) -> Any:
         return Multinomial(*self._belief(Dirichlet))
