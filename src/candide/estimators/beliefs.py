@@ -19,7 +19,7 @@ def read_estimate(estimate: Any, default: Estimate) -> Estimate:
     """One of the four ways to estimate."""
     if estimate is None:
         return default
-    if estimate not in ESTIMATES:
+    if not isinstance(estimate, str) or estimate not in ESTIMATES:
         raise ParameterError(f"estimate is {estimate!r}; it must be None, {', '.join(map(repr, ESTIMATES))}")
     checked: Estimate = estimate
     return checked

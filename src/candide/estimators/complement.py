@@ -29,6 +29,10 @@ class _Refused:
         )
 
 
+def _no_density(asked: str, advice: str) -> ParameterError:
+    return ParameterError(f"{asked} asks for a density of the row, and complement scores are none; {advice}")
+
+
 class ComplementNB(CountNB):
     """Rennie's complement naive Bayes: a class wins where the other classes explain the row badly.
 
@@ -150,12 +154,10 @@ class ComplementNB(CountNB):
 
     def _family(self, n_features: int) -> Any:
         prior, estimate = self._belief(Dirichlet)
-        if estimate == "predictive" or self._alpha_choice() == "evidence":
-            asked = "estimate='predictive'" if estimate == "predictive" else "alpha='evidence'"
-            raise ParameterError(
-                f"{asked} asks for a density of the row, and complement scores are none; use MultinomialNB, or "
-                "alpha='loo'"
-            )
+        if estimate == "predictive":
+            raise _no_density("estimate='predictive'", "use MultinomialNB")
+        if self._alpha_choice() == "evidence":
+            raise _no_density("alpha='evidence'", "use MultinomialNB, or alpha='loo'")
         return Complement(prior, flag(self.norm, "norm"), estimate)
 
     sample = _Refused()

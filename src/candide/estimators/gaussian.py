@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal, Self
 
+import numpy as np
+
 from ..exceptions import ParameterError
 from ..families import Gaussian
 from ..kernels.data import Floats
@@ -59,6 +61,8 @@ class GaussianNB(BaseNB):
         Means, and variances with the floor; with ``estimate="predictive"`` location and squared scale of Student's t.
     epsilon_ : float
         The floor.
+    prior_ : NormalInverseGamma, Normal or None
+        What was believed before data, be it given or taken from the columns; None by maximum likelihood.
     loo_ : Report
         With ``evaluate=True``: accuracy, log-loss and calibration on rows left out.
     blend_age_ : float
@@ -188,16 +192,28 @@ class GaussianNB(BaseNB):
             return Gaussian(None, estimate, floor, number(self.ddof, "ddof"), shared)
         if given or self.ddof:
             name = "var_smoothing" if given else "ddof"
+            other = "a parameter_prior" if self.estimate is None else f"estimate={estimate!r}"
             raise ParameterError(
-                f"{name} is given with estimate={estimate!r}, where a prior keeps variances from 0; leave one of "
-                "them out"
+                f"{name} is given with {other}, where a prior keeps variances from 0; leave one of them out"
             )
-        if prior is not None:
-            names = getattr(self, "feature_names_in_", None)
-            prior = stacked(read_prior(prior, (NormalInverseGamma, Normal), n_features, names))
-            if not prior.is_proper:
-                raise ParameterError(f"parameter_prior is {prior!r}; strength, shape and scale must be above 0")
-        return Gaussian(prior, estimate, 0.0, 0.0, shared)
+        return Gaussian(None if prior is None else self._read_prior(n_features, shared), estimate, 0.0, 0.0, shared)
+
+    def _read_prior(self, n_features: int, shared: bool) -> NormalInverseGamma | Normal:
+        names = getattr(self, "feature_names_in_", None)
+        prior: NormalInverseGamma | Normal = stacked(
+            read_prior(self.parameter_prior, (NormalInverseGamma, Normal), n_features, names)
+        )
+        if not prior.is_proper:
+            raise ParameterError(f"parameter_prior is {prior!r}; strength, shape and scale must be above 0")
+        of_variance = ("noise",) if isinstance(prior, Normal) else ("shape", "scale")
+        for name in of_variance if shared else ():
+            rows = np.atleast_2d(getattr(prior, name))
+            if (rows != rows[0]).any():
+                raise ParameterError(
+                    f"variance is 'shared', and {name} of the parameter_prior differs by class; give one number, or "
+                    "one per column"
+                )
+        return prior
 
     def _class_prior(self) -> ClassPrior:
         return class_prior_of(self.priors, True, self.class_weight)

@@ -15,7 +15,7 @@ from ..kernels.places import infinite_cell
 from ..priors import Estimate, MeanVariance, Normal, NormalInverseGamma
 from ..statistics import Moments
 from ..statistics.base import ROUNDING
-from .base import Batch, Plain, Scores, require_proper
+from .base import Batch, Plain, Scores
 from .normal import GaussianLikelihood
 from .normal_left_out import left_out_normal
 from .student import StudentLikelihood
@@ -182,8 +182,11 @@ class Gaussian(Plain):
 
     def log_evidence(self, statistics: Moments) -> Floats:
         prior = _proper(self.settle(statistics).prior, statistics)
-        require_proper(self.estimate, *([] if prior is None else [prior]))
-        assert prior is not None
+        if prior is None:
+            raise ParameterError(
+                "log_evidence needs a prior that integrates to 1, and maximum likelihood has none; choose "
+                "estimate='mean', 'map' or 'predictive', or give a parameter_prior"
+            )
         summary = statistics.mean, statistics.weight, statistics.scatter
         if not self.shared or isinstance(prior, Normal):
             return np.asarray(prior.log_evidence(*summary).sum(axis=0))
