@@ -205,14 +205,8 @@ class GaussianNB(BaseNB):
         )
         if not prior.is_proper:
             raise ParameterError(f"parameter_prior is {prior!r}; strength, shape and scale must be above 0")
-        of_variance = ("noise",) if isinstance(prior, Normal) else ("shape", "scale")
-        for name in of_variance if shared else ():
-            rows = np.atleast_2d(getattr(prior, name))
-            if (rows != rows[0]).any():
-                raise ParameterError(
-                    f"variance is 'shared', and {name} of the parameter_prior differs by class; give one number, or "
-                    "one per column"
-                )
+        if shared:
+            _check_one_variance(prior)
         return prior
 
     def _class_prior(self) -> ClassPrior:
@@ -234,3 +228,13 @@ class GaussianNB(BaseNB):
         model = self._fitted()
         family: Any = model.family
         return float(family.floor(model.state.statistics))
+
+
+def _check_one_variance(prior: NormalInverseGamma | Normal) -> None:
+    for name in ("noise",) if isinstance(prior, Normal) else ("shape", "scale"):
+        rows = np.atleast_2d(getattr(prior, name))
+        if (rows != rows[0]).any():
+            raise ParameterError(
+                f"variance is 'shared', and {name} of the parameter_prior differs by class; give one number, or one "
+                "per column"
+            )

@@ -92,7 +92,7 @@ class Gaussian(Plain):
             return GaussianLikelihood(statistics, *self._most_likely(statistics, self.overall))
         if isinstance(self.prior, Normal):
             after = self.prior.posterior(statistics.mean, statistics.weight)
-            spread = after.predictive().variance if self.estimate == "predictive" else after.noise
+            spread = np.asarray(after.noise) + (after.variance if self.estimate == "predictive" else 0.0)
             return GaussianLikelihood(statistics, np.asarray(after.location), _like(spread, statistics))
         table = self.table(statistics)
         if self.estimate == "predictive":

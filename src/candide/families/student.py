@@ -10,10 +10,10 @@ import numpy as np
 from ..kernels import Kernels
 from ..kernels.base import NormalTable, StudentTable
 from ..kernels.data import Array, Data, Floats, Positions, chunks
+from ..priors import log_rising
 from ..statistics import Moments
 from .base import Scores, cell_positions
 from .normal import dense_stretches
-from .tokens import log_rising
 
 _SHRINK = 2.0**-520
 
