@@ -78,23 +78,31 @@ def class_prior_of(given: Any, fitted: bool, class_weight: Any) -> ClassPrior:
     """A class prior from an estimator's parameters."""
     if not isinstance(fitted, (bool, np.bool_)):
         raise ParameterError(f"fit_prior is {fitted!r}; it must be True or False")
-    weights = _read_class_weight(class_weight)
-    if isinstance(given, Dirichlet):
-        return ClassPrior(None, True, weights, given.concentration)
-    if isinstance(given, str):
-        if given not in ("smoothed", "uniform"):
-            raise ParameterError(
-                f"the class prior is {given!r}; it must be None (shares of the rows), 'smoothed', 'uniform', a "
-                "Dirichlet, or one probability per class"
-            )
-        return ClassPrior(None, given == "smoothed", weights, float(given == "smoothed"))
-    if given is None:
-        return ClassPrior(None, bool(fitted), weights)
+    weights, word = _read_class_weight(class_weight), given if isinstance(given, str) else None
+    if word not in (None, "smoothed", "uniform"):
+        raise ParameterError(
+            f"the class prior is {given!r}; it must be None (shares of the rows), 'smoothed', 'uniform', a Dirichlet, "
+            "or one probability per class (in sorted order, or a dict by label)"
+        )
+    if given is None or word == "uniform":
+        return ClassPrior(None, bool(fitted) and given is None, weights)
+    if word is None and not isinstance(given, Dirichlet):
+        return ClassPrior(_read_shares(given), bool(fitted), weights)
+    if not fitted:
+        raise ParameterError(
+            f"fit_prior is False, which makes all classes alike, and class_prior is {given!r}, which follows the rows; "
+            "leave one of them out"
+        )
+    return ClassPrior(None, True, weights, 1.0 if word else given.concentration)
+
+
+def _read_shares(given: Any) -> Any:
+    if isinstance(given, Mapping):
+        return {label: number(share, f"the class prior of {label!r}") for label, share in given.items()}
     try:
-        values = np.array(given, dtype=np.float64)  # a copy: the caller may change its own later
+        return np.array(given, dtype=np.float64)  # a copy: the caller may change its own later
     except (TypeError, ValueError):
         raise ParameterError(f"the class prior is {given!r}; give one probability per class, or None") from None
-    return ClassPrior(values, bool(fitted), weights)
 
 
 def _read_class_weight(class_weight: Any) -> Any:

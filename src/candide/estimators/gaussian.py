@@ -26,8 +26,9 @@ class GaussianNB(BaseNB):
 
     Parameters
     ----------
-    priors : array of shape (n_classes,), "smoothed", "uniform" or Dirichlet, optional
-        Probabilities of the classes in sorted order, or how to find them. By default their shares of the rows.
+    priors : array of shape (n_classes,), dict, "smoothed", "uniform" or Dirichlet, optional
+        Probabilities of the classes in sorted order or by label, or how to find them. By default their shares of the
+        rows.
     var_smoothing : float, default 1e-9
         This share of the largest variance of all columns is added to every variance. 0 is the exact maximum likelihood.
     ddof : float, default 0

@@ -31,8 +31,9 @@ class MultinomialNB(CountNB):
         False raises pseudo-counts below 1e-10 to 1e-10.
     fit_prior : bool, default True
         False makes the class prior uniform.
-    class_prior : array of shape (n_classes,), "smoothed", "uniform" or Dirichlet, optional
-        Probabilities of the classes in sorted order, or how to find them. By default their shares of the rows.
+    class_prior : array of shape (n_classes,), dict, "smoothed", "uniform" or Dirichlet, optional
+        Probabilities of the classes in sorted order or by label, or how to find them. By default their shares of the
+        rows.
     class_weight : dict, "balanced" or None
         Factors on the class prior; "balanced" makes it uniform.
     estimate : {"mean", "map", "mle", "predictive"}, optional
