@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -222,6 +223,17 @@ def test_the_prior_of_measurements_is_shown() -> None:
     np.testing.assert_array_equal([taken.strength, taken.shape], [[0.5, 0.5], [1.0, 1.0]])
 
 
+@pytest.mark.parametrize("columns", [None, ["day", "night", "dusk"]])
+def test_columns_have_their_printed_names_and_positions(columns: list[str] | None) -> None:
+    priors = [Gamma(1, 2), Gamma(3, 4), Gamma(5, 6)]
+    frame = COUNTS if columns is None else pd.DataFrame(COUNTS, columns=columns)
+    names = list(dict.fromkeys(candide.PoissonNB().fit(frame, y).parameters()["column"].tolist()))
+    meant = candide.PoissonNB(parameter_prior=priors).fit(frame, y).prior_
+    for keys in (names, [0, 1, 2], [names[0], 1, names[2]]):
+        given = dict(reversed(list(zip(keys, priors, strict=True))))
+        assert candide.PoissonNB(parameter_prior=given).fit(frame, y).prior_ == meant
+
+
 def test_a_prior_that_is_alike_for_all_classes_may_be_written_out() -> None:
     once = candide.GaussianNB(parameter_prior=NormalInverseGamma(scale=[1.0, 2.0]), variance="shared").fit(X, y)
     rows = NormalInverseGamma(scale=np.tile([1.0, 2.0], (3, 1)))
@@ -274,6 +286,8 @@ CONTRADICTIONS = [
     ("GaussianNB", {"variance": "pooled"}, "variance is 'pooled'; it must be one of class, shared"),
     ("MultinomialNB", {"parameter_prior": [Dirichlet()]}, "has 1 priors for 2 columns"),
     ("MultinomialNB", {"parameter_prior": {0: Dirichlet(), 5: Dirichlet()}}, "there is no column 5"),
+    ("BernoulliNB", {"parameter_prior": {"x0": Beta(), 0: Beta()}}, "there is column 0 twice"),
+    ("BernoulliNB", {"parameter_prior": {"x1": Beta()}}, "there is column 'x0' without a prior"),
     ("MultinomialNB", {"parameter_prior": Dirichlet([1, 1, 1])}, "shape (3,) for 2 columns"),
 ]
 

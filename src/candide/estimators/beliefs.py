@@ -56,12 +56,22 @@ def stacked(priors: Any) -> Any:
 
 
 def _in_order(given: Mapping[Any, Any], n_features: int, names: Array | None) -> list[Any]:
-    columns = list(range(n_features)) if names is None else names.tolist()
-    missing, strange = [c for c in columns if c not in given], [c for c in given if c not in columns]
-    if missing or strange:
-        what = f"no column {strange[0]!r}" if strange else f"column {missing[0]!r} without a prior"
-        raise ParameterError(f"parameter_prior by column: there is {what}; give a prior for each of {columns[:10]}")
-    return [given[column] for column in columns]
+    """By the names that tables print (x0, x1, … where columns have none), or by position."""
+    printed = [f"x{j}" for j in range(n_features)] if names is None else names.tolist()
+    places = {name: j for j, name in enumerate(printed)} | {j: j for j in range(n_features)}
+    found: dict[int, Any] = {}
+    for key, prior in given.items():
+        if key not in places or places[key] in found:
+            raise _wrong_column(f"column {key!r} twice" if key in places else f"no column {key!r}", printed)
+        found[places[key]] = prior
+    for j in range(n_features):
+        if j not in found:
+            raise _wrong_column(f"column {printed[j]!r} without a prior", printed)
+    return [found[j] for j in range(n_features)]
+
+
+def _wrong_column(what: str, printed: list[Any]) -> ParameterError:
+    return ParameterError(f"parameter_prior by column: there is {what}; give a prior for each of {printed[:10]}")
 
 
 def _check_shape(prior: Any, n_features: int) -> None:
