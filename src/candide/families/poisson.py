@@ -58,6 +58,11 @@ class Poisson(Plain):
     def with_alpha(self, alpha: float | Floats) -> Poisson:
         return replace(self, prior=Gamma(alpha, self.prior.rate), overall=None)
 
+    def most_alpha(self, statistics: Counts) -> Floats:
+        # A shape is in events, of which the believed rows hold as many as the others.
+        mean = _over(statistics.dense(), np.broadcast_to(statistics.observed(), statistics.total.shape), 0.0)
+        return np.asarray(np.maximum(super().most_alpha(statistics), 10.0 * mean.max(axis=0) * self.prior.rate))
+
     def parts(self, statistics: Counts) -> tuple[Floats, Floats]:
         """Events and exposure, prior included: their ratio is the rate."""
         events = statistics.dense() + pseudo_count(self.prior.shape, self.estimate)
