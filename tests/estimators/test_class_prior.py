@@ -44,6 +44,7 @@ def shifted(log_probability: Floats, change: Floats) -> Floats:
         (Dirichlet([1, 2, 7]), np.add(ROWS, [1, 2, 7]) / 70),
         (OTHER, OTHER),
         (OTHER.tolist(), OTHER),
+        ({"cat": 0.3, "ant": 0.2, "bee": 0.5}, OTHER),
     ],
     ids=str,
 )
@@ -53,6 +54,28 @@ def test_ways_to_say_it(name: str, given: Any, expected: Floats) -> None:
     np.testing.assert_allclose(np.exp(model.class_log_prior_), expected, rtol=1e-12)
     reference = made(name, "uniform").fit(X, y).predict_log_proba(X)
     np.testing.assert_allclose(model.predict_log_proba(X), shifted(reference, np.log(expected)), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("given", [None, "smoothed", Dirichlet(0.5), Dirichlet([1, 2, 7])], ids=str)
+def test_balanced_is_uniform(name: str, given: Any) -> None:
+    model = made(name, given, class_weight="balanced").fit(X, y)
+    np.testing.assert_allclose(model.class_prior_, np.full(3, 1 / 3), rtol=1e-12)
+
+
+@pytest.mark.parametrize("given", ["smoothed", Dirichlet(2.0)], ids=str)
+def test_a_prior_that_is_fitted_and_not_fitted(given: Any) -> None:
+    with pytest.raises(ParameterError, match=r"fit_prior is False, .* follows the rows; leave one"):
+        made("BernoulliNB", given, fit_prior=False).fit(X, y)
+    assert made("BernoulliNB", "uniform", fit_prior=False).fit(X, y).class_prior_.tolist() == [1 / 3] * 3
+
+
+def test_a_prior_by_label_follows_the_classes() -> None:
+    model = made("BernoulliNB", {"ant": 0.2, "bee": 0.8})
+    with pytest.raises(ParameterError, match=r"names \['ant', 'bee'\]; it must name each of 'ant', 'bee', 'cat'"):
+        model.fit(X, y)
+    model.fit(X[y != "cat"], y[y != "cat"])
+    assert model.class_prior_.tolist() == [0.2, 0.8]
 
 
 def test_smoothing_gives_declared_classes_a_share() -> None:
@@ -73,7 +96,9 @@ def test_class_weights_multiply_a_smoothed_prior() -> None:
         ([0.5, 0.5], "Number of priors must match number of classes"),
         ([0.5, 0.5, 0.5], "sum of the priors should be 1"),
         ([1.5, -0.25, -0.25], "non-negative"),
-        ({"ant": 1.0}, "give one probability per class"),
+        ({"ant": 1.0}, "it must name each of 'ant', 'bee', 'cat'"),
+        ({"ant": 0.5, "bee": 0.5, "cat": -0.1}, "prior of 'cat' is -0.1; it must be a number of at least 0"),
+        ({"ant": 0.5, "bee": 0.5, "cat": 0.5}, "sum of the priors should be 1"),
         (Dirichlet([1, 1]), "2 pseudo-counts for 3 classes"),
     ],
 )

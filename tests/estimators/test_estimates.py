@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -206,11 +207,52 @@ def test_without_variance_the_point_decides() -> None:
     assert model.predict_proba([[3.0], [3.1]]).tolist() == [[1, 0], [0, 1]]
 
 
+@pytest.mark.parametrize("name", ["BernoulliNB", "CategoricalNB", "ComplementNB", "MultinomialNB", "PoissonNB"])
+def test_maximum_likelihood_believes_nothing(name: str) -> None:
+    assert getattr(candide, name)(estimate="mle").fit(COUNTS, y).prior_ is None
+    assert getattr(candide, name)(alpha=0.5).fit(COUNTS, y).prior_ is not None
+
+
+def test_the_prior_of_measurements_is_shown() -> None:
+    assert candide.GaussianNB().fit(X, y).prior_ is None
+    given = Normal(0.0, 2.0, 3.0)
+    assert candide.GaussianNB(parameter_prior=given).fit(X, y).prior_ == given
+    taken = candide.GaussianNB(estimate="map").fit(X, y).prior_
+    np.testing.assert_allclose(taken.location, X.mean(axis=0))
+    np.testing.assert_allclose(taken.scale, X.var(axis=0) / 2)
+    np.testing.assert_array_equal([taken.strength, taken.shape], [[0.5, 0.5], [1.0, 1.0]])
+
+
+@pytest.mark.parametrize("columns", [None, ["day", "night", "dusk"]])
+def test_columns_have_their_printed_names_and_positions(columns: list[str] | None) -> None:
+    priors = [Gamma(1, 2), Gamma(3, 4), Gamma(5, 6)]
+    frame = COUNTS if columns is None else pd.DataFrame(COUNTS, columns=columns)
+    names = list(dict.fromkeys(candide.PoissonNB().fit(frame, y).parameters()["column"].tolist()))
+    meant = candide.PoissonNB(parameter_prior=priors).fit(frame, y).prior_
+    for keys in (names, [0, 1, 2], [names[0], 1, names[2]]):
+        given = dict(reversed(list(zip(keys, priors, strict=True))))
+        assert candide.PoissonNB(parameter_prior=given).fit(frame, y).prior_ == meant
+
+
+def test_a_prior_that_is_alike_for_all_classes_may_be_written_out() -> None:
+    once = candide.GaussianNB(parameter_prior=NormalInverseGamma(scale=[1.0, 2.0]), variance="shared").fit(X, y)
+    rows = NormalInverseGamma(scale=np.tile([1.0, 2.0], (3, 1)))
+    thrice = candide.GaussianNB(parameter_prior=rows, variance="shared").fit(X, y)
+    np.testing.assert_array_equal(once.var_, thrice.var_)
+
+
+def test_the_evidence_of_normals_asks_for_their_prior() -> None:
+    with pytest.raises(ParameterError, match="estimate='mean', 'map' or 'predictive', or give") as caught:
+        candide.GaussianNB().fit(X, y).log_evidence()
+    assert "alpha" not in str(caught.value)
+
+
 # Contradictions.
 
 NIG = NormalInverseGamma()
 COUNTED = {"BernoulliNB": Beta(), "MultinomialNB": Dirichlet(), "ComplementNB": Dirichlet(),
            "CategoricalNB": Dirichlet(), "PoissonNB": Gamma()}  # fmt: skip
+BY_CLASS = np.array([[1.0, 1.0], [2.0, 1.0]])
 CONTRADICTIONS = [
     *((name, {"alpha": 1.0, "estimate": "mle"}, "alpha is given with estimate='mle'") for name in COUNTED),
     *((name, {"alpha": "loo", "estimate": "mle"}, "alpha is given with estimate='mle'") for name in COUNTED),
@@ -224,16 +266,28 @@ CONTRADICTIONS = [
     ("PoissonNB", {"beta": 2.0, "parameter_prior": Gamma()}, "beta and parameter_prior are both given"),
     ("PoissonNB", {"beta": 0.0, "estimate": "predictive"}, "is none; pseudo-counts must be above 0"),
     ("ComplementNB", {"estimate": "predictive"}, "complement scores are none; use MultinomialNB"),
-    ("ComplementNB", {"alpha": "evidence"}, "complement scores are none; use MultinomialNB"),
+    ("ComplementNB", {"alpha": "evidence"}, "complement scores are none; use MultinomialNB, or alpha='loo'"),
     ("GaussianNB", {"parameter_prior": NIG, "estimate": "mle"}, "maximum likelihood knows no prior; leave one"),
     ("GaussianNB", {"ddof": 1, "estimate": "map"}, "ddof is given with estimate='map'"),
-    ("GaussianNB", {"ddof": 1, "parameter_prior": NIG}, "ddof is given with estimate='mean'"),
+    ("GaussianNB", {"ddof": 1, "parameter_prior": NIG}, "ddof is given with a parameter_prior, where"),
+    ("GaussianNB", {"estimate": np.array(["map", "mean"])}, "it must be None, 'mean'"),
+    ("GaussianNB", {"variance": np.array(["class"])}, "it must be one of class, shared"),
+    *(
+        ("GaussianNB", {"parameter_prior": prior, "variance": "shared"}, "variance is 'shared', and " + part)
+        for prior, part in (
+            (NormalInverseGamma(scale=BY_CLASS), "scale of the parameter_prior differs by class"),
+            (NormalInverseGamma(shape=BY_CLASS), "shape of the parameter_prior differs by class"),
+            (Normal(noise=BY_CLASS), "noise of the parameter_prior differs by class"),
+        )
+    ),
     ("GaussianNB", {"var_smoothing": 1e-9, "estimate": "mean"}, "var_smoothing is given with estimate='mean'"),
     ("GaussianNB", {"parameter_prior": Beta()}, "must be a candide.priors.NormalInverseGamma or Normal"),
     ("GaussianNB", {"parameter_prior": NormalInverseGamma(strength=0)}, "strength, shape and scale must be above 0"),
     ("GaussianNB", {"variance": "pooled"}, "variance is 'pooled'; it must be one of class, shared"),
     ("MultinomialNB", {"parameter_prior": [Dirichlet()]}, "has 1 priors for 2 columns"),
     ("MultinomialNB", {"parameter_prior": {0: Dirichlet(), 5: Dirichlet()}}, "there is no column 5"),
+    ("BernoulliNB", {"parameter_prior": {"x0": Beta(), 0: Beta()}}, "there is column 0 twice"),
+    ("BernoulliNB", {"parameter_prior": {"x1": Beta()}}, "there is column 'x0' without a prior"),
     ("MultinomialNB", {"parameter_prior": Dirichlet([1, 1, 1])}, "shape (3,) for 2 columns"),
 ]
 

@@ -139,6 +139,23 @@ def test_alpha_by_evidence_finds_the_higher_of_two_peaks() -> None:
     assert candide.BernoulliNB(alpha="evidence").fit(X, labels).log_evidence() > max(evidence) - 1e-5
 
 
+def test_alpha_of_rates_is_as_large_as_the_counts() -> None:
+    """A shape is in events: with thousands of them a row, the best prior has thousands too."""
+    X = RANDOM.poisson(5000.0, (40, 2))
+    for beta in (1.0, 10.0):
+        model = candide.PoissonNB(alpha="evidence", beta=beta).fit(X, LABELS)
+        np.testing.assert_allclose(model.prior_.shape / beta, 5000, rtol=0.02)
+
+
+@pytest.mark.parametrize("name", CHOOSERS)
+def test_alpha_by_evidence_is_1_where_all_are_alike(name: str) -> None:
+    """A column that nobody observed; one row, of which rates alone can learn; a column of one value."""
+    assert chosen(getattr(candide, name)(alpha="evidence").fit([[np.nan], [np.nan]], [0, 1])) == 1
+    if name != "PoissonNB":
+        assert chosen(getattr(candide, name)(alpha="evidence").fit([[1]], [0])) == 1
+    assert chosen(candide.CategoricalNB(alpha="evidence").fit([["red"]] * 9, LABELS[:9])) == 1
+
+
 def own_log_loss(name: str, alpha: float, X: Any) -> Floats:
     """Log posteriors of rows left out, by brute force over the grid."""
     model = getattr(candide, name)(alpha=alpha).fit(X, LABELS)

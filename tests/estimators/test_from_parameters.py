@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import candide
 from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
 from candide.exceptions import CandideError, InputError, ParameterError
-from candide.priors import Dirichlet
+from candide.priors import Beta, Dirichlet, Gamma, NormalInverseGamma
 
 RANDOM = np.random.default_rng(3)
 N_ROWS, CLASSES = 60, np.array(["north", "east", "south"])
@@ -168,6 +169,36 @@ def test_a_dirichlet_follows_the_order_of_the_classes() -> None:
     np.testing.assert_allclose(model.class_prior_, [15 / 20, 5 / 20])
 
 
+BY_CLASS = np.array([[0.5, 1.0, 2.0, 3.0], [4.0, 1.5, 0.2, 0.1], [2.0, 2.5, 0.7, 6.0]])  # in the order of CLASSES
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "make"),
+    [
+        *((name, "alpha", np.asarray) for name in NAMES if name != "GaussianNB"),
+        ("MultinomialNB", "alpha", np.ndarray.tolist),
+        ("BernoulliNB", "parameter_prior", lambda rows: Beta(rows, 2.0)),
+        ("PoissonNB", "parameter_prior", lambda rows: Gamma([1.0, 2.0, 3.0, 4.0], rows)),
+        ("GaussianNB", "parameter_prior", lambda rows: NormalInverseGamma(rows, 2.0, 1.5, rows)),
+    ],
+)
+def test_rows_of_a_setting_follow_the_order_of_the_classes(name: str, setting: str, make: Any) -> None:
+    model, _, rows = counted(name, **{setting: make(BY_CLASS)})
+    twin = getattr(candide, name)(**{setting: make(BY_CLASS[np.argsort(CLASSES)])})
+    assert_same(model, twin.fit(rows, LABELS), rows)
+
+
+def test_pseudo_counts_follow_the_order_of_the_values() -> None:
+    table, values, alpha = [[3, 1, 0], [0, 2, 2]], ["sun", "rain", "snow"], np.array([1.0, 2.0, 7.0])
+    expected = (np.array(table) + alpha) / (np.array([[4], [4]]) + 10)
+    for prior in (Dirichlet(alpha), [Dirichlet(alpha)], {"sky": Dirichlet(alpha)}):
+        given = {"parameter_prior": prior, "feature_names": ["sky"]}
+        model = CategoricalNB.from_counts([table], categories=[values], **given)
+        places = model.categories_[0].tolist()
+        shares = np.exp(model.feature_log_prob_[0])[:, [places.index(v) for v in values]]
+        np.testing.assert_allclose(shares, expected)
+
+
 # Small print.
 
 
@@ -178,6 +209,33 @@ def test_feature_names_are_those_of_the_frame() -> None:
     model.predict(pd.DataFrame({"day": [1], "night": [2]}))
     with pytest.raises(ValueError, match="feature names"):
         model.predict(pd.DataFrame({"night": [1], "day": [2]}))
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_a_frame_names_the_columns(frame: Any) -> None:
+    table = frame({"day": [0.25, 0.5], "night": [0.75, 0.5]})
+    for model in (
+        BernoulliNB.from_parameters(table),
+        BernoulliNB.from_counts(table, [1, 1]),
+        MultinomialNB.from_parameters(table),
+        ComplementNB.from_counts(table),
+        PoissonNB.from_counts(table, [2, 3]),
+        GaussianNB.from_parameters(table, table),
+        GaussianNB.from_counts([2, 3], table, table),
+    ):
+        assert model.feature_names_in_.tolist() == ["day", "night"]
+    assert BernoulliNB.from_parameters(table, feature_names=["a", "b"]).feature_names_in_.tolist() == ["a", "b"]
+    assert not hasattr(PoissonNB.from_parameters(pd.DataFrame([[1.0, 2.0]])), "feature_names_in_")
+    weather = CategoricalNB.from_counts([frame({"sun": [3, 0], "rain": [1, 2]})])
+    assert weather.categories_[0].tolist() == ["rain", "sun"]
+    assert CategoricalNB.from_counts([pd.DataFrame([[1, 2]])]).categories_[0].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("estimate", ["mean", "map", "predictive"])
+def test_the_variances_of_the_table_are_unbiased_whatever_the_estimate(estimate: str) -> None:
+    """``ddof`` says how to read the table."""
+    model, _, rows = counted("GaussianNB", estimate=estimate)
+    assert_same(model, GaussianNB(estimate=estimate).fit(rows, LABELS), rows)
 
 
 def test_a_value_that_nobody_saw_takes_part_in_the_smoothing() -> None:
@@ -225,6 +283,7 @@ def test_text_as_a_table_of_counts_needs_no_class_count() -> None:
 
 
 TWO = [[0.5, 0.5], [0.25, 0.75]]
+FRAME = pd.DataFrame(TWO, columns=["a", "b"])
 WRONG: list[tuple[str, Any, str]] = [
     ("flat", lambda: BernoulliNB.from_parameters([0.5, 0.5]), r"shape \(2,\); give one row per class"),
     ("text", lambda: PoissonNB.from_parameters([["x"]]), "rate is no table of numbers"),
@@ -248,6 +307,12 @@ WRONG: list[tuple[str, Any, str]] = [
     ),
     ("rows", lambda: CategoricalNB.from_counts([[[2, 3]]], [4]), "row 0 of table 0 sums to 5, .* has 4 rows"),
     ("ddof", lambda: GaussianNB.from_counts([1, 2], [[0], [1]], [[1], [1]], ddof=1), "needs more rows than ddof"),
+    ("rows", lambda: GaussianNB.from_counts([0, 2], TWO, TWO), "row 0 of mean and variance .* class_count is 0"),
+    (
+        "names",
+        lambda: GaussianNB.from_parameters(FRAME, FRAME[["b", "a"]]),
+        "name their columns differently",
+    ),
     ("tables", lambda: CategoricalNB.from_counts([]), "there are no table; give one table per column"),
     ("tables", lambda: CategoricalNB.from_parameters([TWO, [[1.0]]]), "tables of 1 and 2 rows"),
     ("values", lambda: CategoricalNB.from_parameters([TWO], []), "categories has 0 lists for 1 columns"),

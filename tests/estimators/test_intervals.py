@@ -159,3 +159,21 @@ def test_levels(level: Any) -> None:
 def test_names_of_columns() -> None:
     frame = pd.DataFrame(COUNTS, columns=["a", "b", "c"])
     assert candide.PoissonNB().fit(frame, y).intervals()["column"].tolist() == ["a", "b", "c"] * 2
+
+
+@pytest.mark.parametrize("name", ["BernoulliNB", "CategoricalNB", "PoissonNB"])
+def test_one_column_without_a_prior_leaves_the_others_theirs(name: str) -> None:
+    """Jeffreys' prior takes the place of none column by column."""
+    alpha = np.array([2.0, 0.0, 3.0])
+    mixed, without = (fitted(name, {"alpha": values}).intervals() for values in (alpha, 0.0))
+    with_prior = fitted(name, {"alpha": np.where(alpha > 0, alpha, 1.0)}).intervals()
+    second = mixed["column"] == "x1"
+    for end in ("low", "high"):
+        np.testing.assert_allclose(mixed[end][~second], with_prior[end][~second], rtol=1e-12)
+        np.testing.assert_allclose(mixed[end][second], without[end][second], rtol=1e-12)
+
+
+def test_a_rate_without_believed_events_keeps_the_believed_rows() -> None:
+    table = candide.PoissonNB(alpha=0, beta=5.0).fit(COUNTS, y).intervals(0.9)
+    events, rows = COUNTS[y == 0][:, 0].sum(), 16
+    np.testing.assert_allclose(table["low"][0], stats.gamma(events + 0.5, scale=1 / (rows + 5.0)).ppf(0.05))

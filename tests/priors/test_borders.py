@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import re
 from typing import Any
 
@@ -102,6 +104,30 @@ def test_parameters_are_numbers(kind: type, value: Any) -> None:
         (lambda: Gamma().learn([3, -1]), "values hold -1; a count of events is at least 0"),
         (lambda: Normal().learn([INF]), "values hold an infinite number; leave it out"),
         (lambda: NormalInverseGamma().learn([1, -INF]), "values hold an infinite number; leave it out"),
+        (lambda: Gamma().learn(["red"]), "values are not all numbers ('red' is a text); each must be one"),
+        (lambda: Dirichlet([1, 1]).learn([0, "1"]), "values are not all numbers ("),
+        (lambda: Beta().learn([[1], [0, 1]]), "values are not all numbers ("),
+        (lambda: Beta("1", 1), "a of Beta is '1'; it must be a number or an array of numbers"),
+        (lambda: Dirichlet(["1", 2]), "concentration of Dirichlet is ['1', 2]; it must be a number"),
+        (lambda: Dirichlet([]), "concentration of Dirichlet is empty; give at least one number"),
+        (lambda: Beta([1, 2], [1, 2, 3]), "shapes that do not go together: a (2,), b (3,); give single numbers"),
+        (lambda: Beta().posterior(-0.5, 3), "on is -0.5; it must be finite and of at least 0"),
+        (lambda: Beta().log_evidence(1, [1, -3]), "off is [1, -3]; it must be finite and of at least 0"),
+        (lambda: Beta([1, 2]).posterior([1, 2, 3], 0), "do not go together: a (2,), on (3,); give single numbers"),
+        (lambda: Dirichlet([1, 1]).posterior([-0.5, 1]), "count is [-0.5, 1]; it must be finite and of at least 0"),
+        (lambda: Dirichlet([1, 1, 1]).posterior([3, 1]), "do not go together: concentration (3,), count (2,)"),
+        (lambda: Dirichlet([1, 1, 1]).posterior([3]), "count has shape (1,) for 3 outcomes; give one number for each"),
+        (lambda: Dirichlet([1, 1, 1]).log_evidence(3), "count has shape () for 3 outcomes; give one number for each"),
+        (lambda: Gamma().posterior(1, -0.5), "exposure is -0.5; it must be finite and of at least 0"),
+        (lambda: Gamma().log_evidence(NAN, 1), "events is nan; it must be finite and of at least 0"),
+        (lambda: Normal().posterior(INF, 1), "mean is inf; it must be finite"),
+        (lambda: Normal().log_evidence(0, -1, 2), "weight is -1; it must be finite and of at least 0"),
+        (lambda: NormalInverseGamma().posterior(0, 3, -0.1), "scatter is -0.1; it must be finite and of at least 0"),
+        (lambda: NormalInverseGamma([0, 0]).posterior(0, [1, 2, 3], 0), "location (2,), weight (3,); give single"),
+        (lambda: Beta().sample(-1), "n is -1; the number of draws must be a whole number above 0"),
+        (lambda: NormalInverseGamma().sample(2.5), "n is 2.5; the number of draws must be a whole number above 0"),
+        (lambda: Dirichlet([1, 1]).predictive(0), "n is 0; the number of draws must be a whole number above 0"),
+        (lambda: Gamma(1, 0).predictive(), "does not integrate to 1, so it has no draws, no predictions and no"),
     ],
 )  # fmt: skip
 def test_refused(made: Any, said: str) -> None:
@@ -124,6 +150,9 @@ def test_priors_do_not_change() -> None:
         prior.concentration[0] = 7
     with pytest.raises(AttributeError):
         prior.concentration = 3
+    for twin in (copy.deepcopy(prior), pickle.loads(pickle.dumps(prior))):
+        assert twin == prior
+        assert not twin.concentration.flags.writeable
 
 
 def test_equal_priors() -> None:
@@ -136,5 +165,6 @@ def test_equal_priors() -> None:
 def test_readable() -> None:
     assert repr(Beta(0.5, 1e-9)) == "Beta(a=0.5, b=1e-09)"
     assert repr(Dirichlet([[1, 2], [3, 4.25]])) == "Dirichlet(concentration=[[1, 2], [3, 4.25]])"
-    assert repr(Gamma(np.ones(9), 2)) == "Gamma(shape=array(9,), rate=2)"
+    assert repr(Gamma(np.ones(9), 2)) == "Gamma(shape=array of shape (9,), rate=2)"
+    assert repr(Beta(1234567, 0.1)) == "Beta(a=1234567, b=0.1)"
     assert eval(repr(NormalInverseGamma(1, 2, 3, 4))) == NormalInverseGamma(1, 2, 3, 4)

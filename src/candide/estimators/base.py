@@ -310,6 +310,12 @@ class BaseNB(Desk, Answers, ClassifierMixin, BaseEstimator, ABC):  # type: ignor
         return read_only(self._fitted().log_prior)
 
     @property
+    def prior_(self) -> Any:
+        """What was believed about the parameters before data, chosen pseudo-counts included; None without a prior."""
+        family = self._fitted().family
+        return None if family.estimate == "mle" else family.prior
+
+    @property
     def n_parameters_(self) -> int:
         """How many free parameters the model has, p(class) included."""
         return self._fitted().n_parameters

@@ -19,7 +19,7 @@ def read_estimate(estimate: Any, default: Estimate) -> Estimate:
     """One of the four ways to estimate."""
     if estimate is None:
         return default
-    if estimate not in ESTIMATES:
+    if not isinstance(estimate, str) or estimate not in ESTIMATES:
         raise ParameterError(f"estimate is {estimate!r}; it must be None, {', '.join(map(repr, ESTIMATES))}")
     checked: Estimate = estimate
     return checked
@@ -56,12 +56,22 @@ def stacked(priors: Any) -> Any:
 
 
 def _in_order(given: Mapping[Any, Any], n_features: int, names: Array | None) -> list[Any]:
-    columns = list(range(n_features)) if names is None else names.tolist()
-    missing, strange = [c for c in columns if c not in given], [c for c in given if c not in columns]
-    if missing or strange:
-        what = f"no column {strange[0]!r}" if strange else f"column {missing[0]!r} without a prior"
-        raise ParameterError(f"parameter_prior by column: there is {what}; give a prior for each of {columns[:10]}")
-    return [given[column] for column in columns]
+    """By the names that tables print (x0, x1, … where columns have none), or by position."""
+    printed = [f"x{j}" for j in range(n_features)] if names is None else names.tolist()
+    places = {name: j for j, name in enumerate(printed)} | {j: j for j in range(n_features)}
+    found: dict[int, Any] = {}
+    for key, prior in given.items():
+        if key not in places or places[key] in found:
+            raise _wrong_column(f"column {key!r} twice" if key in places else f"no column {key!r}", printed)
+        found[places[key]] = prior
+    for j in range(n_features):
+        if j not in found:
+            raise _wrong_column(f"column {printed[j]!r} without a prior", printed)
+    return [found[j] for j in range(n_features)]
+
+
+def _wrong_column(what: str, printed: list[Any]) -> ParameterError:
+    return ParameterError(f"parameter_prior by column: there is {what}; give a prior for each of {printed[:10]}")
 
 
 def _check_shape(prior: Any, n_features: int) -> None:
@@ -78,23 +88,31 @@ def class_prior_of(given: Any, fitted: bool, class_weight: Any) -> ClassPrior:
     """A class prior from an estimator's parameters."""
     if not isinstance(fitted, (bool, np.bool_)):
         raise ParameterError(f"fit_prior is {fitted!r}; it must be True or False")
-    weights = _read_class_weight(class_weight)
-    if isinstance(given, Dirichlet):
-        return ClassPrior(None, True, weights, given.concentration)
-    if isinstance(given, str):
-        if given not in ("smoothed", "uniform"):
-            raise ParameterError(
-                f"the class prior is {given!r}; it must be None (shares of the rows), 'smoothed', 'uniform', a "
-                "Dirichlet, or one probability per class"
-            )
-        return ClassPrior(None, given == "smoothed", weights, float(given == "smoothed"))
-    if given is None:
-        return ClassPrior(None, bool(fitted), weights)
+    weights, word = _read_class_weight(class_weight), given if isinstance(given, str) else None
+    if word not in (None, "smoothed", "uniform"):
+        raise ParameterError(
+            f"the class prior is {given!r}; it must be None (shares of the rows), 'smoothed', 'uniform', a Dirichlet, "
+            "or one probability per class (in sorted order, or a dict by label)"
+        )
+    if given is None or word == "uniform":
+        return ClassPrior(None, bool(fitted) and given is None, weights)
+    if word is None and not isinstance(given, Dirichlet):
+        return ClassPrior(_read_shares(given), bool(fitted), weights)
+    if not fitted:
+        raise ParameterError(
+            f"fit_prior is False, which makes all classes alike, and class_prior is {given!r}, which follows the rows; "
+            "leave one of them out"
+        )
+    return ClassPrior(None, True, weights, 1.0 if word else given.concentration)
+
+
+def _read_shares(given: Any) -> Any:
+    if isinstance(given, Mapping):
+        return {label: number(share, f"the class prior of {label!r}") for label, share in given.items()}
     try:
-        values = np.array(given, dtype=np.float64)  # a copy: the caller may change its own later
+        return np.array(given, dtype=np.float64)  # a copy: the caller may change its own later
     except (TypeError, ValueError):
         raise ParameterError(f"the class prior is {given!r}; give one probability per class, or None") from None
-    return ClassPrior(values, bool(fitted), weights)
 
 
 def _read_class_weight(class_weight: Any) -> Any:

@@ -11,7 +11,7 @@ from ..kernels.data import Floats
 from ..priors import Beta
 from .discrete import CountNB
 from .settings import DEFAULTS, number
-from .tables import presences, read_table
+from .tables import column_names, presences, read_table
 from .textbook import ready_model
 
 
@@ -110,8 +110,8 @@ class BernoulliNB(CountNB):
         well   test        1   0.05         0.05
         """
         statistics = presences(read_table(probability, "probability", most=1.0))
-        n_features = statistics.total.shape[1]
-        return ready_model(cls, statistics, n_features, classes, class_prior, feature_names, {"estimate": "mle"})
+        n_features, names = statistics.total.shape[1], column_names(feature_names, probability)
+        return ready_model(cls, statistics, n_features, classes, class_prior, names, {"estimate": "mle"})
 
     @classmethod
     def from_counts(
@@ -142,8 +142,8 @@ class BernoulliNB(CountNB):
         array([[0.037, 0.963]])
         """
         statistics = presences(count, class_count)
-        n_features = statistics.total.shape[1]
-        return ready_model(cls, statistics, n_features, classes, class_prior, feature_names, settings)
+        n_features, names = statistics.total.shape[1], column_names(feature_names, count)
+        return ready_model(cls, statistics, n_features, classes, class_prior, names, settings)
 
     def _family(self, n_features: int) -> Bernoulli:
         threshold = None if self.binarize is None else number(self.binarize, "binarize")

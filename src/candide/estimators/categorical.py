@@ -15,7 +15,7 @@ from .base import read_only
 from .beliefs import read_prior
 from .discrete import DiscreteNB
 from .settings import DEFAULTS, choice
-from .tables import category_counts, category_shares
+from .tables import category_counts, category_shares, table_categories
 from .textbook import ready_model
 
 
@@ -116,7 +116,8 @@ class CategoricalNB(DiscreteNB):
         tables : list of arrays of shape (n_classes, n_categories)
             For each column, the probabilities of its values in each class; rows sum to 1.
         categories : list of lists, optional
-            For each column, its values in the order of its table; by default the codes 0, 1, …
+            For each column, its values in the order of its table; by default those that data frames name, or the
+            codes 0, 1, …
         classes, class_prior, feature_names
             As in ``MultinomialNB.from_parameters``.
 
@@ -127,7 +128,8 @@ class CategoricalNB(DiscreteNB):
         array([[0.333, 0.667],
                [1.   , 0.   ]])
         """
-        statistics = category_shares(tables, categories)
+        categories = table_categories(categories, tables)
+        statistics, _ = category_shares(tables, categories)
         settings = {"estimate": "mle", "categories": "range" if categories is None else "seen"}
         return ready_model(cls, statistics, len(statistics.labels), classes, class_prior, feature_names, settings)
 
@@ -164,7 +166,11 @@ class CategoricalNB(DiscreteNB):
         >>> model.predict_proba([["snow"]])               # (4/6) · 1/7 and (2/6) · 1/5
         array([[0.58823529, 0.41176471]])
         """
-        statistics = category_counts(tables, class_count, categories)
+        categories = table_categories(categories, tables)
+        statistics, orders = category_counts(tables, class_count, categories)
+        if "parameter_prior" in settings:
+            priors = _by_column(settings["parameter_prior"], len(orders), feature_names)
+            settings["parameter_prior"] = _in_value_order(priors, orders)
         settings["categories"] = "range" if categories is None else "seen"
         if not statistics.count.any(axis=0).all():
             # So that the smoothing does not change when rows are forgotten, and with them values that nobody saw.
@@ -182,12 +188,7 @@ class CategoricalNB(DiscreteNB):
         return family
 
     def _read_prior(self) -> Any:
-        """A Dirichlet is about the values of a column, so that an array in it has one pseudo-count per value."""
-        names = getattr(self, "feature_names_in_", None)
-        given = self.parameter_prior
-        if isinstance(given, Dirichlet) and np.ndim(given.concentration):
-            given = [given] * self.n_features_in_
-        return read_prior(given, (Dirichlet,), self.n_features_in_, names)
+        return _by_column(self.parameter_prior, self.n_features_in_, getattr(self, "feature_names_in_", None))
 
     def _encode(self, X: Any) -> Any:
         return read_categories(X)
@@ -226,3 +227,21 @@ class CategoricalNB(DiscreteNB):
         tags.input_tags.string = True
         tags.input_tags.sparse = False
         return tags
+
+
+def _by_column(given: Any, n_features: int, names: Any) -> Any:
+    """A Dirichlet is about the values of a column, so that an array in it has one pseudo-count per value."""
+    if isinstance(given, Dirichlet) and np.ndim(given.concentration):
+        given = [given] * n_features
+    return read_prior(given, (Dirichlet,), n_features, None if names is None else np.asarray(names, dtype=object))
+
+
+def _in_value_order(priors: Any, orders: list[Array]) -> Any:
+    """Priors of the columns with their pseudo-counts by the sorted values; one number for all values stays."""
+    if not isinstance(priors, tuple):
+        return priors
+    counts = [np.asarray(prior.concentration) for prior in priors]
+    return [
+        Dirichlet(count[order]) if count.shape == order.shape else prior
+        for prior, count, order in zip(priors, counts, orders, strict=True)
+    ]

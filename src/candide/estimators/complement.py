@@ -12,7 +12,7 @@ from ..kernels.data import Floats
 from ..priors import Dirichlet
 from .discrete import CountNB
 from .settings import DEFAULTS, flag
-from .tables import read_probabilities, sums
+from .tables import column_names, read_probabilities, sums
 from .textbook import ready_model
 
 
@@ -27,6 +27,10 @@ class _Refused:
             f"ComplementNB has no {self.name}: its scores compare a row with the other classes and are no log "
             "probability of the row; use MultinomialNB for a density"
         )
+
+
+def _no_density(asked: str, advice: str) -> ParameterError:
+    return ParameterError(f"{asked} asks for a density of the row, and complement scores are none; {advice}")
 
 
 class ComplementNB(CountNB):
@@ -118,8 +122,8 @@ class ComplementNB(CountNB):
                [0.7, 0.3]])
         """
         statistics = sums(read_probabilities(probability), "probability")
-        n_features = statistics.total.shape[1]
-        return ready_model(cls, statistics, n_features, classes, class_prior, feature_names, {"estimate": "mle"})
+        n_features, names = statistics.total.shape[1], column_names(feature_names, probability)
+        return ready_model(cls, statistics, n_features, classes, class_prior, names, {"estimate": "mle"})
 
     @classmethod
     def from_counts(
@@ -145,17 +149,15 @@ class ComplementNB(CountNB):
         array(['ham'], dtype='<U4')
         """
         statistics = sums(count, "count", class_count)
-        n_features = statistics.total.shape[1]
-        return ready_model(cls, statistics, n_features, classes, class_prior, feature_names, settings)
+        n_features, names = statistics.total.shape[1], column_names(feature_names, count)
+        return ready_model(cls, statistics, n_features, classes, class_prior, names, settings)
 
     def _family(self, n_features: int) -> Any:
         prior, estimate = self._belief(Dirichlet)
-        if estimate == "predictive" or self._alpha_choice() == "evidence":
-            asked = "estimate='predictive'" if estimate == "predictive" else "alpha='evidence'"
-            raise ParameterError(
-                f"{asked} asks for a density of the row, and complement scores are none; use MultinomialNB, or "
-                "alpha='loo'"
-            )
+        if estimate == "predictive":
+            raise _no_density("estimate='predictive'", "use MultinomialNB")
+        if self._alpha_choice() == "evidence":
+            raise _no_density("alpha='evidence'", "use MultinomialNB, or alpha='loo'")
         return Complement(prior, flag(self.norm, "norm"), estimate)
 
     sample = _Refused()

@@ -123,11 +123,6 @@ class DiscreteNB(BaseNB):
             )
         return alpha if alpha.ndim else float(alpha)
 
-    @property
-    def prior_(self) -> Any:
-        """What was believed about the parameters before data, chosen pseudo-counts included."""
-        return self._fitted().family.prior
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal, Self
 
+import numpy as np
+
 from ..exceptions import ParameterError
 from ..families import Gaussian
 from ..kernels.data import Floats
@@ -12,7 +14,7 @@ from ..priors import Normal, NormalInverseGamma
 from .base import BaseNB, read_only
 from .beliefs import class_prior_of, read_estimate, read_prior, stacked
 from .settings import DEFAULTS, choice, is_given, number
-from .tables import moments
+from .tables import column_names, moments
 from .textbook import ready_model
 
 
@@ -24,8 +26,9 @@ class GaussianNB(BaseNB):
 
     Parameters
     ----------
-    priors : array of shape (n_classes,), "smoothed", "uniform" or Dirichlet, optional
-        Probabilities of the classes in sorted order, or how to find them. By default their shares of the rows.
+    priors : array of shape (n_classes,), dict, "smoothed", "uniform" or Dirichlet, optional
+        Probabilities of the classes in sorted order or by label, or how to find them. By default their shares of the
+        rows.
     var_smoothing : float, default 1e-9
         This share of the largest variance of all columns is added to every variance. 0 is the exact maximum likelihood.
     ddof : float, default 0
@@ -59,6 +62,8 @@ class GaussianNB(BaseNB):
         Means, and variances with the floor; with ``estimate="predictive"`` location and squared scale of Student's t.
     epsilon_ : float
         The floor.
+    prior_ : NormalInverseGamma, Normal or None
+        What was believed before data, be it given or taken from the columns; None by maximum likelihood.
     loo_ : Report
         With ``evaluate=True``: accuracy, log-loss and calibration on rows left out.
     blend_age_ : float
@@ -127,8 +132,8 @@ class GaussianNB(BaseNB):
         array([[0.5, 0.5]])
         """
         statistics = moments(mean, variance)
-        n_features = statistics.mean.shape[1]
-        return ready_model(cls, statistics, n_features, classes, class_prior, feature_names, {"estimate": "mle"})
+        n_features, names = statistics.mean.shape[1], column_names(feature_names, mean, variance)
+        return ready_model(cls, statistics, n_features, classes, class_prior, names, {"estimate": "mle"})
 
     @classmethod
     def from_counts(
@@ -153,8 +158,8 @@ class GaussianNB(BaseNB):
         mean, variance : arrays of shape (n_classes, n_features)
             Of these rows.
         ddof : float, default 0
-            The given variances are sums of squares divided by rows less ``ddof``, and the model divides alike: 1 for
-            the unbiased ones.
+            The given variances are sums of squares divided by rows less ``ddof``: 1 for the unbiased ones. The model
+            divides alike, unless ``estimate`` or ``parameter_prior`` says that a prior does that work.
         classes, class_prior, feature_names, **settings
             As in ``MultinomialNB.from_counts``.
 
@@ -166,9 +171,10 @@ class GaussianNB(BaseNB):
                [24.]]), array([0.4, 0.6]))
         """
         statistics = moments(mean, variance, class_count, number(ddof, "ddof"))
-        settings["ddof"] = ddof
-        n_features = statistics.mean.shape[1]
-        return ready_model(cls, statistics, n_features, classes, class_prior, feature_names, settings)
+        if settings.get("parameter_prior") is None and settings.get("estimate") in (None, "mle"):
+            settings["ddof"] = ddof
+        n_features, names = statistics.mean.shape[1], column_names(feature_names, mean, variance)
+        return ready_model(cls, statistics, n_features, classes, class_prior, names, settings)
 
     def _family(self, n_features: int) -> Gaussian:
         prior = self.parameter_prior
@@ -187,16 +193,22 @@ class GaussianNB(BaseNB):
             return Gaussian(None, estimate, floor, number(self.ddof, "ddof"), shared)
         if given or self.ddof:
             name = "var_smoothing" if given else "ddof"
+            other = "a parameter_prior" if self.estimate is None else f"estimate={estimate!r}"
             raise ParameterError(
-                f"{name} is given with estimate={estimate!r}, where a prior keeps variances from 0; leave one of "
-                "them out"
+                f"{name} is given with {other}, where a prior keeps variances from 0; leave one of them out"
             )
-        if prior is not None:
-            names = getattr(self, "feature_names_in_", None)
-            prior = stacked(read_prior(prior, (NormalInverseGamma, Normal), n_features, names))
-            if not prior.is_proper:
-                raise ParameterError(f"parameter_prior is {prior!r}; strength, shape and scale must be above 0")
-        return Gaussian(prior, estimate, 0.0, 0.0, shared)
+        return Gaussian(None if prior is None else self._read_prior(n_features, shared), estimate, 0.0, 0.0, shared)
+
+    def _read_prior(self, n_features: int, shared: bool) -> NormalInverseGamma | Normal:
+        names = getattr(self, "feature_names_in_", None)
+        prior: NormalInverseGamma | Normal = stacked(
+            read_prior(self.parameter_prior, (NormalInverseGamma, Normal), n_features, names)
+        )
+        if not prior.is_proper:
+            raise ParameterError(f"parameter_prior is {prior!r}; strength, shape and scale must be above 0")
+        if shared:
+            _check_one_variance(prior)
+        return prior
 
     def _class_prior(self) -> ClassPrior:
         return class_prior_of(self.priors, True, self.class_weight)
@@ -217,3 +229,13 @@ class GaussianNB(BaseNB):
         model = self._fitted()
         family: Any = model.family
         return float(family.floor(model.state.statistics))
+
+
+def _check_one_variance(prior: NormalInverseGamma | Normal) -> None:
+    for name in ("noise",) if isinstance(prior, Normal) else ("shape", "scale"):
+        rows = np.atleast_2d(getattr(prior, name))
+        if (rows != rows[0]).any():
+            raise ParameterError(
+                f"variance is 'shared', and {name} of the parameter_prior differs by class; give one number, or one "
+                "per column"
+            )

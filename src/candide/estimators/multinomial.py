@@ -12,7 +12,7 @@ from ..kernels.data import Array, Floats
 from ..priors import Dirichlet
 from .discrete import CountNB
 from .settings import DEFAULTS
-from .tables import read_probabilities, sums
+from .tables import column_names, read_probabilities, sums
 from .textbook import ready_model
 
 
@@ -31,8 +31,9 @@ class MultinomialNB(CountNB):
         False raises pseudo-counts below 1e-10 to 1e-10.
     fit_prior : bool, default True
         False makes the class prior uniform.
-    class_prior : array of shape (n_classes,), "smoothed", "uniform" or Dirichlet, optional
-        Probabilities of the classes in sorted order, or how to find them. By default their shares of the rows.
+    class_prior : array of shape (n_classes,), dict, "smoothed", "uniform" or Dirichlet, optional
+        Probabilities of the classes in sorted order or by label, or how to find them. By default their shares of the
+        rows.
     class_weight : dict, "balanced" or None
         Factors on the class prior; "balanced" makes it uniform.
     estimate : {"mean", "map", "mle", "predictive"}, optional
@@ -119,7 +120,7 @@ class MultinomialNB(CountNB):
         class_prior : array of shape (n_classes,) or dict, optional
             Probabilities of the classes, in the order of ``classes`` or by label; by default all alike.
         feature_names : list of str, optional
-            Names of the columns.
+            Names of the columns; by default those of the table, if it is a data frame.
 
         Examples
         --------
@@ -130,8 +131,8 @@ class MultinomialNB(CountNB):
         array([[0.2, 0.8]])
         """
         statistics = sums(read_probabilities(probability), "probability")
-        n_features = statistics.total.shape[1]
-        return ready_model(cls, statistics, n_features, classes, class_prior, feature_names, {"estimate": "mle"})
+        n_features, names = statistics.total.shape[1], column_names(feature_names, probability)
+        return ready_model(cls, statistics, n_features, classes, class_prior, names, {"estimate": "mle"})
 
     @classmethod
     def from_counts(
@@ -158,7 +159,7 @@ class MultinomialNB(CountNB):
         classes, feature_names
             As in ``from_parameters``.
         **settings
-            Parameters of the constructor. Where there is one value per class, in sorted order.
+            Parameters of the constructor; where there is one row per class, in the order of ``classes``.
 
         Examples
         --------
@@ -167,8 +168,8 @@ class MultinomialNB(CountNB):
         array([0.20588235, 0.79411765, 0.02970297, 0.97029703])
         """
         statistics = sums(count, "count", class_count)
-        n_features = statistics.total.shape[1]
-        return ready_model(cls, statistics, n_features, classes, class_prior, feature_names, settings)
+        n_features, names = statistics.total.shape[1], column_names(feature_names, count)
+        return ready_model(cls, statistics, n_features, classes, class_prior, names, settings)
 
     def _family(self, n_features: int) -> Any:
         return Multinomial(*self._belief(Dirichlet))

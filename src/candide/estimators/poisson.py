@@ -12,7 +12,7 @@ from ..priors import Gamma
 from .base import read_only
 from .discrete import CountNB
 from .settings import DEFAULTS, number
-from .tables import sums
+from .tables import column_names, sums
 from .textbook import ready_model
 
 
@@ -107,8 +107,8 @@ class PoissonNB(CountNB):
         array(['quiet', 'busy'], dtype='<U5')
         """
         statistics = sums(rate, "rate")
-        n_features = statistics.total.shape[1]
-        return ready_model(cls, statistics, n_features, classes, class_prior, feature_names, {"estimate": "mle"})
+        n_features, names = statistics.total.shape[1], column_names(feature_names, rate)
+        return ready_model(cls, statistics, n_features, classes, class_prior, names, {"estimate": "mle"})
 
     @classmethod
     def from_counts(
@@ -139,8 +139,8 @@ class PoissonNB(CountNB):
                [10. ,  5. ]])
         """
         statistics = sums(total, "total", class_count)
-        n_features = statistics.total.shape[1]
-        return ready_model(cls, statistics, n_features, classes, class_prior, feature_names, settings)
+        n_features, names = statistics.total.shape[1], column_names(feature_names, total)
+        return ready_model(cls, statistics, n_features, classes, class_prior, names, settings)
 
     def _family(self, n_features: int) -> Poisson:
         rate = number(self.beta, "beta")

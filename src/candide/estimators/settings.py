@@ -36,6 +36,6 @@ def flag(value: Any, name: str) -> bool:
 
 def choice(value: Any, name: str, allowed: tuple[str, ...]) -> str:
     """A parameter that is one of several words."""
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         raise ParameterError(f"{name} is {value!r}; it must be one of {', '.join(allowed)}")
     return str(value)

@@ -32,6 +32,20 @@ def read_table(
     return table
 
 
+def column_names(feature_names: Any, *tables: Any) -> Any:
+    """Names of the columns as they are given, else those of tables that are data frames, if they are texts."""
+    if feature_names is not None:
+        return feature_names
+    frames = dict.fromkeys(tuple(table.columns) for table in tables if hasattr(table, "columns"))
+    named = [names for names in frames if all(isinstance(name, str) for name in names)]
+    if len(named) > 1:
+        raise InputError(
+            f"the tables name their columns differently, {list(named[0])} and {list(named[1])}; give all of them the "
+            "same columns in the same order"
+        )
+    return named[0] if named else None
+
+
 def read_class_count(class_count: Any, n_classes: int) -> Floats:
     """How many rows each class has; by default one."""
     if class_count is None:
@@ -104,6 +118,12 @@ def moments(mean: Any, variance: Any, class_count: Any = None, ddof: float = 0.0
     center = read_table(mean, "mean", least=-np.inf)
     spread = read_table(variance, "variance", center.shape)
     rows = read_class_count(class_count, len(center))
+    empty = np.flatnonzero((rows <= 0) & (center.any(axis=1) | spread.any(axis=1)))
+    if len(empty):
+        raise InputError(
+            f"row {empty[0]} of mean and variance tells of rows, and its class_count is 0; give the class rows, or "
+            "zeros for what nobody measured"
+        )
     divisor = rows - ddof
     odd = np.flatnonzero((divisor <= 0) & (rows > 0) & spread.any(axis=1))
     if len(odd):
@@ -115,14 +135,24 @@ def moments(mean: Any, variance: Any, class_count: Any = None, ddof: float = 0.0
     return Moments(rows, weight, center, spread * np.maximum(divisor, 0.0)[:, None])
 
 
-def category_shares(tables: Any, categories: Any) -> CategoryCounts:
-    """From the probabilities of each column's values."""
+def table_categories(categories: Any, tables: Any) -> Any:
+    """The values of each column as they are given, else as data frames name them."""
+    if categories is not None or not len(tables) or not all(hasattr(table, "columns") for table in tables):
+        return categories
+    named = [list(table.columns) for table in tables]
+    return None if named == [list(range(len(values))) for values in named] else named
+
+
+def category_shares(tables: Any, categories: Any) -> tuple[CategoryCounts, list[Array]]:
+    """From the probabilities of each column's values; and where each sorted value stood in its table."""
     shares = _read_tables(tables, read_probabilities)
     return _in_slots(np.ones(len(shares[0])), shares, categories)
 
 
-def category_counts(tables: Any, class_count: Any, categories: Any) -> CategoryCounts:
-    """From how many rows of each class have a value; by default a class has the rows of its fullest column."""
+def category_counts(tables: Any, class_count: Any, categories: Any) -> tuple[CategoryCounts, list[Array]]:
+    """From how many rows of each class have a value; by default a class has the rows of its fullest column. And where
+    each sorted value stood in its table.
+    """
     counts = _read_tables(tables, read_table)
     observed = np.stack([count.sum(axis=1) for count in counts], axis=1)
     rows = read_class_count(observed.max(axis=1) if class_count is None else class_count, len(observed))
@@ -145,17 +175,18 @@ def _read_tables(tables: Any, read: Callable[[Any, str], Floats]) -> list[Floats
     return found
 
 
-def _in_slots(rows: Floats, tables: list[Floats], categories: Any) -> CategoryCounts:
+def _in_slots(rows: Floats, tables: list[Floats], categories: Any) -> tuple[CategoryCounts, list[Array]]:
     """Values that nobody saw keep their slot: that they are possible was said."""
     if categories is None:
-        return CategoryCounts(rows, tuple(np.arange(table.shape[1]) for table in tables), np.hstack(tables))
+        codes = [np.arange(table.shape[1]) for table in tables]
+        return CategoryCounts(rows, tuple(codes), np.hstack(tables)), codes
     if len(categories) != len(tables):
         raise InputError(f"categories has {len(categories)} lists for {len(tables)} columns; give one list per column")
     places = [
         _sorted_values(list(values), table, j) for j, (values, table) in enumerate(zip(categories, tables, strict=True))
     ]
     count = np.hstack([table[:, order] for table, (_, order) in zip(tables, places, strict=True)])
-    return CategoryCounts(rows, tuple(labels for labels, _ in places), count)
+    return CategoryCounts(rows, tuple(labels for labels, _ in places), count), [order for _, order in places]
 
 
 def _sorted_values(values: Sequence[Any], table: Floats, j: int) -> tuple[Array, Array]:

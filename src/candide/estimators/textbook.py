@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -34,6 +35,7 @@ def ready_model(
     prior_name = kind._class_prior_name
     if prior_name in settings:
         raise ParameterError(f"{prior_name} is given; what is known of the classes goes into class_prior here")
+    settings = {name: _setting_in_order(value, order) for name, value in settings.items()}
     model = kind(**settings, **{prior_name: _prior_in_order(class_prior, index, order)})
     model.n_features_in_ = n_features
     if feature_names is not None:
@@ -72,6 +74,17 @@ def _prior_in_order(class_prior: Any, index: Index, order: Array) -> Any:
         return Dirichlet(_moved(np.asarray(class_prior.concentration), order)) if per_class else class_prior
     shares = read_shares(class_prior, index.labels)
     return shares if isinstance(class_prior, dict) else _moved(shares, order)
+
+
+def _setting_in_order(value: Any, order: Array) -> Any:
+    """``alpha`` or a prior, whose rows are classes, for the sorted classes."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{f.name: _setting_in_order(getattr(value, f.name), order) for f in fields(value)})
+    try:
+        rows = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return value
+    return rows[order] if rows.ndim == 2 and len(rows) == len(order) else value
 
 
 def _moved(values: Array, order: Array) -> Any:

@@ -12,6 +12,9 @@ from ..kernels.data import Array, Floats, Positions
 from ..priors import Estimate, Prior
 from ..statistics import Statistics
 
+# Shares that are smoothed by so much hardly differ.
+_ALL_ALIKE = float(np.exp(6.0))
+
 
 class Batch(NamedTuple):
     """Encoded rows with their classes: what a family learns from."""
@@ -113,6 +116,9 @@ class Family(Protocol):
     def with_alpha(self, alpha: float | Floats) -> Self:
         """With another pseudo-count: one, or one per column."""
 
+    def most_alpha(self, statistics: Any) -> float | Floats:
+        """The largest pseudo-count worth a try, where the data choose it: one, or one per column."""
+
     def wary(self) -> Self:
         """For judging how usual rows are: what it would pass over counts against a row."""
 
@@ -143,6 +149,9 @@ class Family(Protocol):
 
 class Plain:
     """What holds for most families: classes share no parameter, and no value is passed over."""
+
+    def most_alpha(self, statistics: Any) -> float | Floats:
+        return _ALL_ALIKE
 
     def wary(self) -> Self:
         return self

@@ -19,7 +19,6 @@ from .left_out import own_by_removal, own_by_weight, replace_own
 from .linear import LinearLikelihood, Score, factored, observe_counts
 
 _UNIFORM = Beta(1.0, 1.0)
-_JEFFREYS = Beta(0.5, 0.5)
 
 
 @dataclass(frozen=True)
@@ -110,8 +109,13 @@ class Bernoulli(Plain):
 
     def posterior(self, statistics: Counts) -> Beta:
         on, off = _on_off(statistics)
-        prior = self.prior if self.estimate != "mle" and self.prior.is_proper else _JEFFREYS
-        return prior.posterior(on, np.broadcast_to(off, on.shape))
+        return self._believed().posterior(on, np.broadcast_to(off, on.shape))
+
+    def _believed(self) -> Beta:
+        """The prior, cell by cell; Jeffreys' where it is none."""
+        a, b = np.broadcast_arrays(self.prior.a, self.prior.b)
+        proper = (a > 0) & (b > 0) & (self.estimate != "mle")
+        return Beta(np.where(proper, a, 0.5), np.where(proper, b, 0.5))
 
     def intervals(self, statistics: Counts, level: float) -> tuple[Floats, Floats]:
         low, high = self.posterior(statistics).interval(level)
@@ -130,7 +134,9 @@ class Bernoulli(Plain):
         after = self.posterior(statistics)
         both = polygamma(1, np.asarray(after.a) + after.b)
         on, off = polygamma(1, after.a) - both, polygamma(1, after.b) - both
-        return _score(on, off).of(data, 0.0, self.threshold, kernels)
+        # A column that nobody observed tells the classes nothing, and that much is certain.
+        seen = statistics.observed().any(axis=0)
+        return _score(on * seen, off * seen).of(data, 0.0, self.threshold, kernels)
 
     def amount(self, data: Data) -> None:
         return None

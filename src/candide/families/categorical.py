@@ -160,9 +160,9 @@ class Categorical(Plain):
         return Dirichlet(count + alpha)
 
     def believed(self, alpha: Floats) -> Floats:
-        """Pseudo-counts of a prior that integrates to 1; Jeffreys' where there is none."""
-        proper = self.estimate != "mle" and all(prior.is_proper for prior in self._priors)
-        return alpha if proper else np.full((1, 1), 0.5)
+        """Pseudo-counts of a column whose prior integrates to 1; Jeffreys' where there is none."""
+        proper = (alpha > 0).all(axis=1, keepdims=True) & (self.estimate != "mle")
+        return np.where(proper, alpha, 0.5)
 
     def intervals(self, statistics: CategoryCounts, level: float) -> tuple[Floats, Floats]:
         ends = [after.interval(level) for after in self.posterior(statistics)]

@@ -10,12 +10,12 @@ import numpy as np
 from ..exceptions import InputError, ParameterError
 from ..kernels import Kernels
 from ..kernels.base import NormalTable
-from ..kernels.data import Data, Floats, Positions, Sparse
+from ..kernels.data import Array, Data, Floats, Positions, Sparse
 from ..kernels.places import infinite_cell
 from ..priors import Estimate, MeanVariance, Normal, NormalInverseGamma
 from ..statistics import Moments
 from ..statistics.base import ROUNDING
-from .base import Batch, Plain, Scores, require_proper
+from .base import Batch, Plain, Scores
 from .normal import GaussianLikelihood
 from .normal_left_out import left_out_normal
 from .student import StudentLikelihood
@@ -76,7 +76,7 @@ class Gaussian(Plain):
         overall = Overall(floor, np.where(unknown, np.nan, mean), np.where(unknown, np.nan, variance))
         prior = self.prior
         if prior is None and self.estimate != "mle":
-            prior = _empirical(np.where(unknown, 0.0, mean), np.where(unknown, 0.0, variance))
+            prior = _empirical(mean, variance, unknown)
         return replace(self, overall=overall, prior=prior)
 
     def only(self, j: int) -> Gaussian:
@@ -92,14 +92,22 @@ class Gaussian(Plain):
             return GaussianLikelihood(statistics, *self._most_likely(statistics, self.overall))
         if isinstance(self.prior, Normal):
             after = self.prior.posterior(statistics.mean, statistics.weight)
-            spread = after.predictive().variance if self.estimate == "predictive" else after.noise
+            spread = np.asarray(after.noise) + (after.variance if self.estimate == "predictive" else 0.0)
             return GaussianLikelihood(statistics, np.asarray(after.location), _like(spread, statistics))
         table = self.table(statistics)
         if self.estimate == "predictive":
             return StudentLikelihood(statistics, table)
-        whole = table.shape + self.extra(len(statistics.rows))
-        variance = np.divide(table.scale, whole, out=_like(self.overall.variance, statistics), where=whole > 0)
+        whole, known = table.shape + self.extra(len(statistics.rows)), ~np.isnan(table.location)
+        variance = np.divide(table.scale, whole, out=self._lent(table), where=(whole > 0) & known)
         return GaussianLikelihood(statistics, table.location, variance)
+
+    def _lent(self, table: NormalTable) -> Floats:
+        """The variance of a class whose posterior has none: the column's overall variance. Where nobody observed the
+        column, but somebody believes something of it, the inverse of the mean precision.
+        """
+        assert self.overall is not None
+        believed = np.divide(table.scale, table.shape, out=np.full(table.scale.shape, np.nan), where=table.shape > 0)
+        return np.where(np.isnan(self.overall.variance), believed, self.overall.variance)
 
     def _most_likely(self, statistics: Moments, overall: Overall) -> tuple[Floats, Floats]:
         """Means, and variances with the floor. What a class cannot tell, because it has too few rows, it takes from
@@ -126,11 +134,8 @@ class Gaussian(Plain):
         shape, scale = np.asarray(after.shape), np.asarray(after.scale)
         if self.shared:
             shape, scale = self._pooled(prior, after, statistics)
-        strength, location = np.asarray(after.strength), np.asarray(after.location)
-        if self.estimate == "mle":
-            assert self.overall is not None
-            location = np.where(statistics.weight > 0, location, np.nan)
-        return NormalTable(strength, location, shape, scale)
+        strength = np.asarray(after.strength)
+        return NormalTable(strength, np.where(strength > 0, after.location, np.nan), shape, scale)
 
     def extra(self, n_classes: int) -> float:
         """What is added to the shape to make the divisor of the scale: a mean, a mode, or maximum likelihood."""
@@ -176,9 +181,12 @@ class Gaussian(Plain):
         return MeanVariance(*(tuple(np.ravel(end) for end in pair) for pair in ends))
 
     def log_evidence(self, statistics: Moments) -> Floats:
-        prior = self.settle(statistics).prior
-        require_proper(self.estimate, *([] if prior is None else [prior]))
-        assert prior is not None
+        prior = _proper(self.settle(statistics).prior, statistics)
+        if prior is None:
+            raise ParameterError(
+                "log_evidence needs a prior that integrates to 1, and maximum likelihood has none; choose "
+                "estimate='mean', 'map' or 'predictive', or give a parameter_prior"
+            )
         summary = statistics.mean, statistics.weight, statistics.scatter
         if not self.shared or isinstance(prior, Normal):
             return np.asarray(prior.log_evidence(*summary).sum(axis=0))
@@ -188,7 +196,7 @@ class Gaussian(Plain):
         """All classes with one variance, whose prior counts once."""
         from scipy.special import gammaln
 
-        after = self.settle(statistics).table(statistics)
+        after = replace(self.settle(statistics), prior=prior).table(statistics)
         a, b = after.shape[0], after.scale[0]
         pull = 0.5 * np.log(np.asarray(prior.strength) / after.strength).sum(axis=0)
         before = gammaln(prior.shape) - prior.shape * np.log(prior.scale)
@@ -201,7 +209,7 @@ class Gaussian(Plain):
     def score_variance(self, data: Data, statistics: Moments, kernels: Kernels) -> Floats:
         from .normal_variance import score_variance
 
-        return score_variance(data, self.posterior(statistics))
+        return score_variance(data, self.posterior(statistics), _seen(statistics))
 
     def score_covariance(self, data: Data, of: Positions, against: Positions, statistics: Moments) -> Floats:
         from .normal_variance import score_covariance
@@ -209,7 +217,7 @@ class Gaussian(Plain):
         after = self.posterior(statistics)
         if not self.shared or isinstance(after, Normal):
             return super().score_covariance(data, of, against, statistics)
-        return score_covariance(data, of, against, after)
+        return score_covariance(data, of, against, after, _seen(statistics))
 
     def amount(self, data: Data) -> None:
         return None
@@ -220,14 +228,31 @@ class Gaussian(Plain):
         return int(n_classes * n_columns + (0 if known else n_columns * (1 if self.shared else n_classes)))
 
 
-def _empirical(mean: Floats, variance: Floats) -> NormalInverseGamma:
+def _empirical(mean: Floats, variance: Floats, unknown: Array) -> NormalInverseGamma:
     """Worth half a row for the mean and two for the variance, column by column. A constant column, or one whose spread
-    is rounding, is given a spread that is tiny beside the others', so that no density is infinite.
+    is rounding, is given a spread that is tiny beside the others', so that no density is infinite. Of a column that
+    nobody observed nothing is believed.
     """
-    largest = float(variance.max(initial=0.0))
+    largest = float(variance[~unknown].max(initial=0.0))
     constant = np.sqrt(variance) <= 1e-12 * np.abs(mean)
-    scale = np.where(constant | (variance <= 0), 1e-9 * largest if largest > 0 else 1.0, variance)
-    return NormalInverseGamma(mean, 0.5, 1.0, 0.5 * scale)
+    spread = np.where(constant | (variance <= 0), 1e-9 * largest if largest > 0 else 1.0, variance)
+    strength, shape, scale = (np.where(unknown, 0.0, worth) for worth in (0.5, 1.0, 0.5 * spread))
+    return NormalInverseGamma(np.where(unknown, 0.0, mean), strength, shape, scale)
+
+
+def _proper(prior: Any, statistics: Moments) -> Any:
+    """A column that nobody observed has an evidence of 1 under any prior, also where nothing is believed of it."""
+    unseen = ~_seen(statistics)
+    if not isinstance(prior, NormalInverseGamma) or not unseen.any():
+        return prior
+    return replace(
+        prior, **{name: np.where(unseen, 1.0, getattr(prior, name)) for name in ("strength", "shape", "scale")}
+    )
+
+
+def _seen(statistics: Moments) -> Array:
+    """Which columns somebody observed."""
+    return np.asarray((statistics.weight > 0).any(axis=0))
 
 
 def _like(values: Any, statistics: Moments) -> Floats:

@@ -10,10 +10,11 @@ import numpy as np
 from ..kernels import Kernels
 from ..kernels.base import LinearTable
 from ..kernels.data import Array, Data, Floats, Positions
+from ..priors import log_rising
 from ..statistics import Counts
 from .base import Batch, Scores
 from .poisson import Poisson, PoissonLikelihood
-from .tokens import log_factorials, log_rising, row_sums
+from .tokens import log_factorials, row_sums
 
 
 @dataclass(frozen=True)

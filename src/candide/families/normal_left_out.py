@@ -115,7 +115,7 @@ def _moments(x: Floats, weight: Floats | None, rows: Array) -> tuple[float, floa
 def _shared(family: Gaussian, batch: Batch, statistics: Moments, offset: Floats, kernels: Kernels) -> Scores:
     """With one variance for all classes, a row that is out changes the scores of all of them."""
     table, floor, extra = family.table(statistics), family.floor(statistics), family.extra(batch.n_classes)
-    if not (statistics.weight > 0).all():
+    if np.isnan(table.location[:, statistics.weight.any(axis=0)]).any():
         finite = np.full((len(batch.classes), batch.n_classes), np.nan)
     elif family.estimate == "predictive":
         parts = [_shared_student(table, part) for part in stretches(batch, _CELLS // batch.n_classes)]
@@ -141,10 +141,11 @@ def _shared_student(table: NormalTable, batch: Batch) -> Floats:
     weight = np.where(np.isnan(x), 0.0, 1.0 if batch.weight is None else batch.weight[:, None])
     mine = NormalTable(*(part[batch.classes] for part in table))
     strength, away = mine.strength - weight, np.nan_to_num(x - mine.location, nan=0.0)
-    shape, scale = mine.shape - weight / 2, mine.scale - mine.strength * weight * away**2 / (2 * strength)
+    share = np.divide(weight, strength, out=np.zeros_like(weight), where=weight > 0)
+    shape, scale = mine.shape - weight / 2, mine.scale - mine.strength * share * away**2 / 2
     location = np.broadcast_to(table.location, (len(x), *table.location.shape)).copy()
     strengths = np.broadcast_to(table.strength, location.shape).copy()
-    location[own], strengths[own] = mine.location - away * weight / strength, strength
+    location[own], strengths[own] = mine.location - away * share, strength
     cells = student_cells(x[:, None, :], NormalTable(strengths, location, shape[:, None], scale[:, None]))
     return np.asarray(np.where(np.isnan(x)[:, None, :], 0.0, cells).sum(axis=2))
 

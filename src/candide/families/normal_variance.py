@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernels.data import Data, Floats, Positions, chunks
+from ..kernels.data import Array, Data, Floats, Positions, chunks
 from ..priors import Normal, NormalInverseGamma
 
 
-def score_variance(data: Data, posterior: NormalInverseGamma | Normal) -> Floats:
-    """Posterior variance of log p(x | class), ``(rows, classes)``; infinite where a class has too few rows to say."""
+def score_variance(data: Data, posterior: NormalInverseGamma | Normal, seen: Array) -> Floats:
+    """Posterior variance of log p(x | class), ``(rows, classes)``; infinite where a class has too few rows to say.
+
+    Only columns that somebody has ``seen`` count: another tells the classes nothing, and that much is certain.
+    """
     location = np.asarray(posterior.location)
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = _known(posterior) if isinstance(posterior, Normal) else _unknown(posterior)
@@ -18,11 +21,14 @@ def score_variance(data: Data, posterior: NormalInverseGamma | Normal) -> Floats
         square = (part.floats()[:, None, :] - location) ** 2
         with np.errstate(invalid="ignore"):
             cells = terms[0] + terms[1] * square + terms[2] * square**2
-        out[begin:end] = np.where(np.isnan(square), 0.0, np.where(np.isnan(cells), np.inf, cells)).sum(axis=2)
+        counted = np.where(np.isnan(cells), np.inf, cells)
+        out[begin:end] = np.where(np.isnan(square) | ~seen, 0.0, counted).sum(axis=2)
     return out
 
 
-def score_covariance(data: Data, of: Positions, against: Positions, posterior: NormalInverseGamma) -> Floats:
+def score_covariance(
+    data: Data, of: Positions, against: Positions, posterior: NormalInverseGamma, seen: Array
+) -> Floats:
     """Posterior covariance of log p(x | class) for two classes that have one variance, ``(rows,)``.
 
     ¼ψ'(a) - (d² + e²) / 4b + d² e² a / 4b², with d and e the distances from the two locations.
@@ -36,7 +42,7 @@ def score_covariance(data: Data, of: Positions, against: Positions, posterior: N
             x = part.floats()
             first, second = ((x - location[classes[begin:end]]) ** 2 for classes in (of, against))
             cells = 0.25 * (polygamma(1, np.maximum(a, 0.0)) - (first + second) / b + first * second * a / b**2)
-            out[begin:end] = np.where(np.isnan(x), 0.0, cells).sum(axis=1)
+            out[begin:end] = np.where(np.isnan(x) | ~seen, 0.0, cells).sum(axis=1)
     return out
 
 

@@ -58,6 +58,11 @@ class Poisson(Plain):
     def with_alpha(self, alpha: float | Floats) -> Poisson:
         return replace(self, prior=Gamma(alpha, self.prior.rate), overall=None)
 
+    def most_alpha(self, statistics: Counts) -> Floats:
+        # A shape is in events, of which the believed rows hold as many as the others.
+        mean = _over(statistics.dense(), np.broadcast_to(statistics.observed(), statistics.total.shape), 0.0)
+        return np.asarray(np.maximum(super().most_alpha(statistics), 10.0 * mean.max(axis=0) * self.prior.rate))
+
     def parts(self, statistics: Counts) -> tuple[Floats, Floats]:
         """Events and exposure, prior included: their ratio is the rate."""
         events = statistics.dense() + pseudo_count(self.prior.shape, self.estimate)
@@ -142,7 +147,9 @@ class Poisson(Plain):
         return Scores(finite, (limit,))
 
     def posterior(self, statistics: Counts) -> Gamma:
-        prior = self.prior if self.estimate != "mle" and self.prior.is_proper else _JEFFREYS
+        shape = np.asarray(self.prior.shape)
+        # Without events, not even believed ones, there is Jeffreys' half; believed rows stay.
+        prior = _JEFFREYS if self.estimate == "mle" else Gamma(np.where(shape > 0, shape, 0.5), self.prior.rate)
         events, exposure = np.broadcast_arrays(statistics.dense(), statistics.observed())
         return prior.posterior(events, exposure)
 
@@ -163,7 +170,10 @@ class Poisson(Plain):
 
         after = self.posterior(statistics)
         shape, rate = np.asarray(after.shape), np.asarray(after.rate)
-        square, slope, constant = polygamma(1, shape), -2.0 / rate, shape / rate**2
+        # A column that nobody observed tells the classes nothing, and that much is certain.
+        seen = statistics.observed().any(axis=0)
+        rate = np.where(seen, rate, 1.0)
+        square, slope, constant = (part * seen for part in (polygamma(1, shape), -2.0 / rate, shape / rate**2))
         x = data.floats()
         known, filled = ~np.isnan(x), np.nan_to_num(x, nan=0.0)
         return np.asarray(filled**2 @ square.T + filled @ slope.T + known @ constant.T)

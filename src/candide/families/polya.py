@@ -9,11 +9,12 @@ import numpy as np
 
 from ..kernels import Kernels
 from ..kernels.data import Array, Data, Floats, Positions
+from ..priors import log_rising
 from ..statistics import Counts
 from ..statistics.base import remaining
 from .base import Batch, Scores
 from .multinomial import Multinomial, MultinomialLikelihood
-from .tokens import fill_tokens, log_coefficient, log_rising, row_sums
+from .tokens import fill_tokens, log_coefficient, row_sums
 
 
 @dataclass(frozen=True)

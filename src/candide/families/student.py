@@ -10,10 +10,10 @@ import numpy as np
 from ..kernels import Kernels
 from ..kernels.base import NormalTable, StudentTable
 from ..kernels.data import Array, Data, Floats, Positions, chunks
+from ..priors import log_rising
 from ..statistics import Moments
 from .base import Scores, cell_positions
 from .normal import dense_stretches
-from .tokens import log_rising
 
 _SHRINK = 2.0**-520
 
@@ -71,7 +71,8 @@ class StudentLikelihood:
         return np.zeros(data.n_rows)
 
     def sample(self, classes: Positions, rng: np.random.Generator) -> Floats:
-        drawn = rng.standard_t(2 * self.table.shape[classes])
+        degrees = 2 * self.table.shape[classes]
+        drawn = rng.standard_t(np.where(degrees > 0, degrees, 1.0))
         return np.asarray(self.mean[classes] + np.sqrt(self.variance)[classes] * drawn)
 
     def expected(self, data: Data, posterior: Floats) -> Floats:
@@ -88,16 +89,21 @@ class StudentLikelihood:
 
 
 def squared_scale(table: NormalTable) -> Floats:
-    """The square of Student's scale."""
+    """The square of Student's scale; NaN where nothing is known."""
     strength, _, shape, scale = table
-    return np.asarray(scale * (strength + 1) / (shape * strength))
+    whole = np.asarray(shape * strength)
+    unknown = np.full(whole.shape, np.nan)
+    return np.asarray(np.divide(scale * (strength + 1), whole, out=unknown, where=whole > 0))
 
 
 def student_table(table: NormalTable) -> StudentTable:
-    """A posterior as the kernels read its predictive distribution."""
-    variance, shape = squared_scale(table), table.shape
-    constant = log_rising(shape, np.full(1, 0.5)) - 0.5 * np.log(2 * np.pi * shape * variance)
-    return StudentTable(table.location, 0.5 / (shape * variance), shape + 0.5, np.asarray(constant))
+    """A posterior as the kernels read its predictive distribution; what is not known says nothing."""
+    variance = squared_scale(table)
+    known = ~np.isnan(variance)
+    shape, width = np.where(known, table.shape, 1.0), np.where(known, table.shape * variance, 1.0)
+    constant = log_rising(shape, np.full(1, 0.5)) - 0.5 * np.log(2 * np.pi * width)
+    location, spread, constant = (np.where(known, part, 0.0) for part in (table.location, 0.5 / width, constant))
+    return StudentTable(location, spread, shape + 0.5, constant)
 
 
 def student_cells(x: Floats, table: NormalTable) -> Floats:

@@ -97,12 +97,3 @@ def fill_tokens(data: Data, posterior: Floats, share: Floats) -> Floats:
     held = observed @ share.T  # (rows, classes)
     per_share = np.divide(row_sums(data)[:, None], held, out=np.zeros_like(held), where=held > 0)
     return np.asarray((posterior * per_share) @ share)
-
-
-def log_rising(start: Floats, steps: Floats) -> Floats:
-    """log Γ(start + steps) / Γ(start), which keeps its digits where the two are large and close."""
-    from scipy.special import betaln, gammaln
-
-    start, steps = np.broadcast_arrays(start, steps)
-    some = np.where(steps > 0, steps, 1.0)
-    return np.asarray(np.where(steps > 0, gammaln(some) - betaln(start, some), 0.0))

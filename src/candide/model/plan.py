@@ -17,13 +17,13 @@ from ..kernels.data import Floats
 @dataclass(frozen=True)
 class ClassPrior:
     """p(class): fitted (shares of the classes, smoothed by ``pseudo`` per class), uniform, or given in the order of the
-    sorted classes.
+    sorted classes or by label.
 
     ``class_weight`` multiplies the prior of each class, "balanced" makes the fitted prior uniform. It never touches the
     counts, so the same state serves any weighting.
     """
 
-    given: Floats | None = None
+    given: Floats | Mapping[Any, float] | None = None
     fitted: bool = True
     class_weight: Mapping[Any, float] | Literal["balanced"] | None = None
     pseudo: float | Floats = 0.0
@@ -35,20 +35,8 @@ class ClassPrior:
                 f"the class prior has {np.size(self.pseudo)} pseudo-counts for {len(classes)} classes "
                 f"({_listed(classes)}); give one per class, in sorted order, or one for all"
             )
-        if self.given is None:
-            return
-        if self.given.shape != (len(classes),):
-            raise ParameterError(
-                f"Number of priors must match number of classes: got {self.given.size} priors for {len(classes)} "
-                f"classes ({_listed(classes)}); give one per class, in sorted order"
-            )
-        if not (self.given >= 0).all():
-            raise ParameterError(f"Priors must be non-negative: got {self.given.tolist()}; give probabilities")
-        if not np.isclose(self.given.sum(), 1.0):
-            raise ParameterError(
-                f"The sum of the priors should be 1.: got {self.given.tolist()}, which sum to {self.given.sum():g}; "
-                "divide them by their sum"
-            )
+        if self.given is not None:
+            _check_shares(_in_order(self.given, classes), classes)
 
     def check_weights(self, classes: Index) -> None:
         """Weights that name a class that is not there, while one that is has none: most likely a slip."""
@@ -78,7 +66,7 @@ class ClassPrior:
     def _unweighted(self, classes: Index, rows: Floats) -> Floats:
         if self.given is not None:
             self.check(classes)
-            return self.given
+            return _in_order(self.given, classes)
         counts = self.counts(classes, rows)
         total = counts.sum()
         if not self.fitted or total <= 0:
@@ -115,9 +103,35 @@ class ClassPrior:
         if self.class_weight is None:
             return np.ones(len(classes))
         if isinstance(self.class_weight, str):
-            present = rows > 0
-            return np.where(present, rows.sum() / np.where(present, rows, 1.0) / max(1, present.sum()), 1.0)
+            counts = self.counts(classes, rows)
+            present = counts > 0
+            return np.where(present, counts.sum() / np.where(present, counts, 1.0) / max(1, present.sum()), 1.0)
         return np.array([float(self.class_weight.get(label, 1.0)) for label in classes.labels.tolist()])
+
+
+def _in_order(given: Floats | Mapping[Any, float], classes: Index) -> Floats:
+    """Given probabilities in the order of the classes."""
+    if not isinstance(given, Mapping):
+        return given
+    known = classes.labels.tolist()
+    if set(given) != set(known):
+        raise ParameterError(f"the class prior names {list(given)}; it must name each of {_listed(classes)}")
+    return np.array([given[label] for label in known], dtype=np.float64)
+
+
+def _check_shares(given: Floats, classes: Index) -> None:
+    if given.shape != (len(classes),):
+        raise ParameterError(
+            f"Number of priors must match number of classes: got {given.size} priors for {len(classes)} classes "
+            f"({_listed(classes)}); give one per class, in sorted order"
+        )
+    if not (given >= 0).all():
+        raise ParameterError(f"Priors must be non-negative: got {given.tolist()}; give probabilities")
+    if not np.isclose(given.sum(), 1.0):
+        raise ParameterError(
+            f"The sum of the priors should be 1.: got {given.tolist()}, which sum to {given.sum():g}; divide them by "
+            "their sum"
+        )
 
 
 def _listed(classes: Index) -> str:

@@ -29,9 +29,11 @@ class Seen(NamedTuple):
         return Seen(self.batch.take(rows), case_weight, copies, None if self.blocks is None else self.blocks[rows])
 
 
-# log α lies in here: below, the classes share nothing; above, they do not differ.
-_LOWEST, _HIGHEST = -12.0, 6.0
+# Below this log α the classes share nothing.
+_LOWEST = -12.0
 _N_STARTS = 13
+# What is more probable by less than this share is as probable.
+_FLAT = 1e-9
 _GOLDEN = (np.sqrt(5.0) - 1) / 2
 
 # From 1 outwards: among equals the first wins, and so it does where nothing can be said.
@@ -41,24 +43,31 @@ _MOST_COLUMNS = 500
 
 
 def by_evidence(family: Family, statistics: Any) -> float | Floats:
-    """The α under which the data are most probable: one per column where columns are separate (empirical Bayes)."""
-    if family.separate:
-        n_columns = len(family.with_alpha(1.0).log_evidence(statistics))
-        return np.exp(_maximum(lambda u: family.with_alpha(np.exp(u)).log_evidence(statistics), n_columns))
+    """The α under which the data are most probable: one per column where columns are separate (empirical Bayes). It is
+    1 where no other makes them more probable.
+    """
 
     def evidence(log_alpha: Floats) -> Floats:
+        if family.separate:
+            return family.with_alpha(np.exp(log_alpha)).log_evidence(statistics)
         return np.array([family.with_alpha(float(np.exp(log_alpha[0]))).total_log_evidence(statistics)])
 
-    return float(np.exp(_maximum(evidence, 1)[0]))
+    n = len(family.with_alpha(1.0).log_evidence(statistics)) if family.separate else 1
+    log_alpha = _maximum(evidence, np.broadcast_to(np.log(family.most_alpha(statistics)), (n,)))
+    at_one = evidence(np.zeros(n))
+    flat = evidence(log_alpha) - at_one <= _FLAT * (1 + np.abs(at_one))
+    alpha = np.exp(np.where(flat, 0.0, log_alpha))
+    return alpha if family.separate else float(alpha[0])
 
 
-def _maximum(function: Callable[[Floats], Floats], n: int) -> Floats:
-    """Where each of ``n`` functions of one variable is largest: the best of a grid, then golden section around it, all
-    at once. The grid, because classes of unlike shares can make two peaks.
+def _maximum(function: Callable[[Floats], Floats], highest: Floats) -> Floats:
+    """Where each of some functions of one variable is largest, up to its ``highest`` value: the best of a grid, then
+    golden section around it, all at once. The grid, because classes of unlike shares can make two peaks.
     """
-    grid = np.linspace(_LOWEST, _HIGHEST, _N_STARTS)
-    best = np.argmax([function(np.full(n, start)) for start in grid], axis=0)
-    low, high = grid[np.maximum(best - 1, 0)], grid[np.minimum(best + 1, _N_STARTS - 1)]
+    grid = np.linspace(np.full(len(highest), _LOWEST), highest, _N_STARTS)
+    best = np.argmax([function(start) for start in grid], axis=0)
+    around = np.clip([best - 1, best + 1], 0, _N_STARTS - 1)
+    low, high = np.take_along_axis(grid, around, axis=0)
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     at_left, at_right = function(left), function(right)
     for _ in range(25):

@@ -32,11 +32,12 @@ def typicality(model: Classifier, data: Any, kernels: Kernels) -> Floats:
     seen, judge = seen_rows(model.state, "typicality"), _judge(model)
     if not len(seen.case_weight):
         raise ParameterError("typicality needs training rows to compare with, and all of them were forgotten")
-    amount, density = _amount(judge, seen.batch.data), _left_out_density(judge, seen.batch, kernels)
+    known = _observed_columns(seen.batch.data)
+    amount, density = _amount(judge, seen.batch.data, known), _left_out_density(judge, seen.batch, kernels)
     # Rows lie in the order of their classes: neighbours of one amount must not be of one class alone.
     order = np.lexsort((np.random.default_rng(0).permutation(len(amount)), amount))
     peers = _Peers(amount[order], density[order], seen.case_weight[order])
-    return peers.share(_amount(judge, data), judge.log_density(data, kernels))
+    return peers.share(_amount(judge, data, known), judge.log_density(data, kernels))
 
 
 class _Peers(NamedTuple):
@@ -98,16 +99,22 @@ def _left_out_density(model: Classifier, batch: Batch, kernels: Kernels) -> Floa
     return np.asarray(log_sum(joint) + model.likelihood.log_base(batch.data))
 
 
-def _amount(model: Classifier, data: Any) -> Floats:
+def _amount(model: Classifier, data: Any, known: Array) -> Floats:
     amount = model.plan.family.amount(data)
-    return _observed_cells(data) if amount is None else amount
+    return _observed_cells(data, known) if amount is None else amount
 
 
-def _observed_cells(data: Any) -> Floats:
+def _observed_columns(data: Any) -> Array:
+    """Which columns hold a value at all; the others add nothing to a density, so that their cells do not count."""
+    if isinstance(data, Sparse):
+        return np.ones(data.n_columns, dtype=bool)
+    return np.array([not missing_cells(data.column(j)).all() for j in range(data.n_columns)])
+
+
+def _observed_cells(data: Any, known: Array) -> Floats:
     if isinstance(data, Sparse):
         row = np.repeat(np.arange(data.n_rows), np.diff(data.indptr))
-        return np.asarray(
-            data.n_columns - np.bincount(row, np.isnan(data.values), minlength=data.n_rows), dtype=np.float64
-        )
-    missing = sum(missing_cells(data.column(j)).astype(np.float64) for j in range(data.n_columns))
-    return np.asarray(data.n_columns - missing)
+        holes = np.isnan(data.values) & known[data.indices]
+        return np.asarray(known.sum() - np.bincount(row, holes, minlength=data.n_rows), dtype=np.float64)
+    missing = (missing_cells(data.column(int(j))) for j in np.flatnonzero(known))
+    return np.asarray(known.sum() - sum(missing, np.zeros(data.n_rows)))

@@ -4,6 +4,7 @@ from .base import ESTIMATES, Estimate, Prior
 from .dirichlet import Beta, Dirichlet
 from .gamma import Gamma
 from .normal import MeanVariance, Normal, NormalInverseGamma
+from .rising import log_rising
 from .shares import LogProbability, above_zero, largest, log_share, parts_of, pseudo_count
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "Prior",
     "above_zero",
     "largest",
+    "log_rising",
     "log_share",
     "parts_of",
     "pseudo_count",

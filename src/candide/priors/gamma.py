@@ -9,7 +9,8 @@ import numpy as np
 
 from ..exceptions import ParameterError
 from ..kernels.data import Floats
-from .base import Readable, check_proper, generator, observations, out, parameter, tails
+from .base import Readable, check_proper, check_shapes, draws, generator, observations, out, parameter, summaries, tails
+from .rising import log_rising
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -28,6 +29,7 @@ class Gamma(Readable):
     def __post_init__(self) -> None:
         for name in ("shape", "rate"):
             object.__setattr__(self, name, parameter("Gamma", name, getattr(self, name)))
+        check_shapes(self)
 
     @property
     def is_proper(self) -> bool:
@@ -35,9 +37,8 @@ class Gamma(Readable):
 
     def posterior(self, events: Any, exposure: Any) -> Gamma:
         """After so many events in so many rows."""
-        return Gamma(
-            np.asarray(events, dtype=np.float64) + self.shape, np.asarray(exposure, dtype=np.float64) + self.rate
-        )
+        events, exposure = summaries(self, events=events, exposure=exposure)
+        return Gamma(events + self.shape, exposure + self.rate)
 
     def learn(self, values: Any) -> Gamma:
         """After observed counts of events, one a row."""
@@ -67,18 +68,23 @@ class Gamma(Readable):
 
     def log_evidence(self, events: Any, exposure: Any) -> Any:
         """log p of counts with this sum in so many rows, but for their Σ log x!, which no parameter changes."""
-        from scipy.special import gammaln
+        check_proper(self)
+        events, exposure = summaries(self, events=events, exposure=exposure)
+        none = self.shape * np.log1p(exposure / self.rate)
+        return out(log_rising(self.shape, events) - none - events * np.log(self.rate + exposure))
+
+    def predictive(self) -> Any:
+        """The events of the next row: ``scipy.stats.nbinom(shape, rate / (rate + 1))``."""
+        from scipy.stats import nbinom
 
         check_proper(self)
-        after = self.posterior(events, exposure)
-        before = gammaln(self.shape) - self.shape * np.log(self.rate)
-        return out(gammaln(after.shape) - after.shape * np.log(after.rate) - before)
+        return nbinom(self.shape, self.rate / (np.asarray(self.rate) + 1.0))
 
     def sample(self, n: int = 1, random_state: Any = None) -> Floats:
         """``n`` draws of λ."""
         check_proper(self)
-        shape = np.broadcast_shapes(np.shape(self.shape), np.shape(self.rate))
-        return np.asarray(generator(random_state).gamma(self.shape, 1 / np.asarray(self.rate), (n, *shape)))
+        shape = draws(n, np.shape(self.shape), np.shape(self.rate))
+        return np.asarray(generator(random_state).gamma(self.shape, 1 / np.asarray(self.rate), shape))
 
 
 def _over(part: Floats, whole: Any) -> Floats:

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels.data import Floats
-from .base import Readable, check_proper, generator, observations, out, parameter, tails
+from .base import Readable, check_proper, check_shapes, draws, generator, observations, out, parameter, summaries, tails
+from .rising import log_rising
 
 _LOG_2PI = float(np.log(2 * np.pi))
 
@@ -26,7 +27,7 @@ class Normal(Readable):
 
     >>> posterior = Normal(location=0, variance=4, noise=1).posterior(mean=2.5, weight=4)
     >>> posterior
-    Normal(location=2.35294, variance=0.235294, noise=1)
+    Normal(location=2.35294117647, variance=0.235294117647, noise=1)
     >>> [round(end, 3) for end in posterior.interval(0.95)]
     [1.402, 3.304]
     """
@@ -40,6 +41,7 @@ class Normal(Readable):
         for name, least in check.items():
             value = parameter("Normal", name, getattr(self, name), least=least, above=True)
             object.__setattr__(self, name, value)
+        check_shapes(self)
 
     @property
     def is_proper(self) -> bool:
@@ -52,9 +54,9 @@ class Normal(Readable):
 
     def posterior(self, mean: Any, weight: Any) -> Normal:
         """After ``weight`` observations with this mean."""
-        weight = np.asarray(weight, dtype=np.float64)
+        mean, weight = summaries(self, mean=mean, weight=weight)
         strength = self.strength + weight
-        location = np.asarray(self.location) + (np.asarray(mean) - self.location) * (weight / strength)
+        location = self.location + (mean - self.location) * (weight / strength)
         return Normal(location, self.noise / strength, self.noise)
 
     def learn(self, values: Any) -> Normal:
@@ -70,9 +72,11 @@ class Normal(Readable):
         """The mode of μ, which is its mean."""
         return self.location
 
-    def predictive(self) -> MeanVariance:
-        """The normal distribution of the next observation."""
-        return MeanVariance(self.location, out(np.asarray(self.variance) + self.noise))
+    def predictive(self) -> Any:
+        """The next observation: ``scipy.stats.norm``, in which both variances add."""
+        from scipy.stats import norm
+
+        return norm(self.location, np.sqrt(np.asarray(self.variance) + self.noise))
 
     def interval(self, level: float = 0.95) -> tuple[Any, Any]:
         """Quantiles of μ."""
@@ -82,15 +86,15 @@ class Normal(Readable):
 
     def log_evidence(self, mean: Any, weight: Any, scatter: Any) -> Any:
         """log p of observations with this mean and sum of squared deviations from it."""
-        weight, scatter = np.asarray(weight, dtype=np.float64), np.asarray(scatter, dtype=np.float64)
+        mean, weight, scatter = summaries(self, mean=mean, weight=weight, scatter=scatter)
         growth = 1 + weight / self.strength
-        away = weight * (np.asarray(mean) - self.location) ** 2 / growth
+        away = weight * (mean - self.location) ** 2 / growth
         return out(-0.5 * (weight * (_LOG_2PI + np.log(self.noise)) + np.log(growth) + (scatter + away) / self.noise))
 
     def sample(self, n: int = 1, random_state: Any = None) -> Floats:
         """``n`` draws of μ."""
-        shape = np.broadcast_shapes(np.shape(self.location), np.shape(self.variance))
-        return np.asarray(generator(random_state).normal(self.location, np.sqrt(self.variance), (n, *shape)))
+        shape = draws(n, np.shape(self.location), np.shape(self.variance))
+        return np.asarray(generator(random_state).normal(self.location, np.sqrt(self.variance), shape))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -116,6 +120,7 @@ class NormalInverseGamma(Readable):
         for name, least in {"location": -np.inf, "strength": 0.0, "shape": -0.5, "scale": 0.0}.items():
             value = parameter("NormalInverseGamma", name, getattr(self, name), least=least)
             object.__setattr__(self, name, value)
+        check_shapes(self)
 
     @property
     def is_proper(self) -> bool:
@@ -123,11 +128,11 @@ class NormalInverseGamma(Readable):
 
     def posterior(self, mean: Any, weight: Any, scatter: Any) -> NormalInverseGamma:
         """After ``weight`` observations with this mean and sum of squared deviations from it."""
-        weight, mean = np.asarray(weight, dtype=np.float64), np.asarray(mean, dtype=np.float64)
+        mean, weight, scatter = summaries(self, mean=mean, weight=weight, scatter=scatter)
         strength = self.strength + weight
         share = np.divide(weight, strength, out=np.zeros(strength.shape), where=strength > 0)
         away = mean - self.location
-        scale = self.scale + 0.5 * (np.asarray(scatter) + self.strength * share * away * away)
+        scale = self.scale + 0.5 * (scatter + self.strength * share * away * away)
         # Without a prior mean the posterior's is the data's, to the last digit.
         location = np.where(
             np.asarray(self.strength) > 0, self.location + away * share, np.where(weight > 0, mean, self.location)
@@ -164,23 +169,26 @@ class NormalInverseGamma(Readable):
 
     def log_evidence(self, mean: Any, weight: Any, scatter: Any) -> Any:
         """log p of observations with this mean and sum of squared deviations from it."""
-        from scipy.special import gammaln
-
         check_proper(self)
         after = self.posterior(mean, weight, scatter)
-        a, b = np.asarray(after.shape), np.asarray(after.scale)
-        before = gammaln(self.shape) - self.shape * np.log(self.scale)
-        pull = 0.5 * np.log(np.asarray(self.strength) / after.strength)
-        return out(gammaln(a) - a * np.log(b) - before + pull - 0.5 * np.asarray(weight) * _LOG_2PI)
+        half = 0.5 * np.asarray(weight, dtype=np.float64)
+        growth = (np.asarray(after.scale) - self.scale) / self.scale
+        spread = self.shape * np.log1p(growth) + half * np.log(2 * np.pi * np.asarray(after.scale))
+        return out(log_rising(self.shape, half) - spread - 0.5 * np.log1p(2 * half / self.strength))
+
+    def predictive(self) -> Any:
+        """The next observation: ``scipy.stats.t``, with 2 · shape degrees of freedom."""
+        from scipy.stats import t
+
+        check_proper(self)
+        spread = np.asarray(self.scale) / self.shape * (1 + 1 / np.asarray(self.strength))
+        return t(2 * np.asarray(self.shape), self.location, np.sqrt(spread))
 
     def sample(self, n: int = 1, random_state: Any = None) -> MeanVariance:
         """``n`` draws of (μ, σ²)."""
         check_proper(self)
         rng = generator(random_state)
-        shape = (
-            n,
-            *np.broadcast_shapes(*(np.shape(x) for x in (self.location, self.strength, self.shape, self.scale))),
-        )
+        shape = draws(n, *map(np.shape, (self.location, self.strength, self.shape, self.scale)))
         variance = self.scale / rng.standard_gamma(self.shape, shape)
         return MeanVariance(self.location + rng.standard_normal(shape) * np.sqrt(variance / self.strength), variance)
 
