@@ -48,11 +48,13 @@ def discrete(prior: Any) -> list[dict[str, Any]]:
         {},
         {"alpha": 0.0},
         {"alpha": 0.3},
+        {"alpha": 1e-10},
         {"estimate": "mle"},
         {"estimate": "map", "alpha": 2.5},
         {"estimate": "map", "alpha": 1.0},
         {"estimate": "map", "alpha": 0.5},
         {"estimate": "predictive"},
+        {"estimate": "predictive", "alpha": 1e-12},
         {"parameter_prior": prior},
         {"parameter_prior": prior, "estimate": "predictive"},
     ]

@@ -13,11 +13,11 @@ from ..kernels.base import LinearTable
 from ..kernels.data import Array, Data, Floats, Positions
 from ..priors import Estimate, Gamma, pseudo_count
 from ..statistics import Counts
-from ..statistics.base import ROUNDING
+from ..statistics.base import remaining
 from .base import Batch, Plain, Scores, cell_positions, require_proper
 from .left_out import own_by_removal, replace_own
 from .linear import LinearLikelihood, Score, factored, observe_counts, sparse_parts
-from .tokens import log_factorials, own_log_sums
+from .tokens import log_factorials, own_log_sums, own_tokens_left
 
 _JEFFREYS = Gamma(0.5, 0.0)
 
@@ -127,19 +127,21 @@ class Poisson(Plain):
     def _own(self, batch: Batch, statistics: Counts, pseudo: float, kernels: Kernels) -> Scores:
         """Σ x log λ' - λ' under each row's own class, λ' = (events - w x) / (rows - w)."""
         sums, zeros, length = own_log_sums(batch, statistics.total, pseudo, kernels)
-        weight = 1.0 if batch.weight is None else batch.weight
-        exposure = self._exposure(statistics)
-        whole = exposure[batch.classes] - weight
-        known = whole > ROUNDING * exposure[batch.classes]
-        safe = np.where(known, whole, 1.0)
-        events = np.asarray(statistics.total.sum(axis=1)).ravel() + pseudo * statistics.total.shape[1]
-        finite = sums - length * np.log(safe) - (events[batch.classes] - weight * length) / safe
+        events, exposure = self.own_left(batch, statistics, pseudo, length)
+        known = exposure > 0
+        safe = np.where(known, exposure, 1.0)
+        finite = sums - length * np.log(safe) - events / safe
         limit = -zeros
         if not known.all():
             rest = np.flatnonzero(~known)
             alone = own_by_removal(self, batch.take(rest), statistics, kernels)
             finite[rest], limit[rest] = alone.finite, alone.limits[0] if alone.limits else 0.0
         return Scores(finite, (limit,))
+
+    def own_left(self, batch: Batch, statistics: Counts, pseudo: float, length: Floats) -> tuple[Floats, Floats]:
+        """Events of all columns together, and exposure, of each row's own class without the row; prior included."""
+        rows = remaining(statistics.rows[batch.classes], 1.0 if batch.weight is None else batch.weight)
+        return own_tokens_left(batch, statistics.total, pseudo, length), rows + (self._scalars()[1] or 0.0)
 
     def posterior(self, statistics: Counts) -> Gamma:
         prior = self.prior if self.estimate != "mle" and self.prior.is_proper else _JEFFREYS
