@@ -33,6 +33,16 @@ def test_a_class_of_one_row_is_impossible_without_it(make: Any) -> None:
     assert np.isfinite(make().fit(X, y).leave_one_out(X, y, class_prior="fixed")).all()
 
 
+@pytest.mark.parametrize("settings", [{}, {"class_prior": "smoothed"}, {"class_prior": [0.5, 0.3, 0.2]}], ids=str)
+@pytest.mark.parametrize("weight", [None, np.array([1.0, 0.5, 2.0, 1.5])], ids=["alike", "weighted"])
+def test_balanced_weights_are_those_of_the_other_rows(settings: dict[str, Any], weight: Floats | None) -> None:
+    """Also where a class has one row, and where a class that was declared has none."""
+    X, y = np.array([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0], [1.0, 1.0]]), np.array(["many", "many", "many", "one"])
+    model = MultinomialNB(class_weight="balanced", **settings).partial_fit(X, y, ["many", "none", "one"], weight)
+    one_by_one = model.blocked_folds(X, y, groups=np.arange(4), sample_weight=weight)
+    np.testing.assert_allclose(model.leave_one_out(X, y, weight), one_by_one, rtol=1e-12, atol=1e-12)
+
+
 def test_knowing_nothing_is_always_wrong_if_the_prior_leaves_too() -> None:
     """Balanced classes and a column that says nothing: the class of the missing row is the rarer one."""
     X, y = np.zeros((40, 1)), np.repeat([0, 1], 20)
