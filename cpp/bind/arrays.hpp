@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/variant.h>
 
 #include <cstdlib>
 #include <vector>
@@ -19,6 +20,7 @@ namespace candide {
 using AnyArray = nb::ndarray<nb::ro, nb::device::cpu>;
 using Doubles = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 using MaybeDoubles = std::optional<Doubles>;
+using NumberOrDoubles = std::variant<double, Doubles>;
 using Output = nb::ndarray<double, nb::c_contig, nb::device::cpu>;
 using Positions = nb::ndarray<const std::int32_t, nb::c_contig, nb::device::cpu>;
 using Longs = nb::ndarray<const std::int64_t, nb::c_contig, nb::device::cpu>;

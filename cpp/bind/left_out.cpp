@@ -10,21 +10,22 @@ void bind_left_out(nb::module_& module) {
     module.def(
         "left_out_complement",
         [](nb::object values, nb::object indptr, nb::object indices, Positions classes, MaybeDoubles weight,
-           Doubles others, int n_threads, Output sums, Output zeros, Output cells) {
-            const Shape shape = shape_of(others, "others");
+           Doubles count, NumberOrDoubles pseudo, int n_threads, Output sums, Output zeros, Output cells) {
+            const Shape shape = shape_of(count, "count");
+            const Totals others = totals_of(count, pseudo);
             return with_data(values, indptr, indices, shape.n_columns, [&](const auto& rows) {
                 const auto members = members_of(rows, classes, weight, shape.n_rows);
                 check_shape(sums, {rows.n_rows, shape.n_rows}, "sums");
                 check_shape(zeros, {rows.n_rows, shape.n_rows}, "zeros");
                 check_length(cells, rows.n_rows, "cells");
                 return as_tuple(unlocked([&] {
-                    return left_out_complement(members, others.data(), n_threads, sums.data(), zeros.data(),
-                                               cells.data());
+                    return left_out_complement(members, others, n_threads, sums.data(), zeros.data(), cells.data());
                 }));
             });
         },
         nb::arg("values"), nb::arg("indptr").none(), nb::arg("indices").none(), exact("classes"),
-        exact("weight").none(), exact("others"), nb::arg("n_threads"), exact("sums"), exact("zeros"), exact("cells"));
+        exact("weight").none(), exact("count"), exact("pseudo"), nb::arg("n_threads"), exact("sums"), exact("zeros"),
+        exact("cells"));
 
     module.def(
         "left_out_shared",

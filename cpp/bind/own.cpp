@@ -30,20 +30,22 @@ void bind_own(nb::module_& module) {
     module.def(
         "own_log_sums",
         [](nb::object values, nb::object indptr, nb::object indices, Positions classes, MaybeDoubles weight,
-           Doubles part, int n_threads, Output sums, Output zeros, Output cells) {
-            const Shape shape = shape_of(part, "part");
+           Doubles count, NumberOrDoubles pseudo, int n_threads, Output sums, Output zeros, Output cells) {
+            const Shape shape = shape_of(count, "count");
+            const Totals totals = totals_of(count, pseudo);
             return with_data(values, indptr, indices, shape.n_columns, [&](const auto& rows) {
                 const auto members = members_of(rows, classes, weight, shape.n_rows);
                 check_length(sums, rows.n_rows, "sums");
                 check_length(zeros, rows.n_rows, "zeros");
                 check_length(cells, rows.n_rows, "cells");
                 return as_tuple(unlocked([&] {
-                    return own_log_sums(members, part.data(), n_threads, sums.data(), zeros.data(), cells.data());
+                    return own_log_sums(members, totals, n_threads, sums.data(), zeros.data(), cells.data());
                 }));
             });
         },
         nb::arg("values"), nb::arg("indptr").none(), nb::arg("indices").none(), exact("classes"),
-        exact("weight").none(), exact("part"), nb::arg("n_threads"), exact("sums"), exact("zeros"), exact("cells"));
+        exact("weight").none(), exact("count"), exact("pseudo"), nb::arg("n_threads"), exact("sums"), exact("zeros"),
+        exact("cells"));
 
     module.def(
         "own_normal_scores",
@@ -70,17 +72,17 @@ void bind_own(nb::module_& module) {
     module.def(
         "own_rising_scores",
         [](nb::object values, nb::object indptr, nb::object indices, Positions classes, MaybeDoubles weight,
-           Doubles start, int n_threads, Output scores) {
-            const Shape shape = shape_of(start, "start");
+           Doubles count, NumberOrDoubles pseudo, int n_threads, Output scores) {
+            const Shape shape = shape_of(count, "count");
+            const Totals totals = totals_of(count, pseudo);
             return with_data(values, indptr, indices, shape.n_columns, [&](const auto& rows) {
                 const auto members = members_of(rows, classes, weight, shape.n_rows);
                 check_length(scores, rows.n_rows, "scores");
-                return as_tuple(
-                    unlocked([&] { return own_rising_scores(members, start.data(), n_threads, scores.data()); }));
+                return as_tuple(unlocked([&] { return own_rising_scores(members, totals, n_threads, scores.data()); }));
             });
         },
         nb::arg("values"), nb::arg("indptr").none(), nb::arg("indices").none(), exact("classes"),
-        exact("weight").none(), exact("start"), nb::arg("n_threads"), exact("scores"));
+        exact("weight").none(), exact("count"), exact("pseudo"), nb::arg("n_threads"), exact("scores"));
 }
 
 }  // namespace candide

@@ -7,6 +7,7 @@
 
 #include "../core/codes.hpp"
 #include "../core/positions.hpp"
+#include "../core/totals.hpp"
 #include "arrays.hpp"
 
 namespace candide {
@@ -57,6 +58,14 @@ Members<Data> members_of(const Data& rows, const Positions& classes, const Maybe
                          std::size_t n_classes) {
     check_groups(rows.n_rows, classes, weight, n_classes);
     return {rows, classes.data(), data_or_null(weight), n_classes};
+}
+
+// Counts, and pseudo-counts of the same shape or one for all.
+inline Totals totals_of(const Doubles& count, const NumberOrDoubles& pseudo) {
+    if (const double* even = std::get_if<double>(&pseudo)) return {count.data(), nullptr, *even};
+    const Doubles& table = std::get<Doubles>(pseudo);
+    check_shape(table, shape_of(count, "count"), "pseudo");
+    return {count.data(), table.data(), 0.0};
 }
 
 // Rows of scores side by side, padded for whole vectors: (n_rows, a multiple of four). Returns the width.

@@ -5,14 +5,14 @@
 
 #include "findings.hpp"
 #include "members.hpp"
+#include "totals.hpp"
 
 namespace candide {
 
 // sums[r, c] = sum over columns of x * log(left), zeros[r, c] = the sum of x where left is 0; left is others[c] without
-// the row, which is in it for all classes but its own. cells[r] is the sum of the row. others: (n_classes, n_columns).
-// Data: a Table or Rows<Index>.
+// the row, which is in it for all classes but its own. cells[r] is the sum of the row. Data: a Table or Rows<Index>.
 template <class Data>
-Findings left_out_complement(const Members<Data>& members, const double* others, int n_threads, double* sums,
+Findings left_out_complement(const Members<Data>& members, const Totals& others, int n_threads, double* sums,
                              double* zeros, double* cells);
 
 }  // namespace candide

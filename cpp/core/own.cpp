@@ -21,12 +21,11 @@ CANDIDE_CLONES double linear_row(const double* x, const double* weights, const d
 
 }  // namespace
 
-CANDIDE_CLONES LogSum log_sum_row(const double* x, const double* part, double weight, std::size_t n) {
+CANDIDE_CLONES LogSum log_sum_row(const double* x, const Totals& own, double weight, std::size_t n) {
     Pack sum{}, zeros{}, cells{};
     each_pack(x, n, [&](std::size_t j, const Pack& cell) CANDIDE_INLINE_LAMBDA {
-        const Pack all = loaded<Pack>(part + j), left = all - weight * cell, none{};
-        const Pack count = cell > none ? cell : none;
-        const Pack lost = left <= kRest * all ? count : none;
+        const Pack none{}, count = cell > none ? cell : none, left = own.without(j, weight * count);
+        const Pack lost = left > none ? none : count;
         sum += count * logarithm(count > lost ? left : none + 1.0);
         zeros += lost;
         cells += count;
@@ -49,22 +48,22 @@ Findings own_linear_scores(const Members<Data>& members, const double* weights, 
 }
 
 template <class Data>
-Findings own_log_sums(const Members<Data>& members, const double* part, int n_threads, double* sums, double* zeros,
+Findings own_log_sums(const Members<Data>& members, const Totals& totals, int n_threads, double* sums, double* zeros,
                       double* cells) {
-    const auto table = entries_of(members.rows, part, members.n_classes);
-    return each_row(members.rows, 8, {true, {}}, n_threads, [&](std::size_t r, const auto& row, auto& scratch) {
-        const double* own = table.of(members.own(r), row, scratch);
-        const LogSum sum = log_sum_row(row.x, own, members.weight(r), row.n);
+    const auto table = own_totals(members.rows, totals, members.n_classes);
+    auto score = [&](std::size_t r, const auto& row, TotalsScratch& scratch) {
+        const LogSum sum = log_sum_row(row.x, table.of(members.own(r), row, scratch), members.weight(r), row.n);
         sums[r] = sum.sum;
         zeros[r] = sum.zeros;
         cells[r] = sum.cells;
-    });
+    };
+    return each_row<TotalsScratch>(members.rows, 8, {true, {}}, n_threads, score);
 }
 
 #define CANDIDE_INSTANTIATE(Data)                                                                                    \
     template Findings own_linear_scores(const Members<Data>&, const double*, const double*, const double*,           \
                                         std::optional<double>, int, double*);                                        \
-    template Findings own_log_sums(const Members<Data>&, const double*, int, double*, double*, double*);
+    template Findings own_log_sums(const Members<Data>&, const Totals&, int, double*, double*, double*);
 CANDIDE_INSTANTIATE(Table)
 CANDIDE_INSTANTIATE(Rows<std::int32_t>)
 CANDIDE_INSTANTIATE(Rows<std::int64_t>)

@@ -14,7 +14,6 @@ namespace {
 // Up to this many factors, none of them huge, are multiplied; their logarithm is one.
 constexpr int kFew = 8;
 constexpr double kHuge = 1e35;
-constexpr double kLeastStart = 1e-300;
 
 bool is_few(double x, double start) { return x <= kFew && is_whole(x) && start < kHuge; }
 
@@ -29,22 +28,16 @@ CANDIDE_INLINE Pack log_of_few(const Pack& start, const Pack& x) {
     return logarithm(product);
 }
 
-// What is left of a class when the row is taken out.
-CANDIDE_INLINE Pack left_of(const Pack& start, const Pack& x, double weight) {
-    const Pack least = Pack{} + kLeastStart, left = start - weight * x;
-    return left > least ? left : least;
-}
-
 struct FewSum {
     double sum;
     bool all;  // no cell was left to the others
 };
 
-CANDIDE_CLONES FewSum sum_few(const double* x, const double* start, std::size_t n, double weight) {
+CANDIDE_CLONES FewSum sum_few(const double* x, const Totals& own, std::size_t n, double weight) {
     Pack sum{}, others{};
     each_pack(x, n, [&](std::size_t j, const Pack& cells) CANDIDE_INLINE_LAMBDA {
         const Pack none{}, count = cells > none ? cells : none, most = none + static_cast<double>(kFew);
-        const Pack left = left_of(loaded<Pack>(start + j), count, weight);
+        const Pack left = own.without(j, weight * count);
         // Adding 2^52 rounds to a whole number.
         const Pack whole = (count + 4503599627370496.0) - 4503599627370496.0 == count ? count : most + 1.0;
         const Pack small = left < none + kHuge ? whole : most + 2.0;
@@ -58,11 +51,11 @@ CANDIDE_CLONES FewSum sum_few(const double* x, const double* start, std::size_t 
 struct Others {
     std::vector<double> x, left;
 
-    void collect(const double* cells, const double* start, std::size_t n, double weight) {
+    void collect(const double* cells, const Totals& own, std::size_t n, double weight) {
         x.clear();
         left.clear();
         for (std::size_t k = 0; k < n; ++k) {
-            const double rest = std::max(start[k] - weight * cells[k], kLeastStart);
+            const double rest = own.without(k, weight * cells[k]);
             if (!(cells[k] > 0.0) || is_few(cells[k], rest)) continue;
             x.push_back(cells[k]);
             left.push_back(rest);
@@ -79,24 +72,24 @@ CANDIDE_CLONES double sum_others(const double* x, const double* left, std::size_
 }
 
 struct OwnScratch {
-    std::vector<double> entries;
+    TotalsScratch totals;
     Others others;
 };
 
-double own_row(const double* x, const double* start, std::size_t n, double weight, Others& others) {
-    const FewSum few = sum_few(x, start, n, weight);
+double own_row(const double* x, const Totals& own, std::size_t n, double weight, Others& others) {
+    const FewSum few = sum_few(x, own, n, weight);
     if (few.all) return few.sum;
-    others.collect(x, start, n, weight);
+    others.collect(x, own, n, weight);
     return few.sum + sum_others(others.x.data(), others.left.data(), others.x.size());
 }
 
 }  // namespace
 
 template <class Data>
-Findings own_rising_scores(const Members<Data>& members, const double* start, int n_threads, double* scores) {
-    const auto table = entries_of(members.rows, start, members.n_classes);
+Findings own_rising_scores(const Members<Data>& members, const Totals& totals, int n_threads, double* scores) {
+    const auto table = own_totals(members.rows, totals, members.n_classes);
     auto score = [&](std::size_t r, const auto& cells, OwnScratch& scratch) {
-        const double* own = table.of(members.own(r), cells, scratch.entries);
+        const Totals own = table.of(members.own(r), cells, scratch.totals);
         scores[r] = own_row(cells.x, own, cells.n, members.weight(r), scratch.others);
     };
     return each_row<OwnScratch>(members.rows, 8, {true, {}}, n_threads, score);
@@ -124,7 +117,7 @@ template <class Data>
 Findings rising_scores(const Data& rows, const double* start, const double* base, std::size_t n_classes, int n_threads,
                        double* scores) {
     const std::size_t n_columns = rows.n_columns, n_cells = count_cells(rows);
-    const ByColumn starts(start, n_classes, n_columns, n_cells, n_threads);
+    const ByColumn starts(start, nullptr, n_classes, n_columns, n_cells, n_threads);
     auto make = [n_classes](const double* column, double x, double* sum, std::vector<double>&) {
         add_cell(column, x, n_classes, sum);
         return true;
@@ -152,7 +145,7 @@ Findings rising_scores(const Data& rows, const double* start, const double* base
 
 #define CANDIDE_INSTANTIATE(Data)                                                                                     \
     template Findings rising_scores(const Data&, const double*, const double*, std::size_t, int, double*);            \
-    template Findings own_rising_scores(const Members<Data>&, const double*, int, double*);
+    template Findings own_rising_scores(const Members<Data>&, const Totals&, int, double*);
 CANDIDE_INSTANTIATE(Table)
 CANDIDE_INSTANTIATE(Rows<std::int32_t>)
 CANDIDE_INSTANTIATE(Rows<std::int64_t>)

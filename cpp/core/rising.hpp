@@ -5,6 +5,7 @@
 
 #include "findings.hpp"
 #include "members.hpp"
+#include "totals.hpp"
 
 namespace candide {
 
@@ -14,8 +15,8 @@ template <class Data>
 Findings rising_scores(const Data& rows, const double* start, const double* base, std::size_t n_classes, int n_threads,
                        double* scores);
 
-// The same under each row's own class, whose start contains the row.
+// The same under each row's own class, whose counts contain the row: start = count - weight * x + pseudo.
 template <class Data>
-Findings own_rising_scores(const Members<Data>& members, const double* start, int n_threads, double* scores);
+Findings own_rising_scores(const Members<Data>& members, const Totals& totals, int n_threads, double* scores);
 
 }  // namespace candide

@@ -38,6 +38,10 @@ def _sums(*names: str) -> dict[str, Any]:
     return {name: _zeros(N_CLASSES, N_COLUMNS) for name in names}
 
 
+def _totals() -> dict[str, Any]:
+    return _sums("count", "pseudo")
+
+
 def _scores() -> dict[str, Any]:
     return {"base": _zeros(N_CLASSES), "scores": _zeros(N_ROWS, N_CLASSES)}
 
@@ -95,22 +99,22 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "own_code_scores": lambda: {**_table("codes"), **_groups(), **_slots(), "table": _zeros(6, 2), **_rows("scores")},
     "own_linear_scores": lambda: {**_dense(), **_own_linear()},
     "own_linear_scores sparse": lambda: {**_sparse(), **_own_linear()},
-    "own_log_sums": lambda: {**_dense(), **_members(), **_sums("part"), **_rows("sums", "zeros", "cells")},
-    "own_log_sums sparse": lambda: {**_sparse(), **_members(), **_sums("part"), **_rows("sums", "zeros", "cells")},
+    "own_log_sums": lambda: {**_dense(), **_members(), **_totals(), **_rows("sums", "zeros", "cells")},
+    "own_log_sums sparse": lambda: {**_sparse(), **_members(), **_totals(), **_rows("sums", "zeros", "cells")},
     "own_normal_scores": lambda: {
         **_table(), **_members(), **_sums("strength", "location", "shape", "scale"), **VARIANCE, "student": False,
         **_rows("scores"),
     },
-    "own_rising_scores": lambda: {**_dense(), **_members(), **_sums("start"), **_rows("scores")},
-    "own_rising_scores sparse": lambda: {**_sparse(), **_members(), **_sums("start"), **_rows("scores")},
+    "own_rising_scores": lambda: {**_dense(), **_members(), **_totals(), **_rows("scores")},
+    "own_rising_scores sparse": lambda: {**_sparse(), **_members(), **_totals(), **_rows("scores")},
     "rising_scores": lambda: {**_dense(), **_sums("start"), **_scores()},
     "rising_scores sparse": lambda: {**_sparse(), **_sums("start"), **_scores()},
     "student_scores": lambda: {**_table(), **_sums("location", "spread", "power", "constant"), **_scores()},
     "left_out_complement": lambda: {
-        **_dense(), **_members(), **_sums("others"), **_both("sums", "zeros"), **_rows("cells"),
+        **_dense(), **_members(), **_totals(), **_both("sums", "zeros"), **_rows("cells"),
     },
     "left_out_complement sparse": lambda: {
-        **_sparse(), **_members(), **_sums("others"), **_both("sums", "zeros"), **_rows("cells"),
+        **_sparse(), **_members(), **_totals(), **_both("sums", "zeros"), **_rows("cells"),
     },
     "left_out_shared": lambda: {
         **_table(), **_members(), **_sums("location", "strength"), "shape": _zeros(N_COLUMNS),
@@ -136,10 +140,7 @@ ANY_WIDTH = {
     ("best", "scores"),
     ("tally_rows", "total"),
     ("own_code_scores", "table"),
-    ("own_log_sums sparse", "part"),
-    ("own_rising_scores sparse", "start"),
     ("rising_scores sparse", "start"),
-    ("left_out_complement sparse", "others"),
 }
 ANY_HEIGHT = {("normalise", "scores"), ("tally_rows", "total"), ("count_codes", "counts")}
 # Those whose rows belong to classes, and of them those that ask for no weight.

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from candide.exceptions import InputError
 from candide.kernels.base import LinearTable, NormalTable, PickTable, StudentTable
+from candide.kernels.data import Floats
 from candide.kernels.native import Native
 from candide.kernels.reference import Reference
 
@@ -21,9 +22,19 @@ from .members import normal_posterior, others_of, shared_posterior, totals
 NATIVE, REFERENCE = Native(2), Reference()
 BOTH = pytest.mark.parametrize("kernels", [NATIVE, REFERENCE], ids=["native", "reference"])
 WEIGHTS = ["none", "whole", "fraction"]
+PSEUDO = ["none", "tiny", "one", "large", "columns", "cells"]
 
 every_layout = pytest.mark.parametrize("layout", LAYOUTS)
 few = settings(max_examples=15)
+
+
+def pseudo_counts(problem: Problem, how: str) -> float | Floats:
+    """One for all cells, one per column, or one per class and column."""
+    numbers = {"none": 0.0, "tiny": 1e-10, "one": 1.0, "large": 30.0}
+    if how in numbers:
+        return numbers[how]
+    cells = np.exp(problem.table())
+    return cells if how == "cells" else cells[0]
 
 
 def assert_close(got: Any, meant: Any) -> None:
@@ -56,11 +67,11 @@ def test_own_code_scores_agree(layout: str, problem: Problem, room: int) -> None
 
 @every_layout
 @few
-@given(problem=problems(WEIGHTS), pseudo_count=st.sampled_from([0.0, 1.0]))
-def test_own_log_sums_agree(layout: str, problem: Problem, pseudo_count: float) -> None:
+@given(problem=problems(WEIGHTS), pseudo=st.sampled_from(PSEUDO))
+def test_own_log_sums_agree(layout: str, problem: Problem, pseudo: str) -> None:
     """With and without counts that leave nothing behind."""
     data = LAYOUTS[layout](problem.X)
-    args = (data, problem.classes, problem.weight, totals(problem, data) + pseudo_count)
+    args = (data, problem.classes, problem.weight, totals(problem, data), pseudo_counts(problem, pseudo))
     for got, meant in zip(NATIVE.own_log_sums(*args), REFERENCE.own_log_sums(*args), strict=True):
         assert_close(got, meant)
 
@@ -79,21 +90,21 @@ def test_own_normal_scores_agree(layout: str, student: bool, problem: Problem, p
 
 @every_layout
 @few
-@given(problem=problems(WEIGHTS), pseudo_count=st.sampled_from([0.01, 30.0]), scale=st.sampled_from([1.0, 1.3, 5.0]))
-def test_own_rising_scores_agree(layout: str, problem: Problem, pseudo_count: float, scale: float) -> None:
+@given(problem=problems(WEIGHTS), pseudo=st.sampled_from(PSEUDO[1:]), scale=st.sampled_from([1.0, 1.3, 5.0]))
+def test_own_rising_scores_agree(layout: str, problem: Problem, pseudo: str, scale: float) -> None:
     """Counts few and many, whole and not."""
     data = LAYOUTS[layout](problem.X * scale)
-    args = (data, problem.classes, problem.weight, totals(problem, data) + pseudo_count)
+    args = (data, problem.classes, problem.weight, totals(problem, data), pseudo_counts(problem, pseudo))
     assert_close(*(k.own_rising_scores(*args) for k in (NATIVE, REFERENCE)))
 
 
 @every_layout
 @few
-@given(problem=problems(WEIGHTS), pseudo_count=st.sampled_from([0.0, 1.0]))
-def test_left_out_complements_agree(layout: str, problem: Problem, pseudo_count: float) -> None:
+@given(problem=problems(WEIGHTS), pseudo=st.sampled_from(PSEUDO))
+def test_left_out_complements_agree(layout: str, problem: Problem, pseudo: str) -> None:
     """With and without counts that leave nothing behind."""
     data = LAYOUTS[layout](np.maximum(problem.X - 2, 0))
-    args = (data, problem.classes, problem.weight, others_of(problem, data) + pseudo_count)
+    args = (data, problem.classes, problem.weight, others_of(problem, data), pseudo_counts(problem, pseudo))
     for got, meant in zip(NATIVE.left_out_complement(*args), REFERENCE.left_out_complement(*args), strict=True):
         assert_close(got, meant)
 
@@ -135,14 +146,16 @@ def test_results_do_not_depend_on_threads(layout: str) -> None:
         kernels = Native(n_threads)
         found = [
             kernels.own_linear_scores(data, made.classes, LinearTable(table, table), base, None),
-            *kernels.own_log_sums(data, *own, table),
+            *kernels.own_log_sums(data, *own, table, 1.0),
+            *kernels.own_log_sums(data, *own, table, table),
             kernels.own_normal_scores(data, *own, posterior, 0.0, 0.1, student=False),
             kernels.own_normal_scores(data, *own, posterior, 0.0, 0.1, student=True),
-            kernels.own_rising_scores(data, *own, table),
+            kernels.own_rising_scores(data, *own, table, 1.0),
+            kernels.own_rising_scores(data, *own, table, table),
             kernels.rising_scores(data, table, base),
             kernels.student_scores(data, StudentTable(*posterior), base),
-            *kernels.left_out_complement(data, *own, table),
-            *kernels.left_out_complement(data, made.classes, None, table),
+            *kernels.left_out_complement(data, *own, table, 1.0),
+            *kernels.left_out_complement(data, made.classes, None, table, table),
             kernels.left_out_shared(data, *own, posterior[1], posterior[0], table[0], table[1], 0.0, 0.1, base),
         ]
         return [part.tobytes() for part in found]
@@ -157,9 +170,9 @@ def test_negative_and_infinite_counts_are_refused(layout: str, kernels: Any) -> 
     classes, ones = np.zeros(2, np.int32), np.ones((1, 2))
     calls = {
         "own_linear_scores": (LinearTable(ones), np.zeros(1), None),
-        "own_log_sums": (None, ones),
-        "own_rising_scores": (None, ones),
-        "left_out_complement": (None, ones),
+        "own_log_sums": (None, ones, 1.0),
+        "own_rising_scores": (None, ones, 1.0),
+        "left_out_complement": (None, ones, 1.0),
     }
     for cell, message in ((-1.0, "column 1 is -1 at row 1"), (np.inf, "column 1 is infinite at row 1")):
         data = LAYOUTS[layout](np.array([[1.0, 2.0], [1.0, cell]]))

@@ -20,6 +20,7 @@ from .members import normal_posterior, others_of, shared_posterior, totals, with
 
 BOTH = pytest.mark.parametrize("kernels", [Native(2), Reference()], ids=["native", "reference"])
 WEIGHTS = ["none", "whole", "fraction"]
+TINY = st.sampled_from([0.0, 1e-10])
 
 few = settings(max_examples=15)
 
@@ -31,13 +32,13 @@ def assert_close(got: Any, meant: Any) -> None:
 
 @BOTH
 @few
-@given(problem=problems(WEIGHTS))
-def test_own_log_sums_are_those_of_the_other_rows(kernels: Any, problem: Problem) -> None:
+@given(problem=problems(WEIGHTS), pseudo=TINY)
+def test_own_log_sums_are_those_of_the_other_rows(kernels: Any, problem: Problem, pseudo: float) -> None:
     """Totals made again without the row, whose zeros are exact."""
     data = LAYOUTS["c-f8"](problem.X)
-    sums, zeros, cells = kernels.own_log_sums(data, problem.classes, problem.weight, totals(problem, data))
+    sums, zeros, cells = kernels.own_log_sums(data, problem.classes, problem.weight, totals(problem, data), pseudo)
     for i, x in enumerate(np.nan_to_num(problem.X)):
-        left = totals(without(problem, i), data)[problem.classes[i]]
+        left = totals(without(problem, i), data)[problem.classes[i]] + pseudo
         log = np.log(left, out=np.zeros_like(left), where=left > 0)
         assert_close((sums[i], zeros[i], cells[i]), (x @ log, x @ (left == 0), x.sum()))
 
@@ -64,11 +65,11 @@ def test_own_normal_scores_are_those_of_the_other_rows(kernels: Any, student: bo
 
 @BOTH
 @few
-@given(problem=problems(WEIGHTS), prior=st.sampled_from([0.01, 30.0]))
+@given(problem=problems(WEIGHTS), prior=st.sampled_from([1e-12, 0.01, 30.0]))
 def test_own_rising_scores_are_those_of_the_other_rows(kernels: Any, problem: Problem, prior: float) -> None:
     """Totals made again without the row."""
     data = LAYOUTS["c-f8"](problem.X)
-    scores = kernels.own_rising_scores(data, problem.classes, problem.weight, totals(problem, data) + prior)
+    scores = kernels.own_rising_scores(data, problem.classes, problem.weight, totals(problem, data), prior)
     for i, x in enumerate(np.nan_to_num(problem.X)):
         start = totals(without(problem, i), data)[problem.classes[i]] + prior
         assert_close(scores[i], (gammaln(start + x) - gammaln(start)).sum())
@@ -76,13 +77,13 @@ def test_own_rising_scores_are_those_of_the_other_rows(kernels: Any, problem: Pr
 
 @BOTH
 @few
-@given(problem=problems(WEIGHTS))
-def test_left_out_complements_are_those_of_the_other_rows(kernels: Any, problem: Problem) -> None:
+@given(problem=problems(WEIGHTS), pseudo=TINY)
+def test_left_out_complements_are_those_of_the_other_rows(kernels: Any, problem: Problem, pseudo: float) -> None:
     """Counts made again without the row."""
     data = LAYOUTS["c-f8"](problem.X)
-    got = kernels.left_out_complement(data, problem.classes, problem.weight, others_of(problem, data))
+    got = kernels.left_out_complement(data, problem.classes, problem.weight, others_of(problem, data), pseudo)
     for i, x in enumerate(np.nan_to_num(problem.X)):
-        left = others_of(without(problem, i), data)
+        left = others_of(without(problem, i), data) + pseudo
         log = np.log(left, out=np.zeros_like(left), where=left > 0)
         assert_close((got.sums[i], got.zeros[i]), (log @ x, (left == 0) @ x))
 

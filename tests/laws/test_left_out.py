@@ -48,11 +48,13 @@ def discrete(prior: Any) -> list[dict[str, Any]]:
         {},
         {"alpha": 0.0},
         {"alpha": 0.3},
+        {"alpha": 1e-10},
         {"estimate": "mle"},
         {"estimate": "map", "alpha": 2.5},
         {"estimate": "map", "alpha": 1.0},
         {"estimate": "map", "alpha": 0.5},
         {"estimate": "predictive"},
+        {"estimate": "predictive", "alpha": 1e-12},
         {"parameter_prior": prior},
         {"parameter_prior": prior, "estimate": "predictive"},
     ]
@@ -87,10 +89,19 @@ FURTHER = [
     ("texts", TEXTS, CategoricalNB, {"unseen": "smooth", "estimate": "map", "alpha": 0.5}),
     ("categorical", CATEGORICAL, CategoricalNB, {"min_categories": 9}),
 ]
+# "balanced" depends on the rows of all classes, and undoes a fitted prior but for its pseudo-counts.
+BALANCED: list[tuple[str, Kind, Callable[..., Any], dict[str, Any]]] = [
+    ("bernoulli", BERNOULLI, BernoulliNB, {}),
+    ("bernoulli", BERNOULLI, BernoulliNB, {"fit_prior": False}),
+    ("multinomial", MULTINOMIAL, MultinomialNB, {"class_prior": "smoothed"}),
+    ("complement", MULTINOMIAL, ComplementNB, {}),
+    ("gaussian", GAUSSIAN, GaussianNB, {"var_smoothing": 0.01, "priors": Dirichlet(0.3)}),
+]
 SETTINGS = [
     *(("gaussian", GAUSSIAN, GaussianNB, setting) for setting in gaussian_settings()),
     *((name, kind, make, setting) for name, kind, make, prior in COUNTED for setting in discrete(prior)),
     *FURTHER,
+    *((name, kind, make, {**setting, "class_weight": "balanced"}) for name, kind, make, setting in BALANCED),
 ]
 CASES = [
     Case(f"{name}-{named(setting)}", partial(make, **setting), kind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,16 @@ def test_a_class_of_one_row_is_impossible_without_it(make: Any) -> None:
     if make is not ComplementNB:  # its scores know no prior
         assert np.isneginf(scores[2, 1])
     assert np.isfinite(make().fit(X, y).leave_one_out(X, y, class_prior="fixed")).all()
+
+
+@pytest.mark.parametrize("settings", [{}, {"class_prior": "smoothed"}, {"class_prior": [0.5, 0.3, 0.2]}], ids=str)
+@pytest.mark.parametrize("weight", [None, np.array([1.0, 0.5, 2.0, 1.5])], ids=["alike", "weighted"])
+def test_balanced_weights_are_those_of_the_other_rows(settings: dict[str, Any], weight: Floats | None) -> None:
+    """Also where a class has one row, and where a class that was declared has none."""
+    X, y = np.array([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0], [1.0, 1.0]]), np.array(["many", "many", "many", "one"])
+    model = MultinomialNB(class_weight="balanced", **settings).partial_fit(X, y, ["many", "none", "one"], weight)
+    one_by_one = model.blocked_folds(X, y, groups=np.arange(4), sample_weight=weight)
+    np.testing.assert_allclose(model.leave_one_out(X, y, weight), one_by_one, rtol=1e-12, atol=1e-12)
 
 
 def test_knowing_nothing_is_always_wrong_if_the_prior_leaves_too() -> None:
@@ -81,6 +92,21 @@ def test_a_word_of_one_row_keeps_its_column() -> None:
     X, y = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 1.0], [3.0, 0.0, 0.0]]), np.array([0, 1, 1])
     model = MultinomialNB().fit(X, y)
     np.testing.assert_allclose(model.leave_one_out(X, y)[1], without(model, X, y, 1), rtol=1e-12)
+
+
+PREDICTIVE = [partial(make, estimate="predictive") for make in (MultinomialNB, PoissonNB)]
+
+
+@pytest.mark.parametrize("make", [ComplementNB, MultinomialNB, PoissonNB, *PREDICTIVE])
+@pytest.mark.parametrize("alpha", [1e-10, 1e-12, [1e-10, 1e-11, 1e-9]], ids=str)
+def test_tiny_pseudo_counts_are_not_lost_beside_large_counts(make: Any, alpha: Any) -> None:
+    """A word that one row alone has, 2000 times: without the row its count is the pseudo-count, and not 0."""
+    X = np.array([[2000.0, 1.0, 2.0], [0.0, 3.0, 1.0], [0.0, 2.0, 2.0], [0.0, 1.0, 4.0]])
+    y = np.array([0, 0, 1, 1])
+    model = make(alpha=alpha).fit(X, y)
+    for i, scores in enumerate(model.leave_one_out(X, y)):
+        assert np.isfinite(scores).all()
+        np.testing.assert_allclose(scores, without(model, X, y, i), rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("make", MODELS)

@@ -237,14 +237,15 @@ class CategoricalLikelihood:
         return Slots(look, cells, copies, alpha)
 
     def _log_shares(self, slots: Slots) -> LogProbability:
-        raw = slots.cells + pseudo_count(slots.alpha, self.family.estimate)
-        log_theta = log_shares(raw, slots.copies)
+        pseudo = pseudo_count(slots.alpha, self.family.estimate)
         if self.removed:
-            # Only the slot that the row is in loses its weight.
-            part = np.maximum(raw, 0.0)
-            left = np.maximum(remaining(slots.cells, self.removed) + (raw - slots.cells), 0.0)
-            whole = (part * slots.copies).sum(axis=1, keepdims=True) - part + left
-            log_theta = log_share(left, remaining(whole, 0.0), int(slots.copies.sum()))
+            # Each slot as the row that is in it meets it; pseudo-counts are not negative here.
+            left = remaining(slots.cells, self.removed) + pseudo
+            whole = remaining(slots.cells.sum(axis=1, keepdims=True), self.removed)
+            whole = whole + (pseudo * slots.copies).sum(axis=1, keepdims=True)
+            log_theta = log_share(left, whole, int(slots.copies.sum()))
+        else:
+            log_theta = log_shares(slots.cells + pseudo, slots.copies)
         return log_theta if self.family.unseen == "smooth" else neutral_last(log_theta)
 
     def variance(self, data: Dense, kernels: Kernels) -> Floats:

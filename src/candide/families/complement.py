@@ -13,11 +13,11 @@ from ..kernels.base import LinearTable
 from ..kernels.data import Array, Data, Floats, Positions
 from ..priors import Dirichlet, Estimate, log_share, parts_of, pseudo_count
 from ..statistics import Counts
-from ..statistics.base import ROUNDING, remaining
+from ..statistics.base import remaining
 from .base import Batch, Plain, Scores, cell_positions
 from .left_out import stretches
 from .linear import LinearLikelihood, Score, factored, observe_counts, sparse_parts
-from .tokens import row_sums
+from .tokens import pseudo_sums, row_sums
 
 # Cells of all classes handled at once where every row gets weights of its own.
 _CELLS = 1 << 20
@@ -106,13 +106,14 @@ class Complement(Plain):
 
     def _left_out(self, batch: Batch, statistics: Counts, offset: Floats, kernels: Kernels) -> Scores:
         count = statistics.dense()
-        others = np.maximum(count.sum(axis=0) - count, 0.0) + self.pseudo
-        sums, zeros, length = kernels.left_out_complement(batch.data, batch.classes, batch.weight, others)
+        others = np.maximum(count.sum(axis=0) - count, 0.0)
+        sums, zeros, length = kernels.left_out_complement(batch.data, batch.classes, batch.weight, others, self.pseudo)
         whole, own = others.sum(axis=1), (np.arange(len(length)), batch.classes)
-        left = whole - (length if batch.weight is None else length * batch.weight)[:, None]
+        left = remaining(whole, (length if batch.weight is None else length * batch.weight)[:, None])
         left[own] = whole[batch.classes]
+        left += pseudo_sums(self.pseudo, *others.shape)
         # Where nothing is left of the other classes, all words have an even share.
-        empty = left <= ROUNDING * whole
+        empty = left <= 0
         if empty.any():
             left[empty], sums[empty], zeros[empty] = others.shape[1], 0.0, 0.0
         scores = np.log(left, out=left)

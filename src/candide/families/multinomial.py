@@ -12,11 +12,18 @@ from ..kernels.base import LinearTable
 from ..kernels.data import Array, Data, Floats, Positions
 from ..priors import Dirichlet, Estimate, LogProbability, log_share, parts_of, pseudo_count
 from ..statistics import Counts
-from ..statistics.base import remaining
 from .base import Batch, Plain, Scores, cell_positions, require_proper
 from .left_out import own_by_removal, replace_own
 from .linear import LinearLikelihood, Score, factored, observe_counts, sparse_parts
-from .tokens import draw_tokens, fill_tokens, log_coefficient, own_log_sums, row_sums, squared
+from .tokens import (
+    draw_tokens,
+    fill_tokens,
+    log_coefficient,
+    own_log_sums,
+    own_tokens_left,
+    row_sums,
+    squared,
+)
 
 
 @dataclass(frozen=True)
@@ -96,9 +103,7 @@ class Multinomial(Plain):
         """Σ x log(count - w x + α) - n log(total - w n + Σα) under each row's own class."""
         n_columns = statistics.total.shape[1]
         sums, zeros, length = own_log_sums(batch, statistics.total, self.pseudo, kernels)
-        pseudo = self.pseudo * n_columns if np.ndim(self.pseudo) == 0 else np.sum(self.pseudo, axis=-1)
-        total = np.asarray(statistics.total.sum(axis=1)).ravel() + pseudo
-        left = remaining(total[batch.classes], length if batch.weight is None else length * batch.weight)
+        left = own_tokens_left(batch, statistics.total, self.pseudo, length)
         empty = left <= 0
         finite = np.where(empty, -length * np.log(n_columns), sums - length * np.log(np.where(empty, 1.0, left)))
         return Scores(finite, (np.where(empty, 0.0, -zeros),))

@@ -63,10 +63,9 @@ class NegativeBinomialLikelihood:
 
     def left_out(self, batch: Batch, kernels: Kernels) -> Scores:
         """Every row under its own class, with the row taken out; all cells of a class have been seen as often."""
-        weight = 1.0 if batch.weight is None else batch.weight
-        length, exposure = row_sums(batch.data), self.exposure[batch.classes, 0] - weight
-        events = self.start.sum(axis=1)[batch.classes] - weight * length
-        own = kernels.own_rising_scores(batch.data, batch.classes, batch.weight, self.start)
+        shape, length, total = self.family.prior.shape, row_sums(batch.data), self.statistics.dense()
+        events, exposure = self.family.own_left(batch, self.statistics, float(shape), length)
+        own = kernels.own_rising_scores(batch.data, batch.classes, batch.weight, total, shape)
         return Scores(own - events * np.log1p(1 / exposure) - length * np.log1p(exposure))
 
     def limits(self, data: Data, kernels: Kernels) -> list[Floats]:

@@ -13,11 +13,11 @@ from ..kernels.base import LinearTable
 from ..kernels.data import Array, Data, Floats, Positions
 from ..priors import Estimate, Gamma, pseudo_count
 from ..statistics import Counts
-from ..statistics.base import ROUNDING
+from ..statistics.base import remaining
 from .base import Batch, Plain, Scores, cell_positions, require_proper
 from .left_out import own_by_removal, replace_own
 from .linear import LinearLikelihood, Score, factored, observe_counts, sparse_parts
-from .tokens import log_factorials, own_log_sums
+from .tokens import log_factorials, own_log_sums, own_tokens_left
 
 _JEFFREYS = Gamma(0.5, 0.0)
 
@@ -27,6 +27,9 @@ class Overall(NamedTuple):
 
     rate: Floats  # 1 where nobody observed anything
     shrinking: Floats  # the rate for every ε of events, where no class has any
+
+
+_UNASKED = Overall(np.ones(1), np.ones(1))
 
 
 @dataclass(frozen=True)
@@ -45,12 +48,24 @@ class Poisson(Plain):
         return observe_counts(batch, kernels, "PoissonNB")
 
     def settle(self, statistics: Counts) -> Poisson:
-        if self.overall is not None:
+        # With a prior exposure no class ever asks the others.
+        if self.overall is not None or np.min(self._prior_exposure) > 0:
             return self
-        part, whole = (np.asarray(p).sum(axis=0) for p in np.broadcast_arrays(*self.parts(statistics)))
-        return replace(
-            self, overall=Overall(_over(part, whole), _over(np.full_like(part, len(statistics.rows)), whole))
-        )
+        part, whole = self._together(statistics)
+        n_classes = np.full_like(part, len(statistics.rows))
+        return replace(self, overall=Overall(_over(part, whole), _over(n_classes, whole)))
+
+    def _together(self, statistics: Counts) -> tuple[Floats, Floats]:
+        """``parts`` added up over the classes."""
+        pseudo, n_classes = pseudo_count(self.prior.shape, self.estimate), len(statistics.rows)
+        if np.min(pseudo) < 0:
+            # What a prior takes away, it takes from each class by itself, down to 0.
+            part, whole = np.broadcast_arrays(*self.parts(statistics))
+            return part.sum(axis=0), whole.sum(axis=0)
+        one = statistics.together()
+        part = one.dense()[0] + _all_classes(pseudo, n_classes)
+        whole = one.observed()[0] + _all_classes(self._prior_exposure, n_classes)
+        return part, np.broadcast_to(whole, part.shape)
 
     def only(self, j: int) -> Poisson:
         return replace(self, overall=None)
@@ -66,7 +81,11 @@ class Poisson(Plain):
     def parts(self, statistics: Counts) -> tuple[Floats, Floats]:
         """Events and exposure, prior included: their ratio is the rate."""
         events = statistics.dense() + pseudo_count(self.prior.shape, self.estimate)
-        return np.maximum(events, 0.0), statistics.observed() + (0.0 if self.estimate == "mle" else self.prior.rate)
+        return np.maximum(events, 0.0), statistics.observed() + self._prior_exposure
+
+    @property
+    def _prior_exposure(self) -> float | Floats:
+        return 0.0 if self.estimate == "mle" else self.prior.rate
 
     def rates(self, statistics: Counts) -> Floats:
         """λ, ``(classes, columns)``."""
@@ -74,18 +93,16 @@ class Poisson(Plain):
         return _over(part, whole, self._overall(statistics).rate)
 
     def _overall(self, statistics: Counts) -> Overall:
-        overall = self.settle(statistics).overall
-        assert overall is not None
-        return overall
+        return self.settle(statistics).overall or _UNASKED
 
     def likelihood(self, statistics: Counts) -> Any:
         if self.estimate == "predictive":
             from .negative_binomial import NegativeBinomialLikelihood
 
             return NegativeBinomialLikelihood(statistics, self)
-        pseudo, _ = self._scalars()
+        pseudo = self._scalar()
         sparse = not isinstance(statistics.total, np.ndarray) and statistics.missing is None
-        if sparse and pseudo is not None and (self._exposure(statistics) > 0).all():
+        if sparse and pseudo is not None and (statistics.rows + self._prior_exposure > 0).all():
             return self._sparse(statistics, pseudo)
         rate = self.rates(statistics)
         zero = rate <= 0
@@ -96,20 +113,15 @@ class Poisson(Plain):
         limit = Score(LinearTable(np.where(zero, -1.0, 0.0)), np.zeros(len(rate))) if zero.any() else None
         return PoissonLikelihood(statistics, self, finite, limit)
 
-    def _scalars(self) -> tuple[float | None, float | None]:
-        """Pseudo-count and prior exposure if they are the same for all columns (and the former not negative)."""
+    def _scalar(self) -> float | None:
+        """The pseudo-count if it is the same for all columns, as is the prior exposure, and not negative."""
         pseudo = pseudo_count(self.prior.shape, self.estimate)
-        if np.ndim(pseudo) or np.ndim(self.prior.rate) or float(pseudo) < 0:
-            return None, None
-        return float(pseudo), 0.0 if self.estimate == "mle" else float(self.prior.rate)
-
-    def _exposure(self, statistics: Counts) -> Floats:
-        return np.asarray(statistics.rows + (self._scalars()[1] or 0.0))
+        return None if np.ndim(pseudo) or np.ndim(self.prior.rate) or float(pseudo) < 0 else float(pseudo)
 
     def _sparse(self, statistics: Counts, alpha: float) -> PoissonLikelihood:
         # log λ = log α - log(rows of the class) + [log(n + α) - log α where the class has events].
         by_column, pseudo, shape = sparse_parts(statistics.total, alpha)
-        rows = self._exposure(statistics)
+        rows = np.asarray(statistics.rows + self._prior_exposure)
         log_alpha = np.log(alpha) if alpha > 0 else 0.0
         none, zeros = np.zeros(len(rows)), np.zeros(len(shape))
         table = factored(zeros + log_alpha, -np.log(rows), by_column, np.log(by_column.data + pseudo) - log_alpha)
@@ -120,7 +132,7 @@ class Poisson(Plain):
         return PoissonLikelihood(statistics, self, Score(table, -events / rows, absent), limit)
 
     def left_out(self, batch: Batch, statistics: Counts, likelihood: Any, offset: Floats, kernels: Kernels) -> Scores:
-        pseudo, _ = self._scalars()
+        pseudo = self._scalar()
         if pseudo is None or statistics.missing is not None:
             own = own_by_removal(self, batch, statistics, kernels)
         elif self.estimate == "predictive":
@@ -132,19 +144,21 @@ class Poisson(Plain):
     def _own(self, batch: Batch, statistics: Counts, pseudo: float, kernels: Kernels) -> Scores:
         """Σ x log λ' - λ' under each row's own class, λ' = (events - w x) / (rows - w)."""
         sums, zeros, length = own_log_sums(batch, statistics.total, pseudo, kernels)
-        weight = 1.0 if batch.weight is None else batch.weight
-        exposure = self._exposure(statistics)
-        whole = exposure[batch.classes] - weight
-        known = whole > ROUNDING * exposure[batch.classes]
-        safe = np.where(known, whole, 1.0)
-        events = np.asarray(statistics.total.sum(axis=1)).ravel() + pseudo * statistics.total.shape[1]
-        finite = sums - length * np.log(safe) - (events[batch.classes] - weight * length) / safe
+        events, exposure = self.own_left(batch, statistics, pseudo, length)
+        known = exposure > 0
+        safe = np.where(known, exposure, 1.0)
+        finite = sums - length * np.log(safe) - events / safe
         limit = -zeros
         if not known.all():
             rest = np.flatnonzero(~known)
             alone = own_by_removal(self, batch.take(rest), statistics, kernels)
             finite[rest], limit[rest] = alone.finite, alone.limits[0] if alone.limits else 0.0
         return Scores(finite, (limit,))
+
+    def own_left(self, batch: Batch, statistics: Counts, pseudo: float, length: Floats) -> tuple[Floats, Floats]:
+        """Events of all columns together, and exposure, of each row's own class without the row; prior included."""
+        rows = remaining(statistics.rows[batch.classes], 1.0 if batch.weight is None else batch.weight)
+        return own_tokens_left(batch, statistics.total, pseudo, length), rows + self._prior_exposure
 
     def posterior(self, statistics: Counts) -> Gamma:
         shape = np.asarray(self.prior.shape)
@@ -184,6 +198,11 @@ class Poisson(Plain):
     def n_parameters(self, statistics: Counts) -> int:
         n_classes, n_columns = statistics.total.shape
         return int(n_classes * n_columns)
+
+
+def _all_classes(values: float | Floats, n_classes: int) -> Any:
+    """The values of all classes added up; they may be the same for each."""
+    return np.sum(values, axis=0) if np.ndim(values) == 2 else np.multiply(values, n_classes)
 
 
 def _over(part: Floats, whole: Floats, otherwise: float | Floats = 1.0) -> Floats:

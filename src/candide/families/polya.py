@@ -11,10 +11,9 @@ from ..kernels import Kernels
 from ..kernels.data import Array, Data, Floats, Positions
 from ..priors import log_rising
 from ..statistics import Counts
-from ..statistics.base import remaining
 from .base import Batch, Scores
 from .multinomial import Multinomial, MultinomialLikelihood
-from .tokens import fill_tokens, log_coefficient, row_sums
+from .tokens import fill_tokens, log_coefficient, own_tokens_left, row_sums
 
 
 @dataclass(frozen=True)
@@ -49,9 +48,9 @@ class PolyaLikelihood:
 
     def left_out(self, batch: Batch, kernels: Kernels) -> Scores:
         """Every row under its own class, with the row taken out."""
-        length = row_sums(batch.data)
-        whole = remaining(self.whole[batch.classes], length if batch.weight is None else length * batch.weight)
-        own = kernels.own_rising_scores(batch.data, batch.classes, batch.weight, self.start)
+        total, alpha, length = self.statistics.dense(), self.family.prior.concentration, row_sums(batch.data)
+        whole = own_tokens_left(batch, total, alpha, length)
+        own = kernels.own_rising_scores(batch.data, batch.classes, batch.weight, total, alpha)
         return Scores(own - log_rising(whole, length))
 
     def limits(self, data: Data, kernels: Kernels) -> list[Floats]:

@@ -9,7 +9,7 @@ import numpy as np
 from ..kernels import Kernels
 from ..kernels.base import LogSums
 from ..kernels.data import Array, Data, Dense, Floats, Positions, Sparse, chunks
-from ..statistics.base import ROUNDING
+from ..statistics.base import remaining
 from .base import Batch
 from .linear import csr_from
 
@@ -62,20 +62,32 @@ def squared(data: Data) -> Data:
 def own_log_sums(batch: Batch, total: Any, pseudo: float | Floats, kernels: Kernels) -> LogSums:
     """Σ x log(total - w x + pseudo) of each row under its own class, the x that meet a total of 0, and all x."""
     if isinstance(total, np.ndarray):
-        part = np.ascontiguousarray(total + pseudo)
-        return kernels.own_log_sums(batch.data, batch.classes, batch.weight, part)
+        return kernels.own_log_sums(batch.data, batch.classes, batch.weight, total, pseudo)
     # Very many classes: gather what is stored for each cell's own class.
     cells = batch.data if isinstance(batch.data, Sparse) else Sparse.of(csr_from(batch.data))
     row = np.repeat(np.arange(cells.n_rows), np.diff(cells.indptr))
     x = np.nan_to_num(np.asarray(cells.values, dtype=np.float64), nan=0.0)
     own = batch.classes[row]
-    extra = np.broadcast_to(pseudo, total.shape)[own, cells.indices]
-    before = np.asarray(total[own, cells.indices]).ravel() + extra
-    left = before - (x if batch.weight is None else x * batch.weight[row])
-    gone = (left <= ROUNDING * before) & (x != 0)
-    logs = np.log(np.where(gone | (x == 0), 1.0, left))
+    count = np.asarray(total[own, cells.indices]).ravel()
+    left = remaining(count, x if batch.weight is None else x * batch.weight[row])
+    left += np.broadcast_to(pseudo, total.shape)[own, cells.indices]
+    gone = left <= 0
+    logs = np.log(np.where(gone, 1.0, left))
     parts = x * logs, np.where(gone, x, 0.0), x
     return LogSums(*(np.bincount(row, part, minlength=cells.n_rows).astype(np.float64) for part in parts))
+
+
+def own_tokens_left(batch: Batch, total: Any, pseudo: float | Floats, length: Floats) -> Floats:
+    """Σ (total - w x + pseudo) over the columns of each row's own class; ``length`` is Σ x."""
+    tokens = np.asarray(total.sum(axis=1)).ravel()[batch.classes]
+    left = remaining(tokens, length if batch.weight is None else length * batch.weight)
+    return left + pseudo_sums(pseudo, *total.shape)[batch.classes]
+
+
+def pseudo_sums(pseudo: float | Floats, n_classes: int, n_columns: int) -> Floats:
+    """The pseudo-counts of each class, added up."""
+    whole = np.sum(pseudo, axis=-1) if np.ndim(pseudo) else np.multiply(pseudo, n_columns)
+    return np.broadcast_to(whole, (n_classes,))
 
 
 def draw_tokens(share: Floats, classes: Positions, rng: np.random.Generator, length: int | Array) -> Floats:

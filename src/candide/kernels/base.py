@@ -158,6 +158,7 @@ class Kernels(Protocol):
     def rising_scores(self, data: Data, start: Floats, base: Floats) -> Floats: ...
 
     # Scores of rows that the tables contain, each under its own class; but for the first two, with the row taken out.
+    # Pseudo-counts, one for all cells or what broadcasts to the counts, are added when the row is out.
 
     def own_linear_scores(
         self, data: Data, classes: Positions, table: LinearTable, base: Floats, threshold: float | None
@@ -165,18 +166,24 @@ class Kernels(Protocol):
 
     def own_code_scores(self, codes: Dense, classes: Positions, offsets: Array, table: PickTable) -> Floats: ...
 
-    def own_log_sums(self, data: Data, classes: Positions, weight: Floats | None, part: Floats) -> LogSums: ...
+    def own_log_sums(
+        self, data: Data, classes: Positions, weight: Floats | None, count: Floats, pseudo: float | Floats
+    ) -> LogSums: ...
 
     def own_normal_scores(
         self, data: Data, classes: Positions, weight: Floats | None, posterior: NormalTable, extra: float, floor: float,
         *, student: bool,
     ) -> Floats: ...  # fmt: skip
 
-    def own_rising_scores(self, data: Data, classes: Positions, weight: Floats | None, start: Floats) -> Floats: ...
+    def own_rising_scores(
+        self, data: Data, classes: Positions, weight: Floats | None, count: Floats, pseudo: float | Floats
+    ) -> Floats: ...
 
     # The same under every class, where leaving a row out changes them all.
 
-    def left_out_complement(self, data: Data, classes: Positions, weight: Floats | None, others: Floats) -> LogSums: ...
+    def left_out_complement(
+        self, data: Data, classes: Positions, weight: Floats | None, others: Floats, pseudo: float | Floats
+    ) -> LogSums: ...
 
     def left_out_shared(
         self, data: Data, classes: Positions, weight: Floats | None, location: Floats, strength: Floats, shape: Floats,

@@ -34,10 +34,13 @@ class LeftOutNative:
         _core.own_code_scores(codes.values, classes, offsets, table.padded, self.n_threads, scores)
         return scores
 
-    def own_log_sums(self, data: Data, classes: Positions, weight: Floats | None, part: Floats) -> LogSums:
+    def own_log_sums(
+        self, data: Data, classes: Positions, weight: Floats | None, count: Floats, pseudo: float | Floats
+    ) -> LogSums:
         out = LogSums(*np.empty((3, data.n_rows)))
+        totals = _totals(count, pseudo)
         with well_formed():
-            found = _core.own_log_sums(*cells(data), classes, weight, part, self.n_threads, *out)
+            found = _core.own_log_sums(*cells(data), classes, weight, *totals, self.n_threads, *out)
         refuse(data, Findings(*found), counts=True)
         return out
 
@@ -52,18 +55,24 @@ class LeftOutNative:
         refuse(data, Findings(*found))
         return scores
 
-    def own_rising_scores(self, data: Data, classes: Positions, weight: Floats | None, start: Floats) -> Floats:
+    def own_rising_scores(
+        self, data: Data, classes: Positions, weight: Floats | None, count: Floats, pseudo: float | Floats
+    ) -> Floats:
         scores = np.empty(data.n_rows)
+        totals = _totals(count, pseudo)
         with well_formed():
-            found = _core.own_rising_scores(*cells(data), classes, weight, start, self.n_threads, scores)
+            found = _core.own_rising_scores(*cells(data), classes, weight, *totals, self.n_threads, scores)
         refuse(data, Findings(*found), counts=True)
         return scores
 
-    def left_out_complement(self, data: Data, classes: Positions, weight: Floats | None, others: Floats) -> LogSums:
+    def left_out_complement(
+        self, data: Data, classes: Positions, weight: Floats | None, others: Floats, pseudo: float | Floats
+    ) -> LogSums:
         sums, zeros = np.empty((2, data.n_rows, len(others)))
         out = LogSums(sums, zeros, np.empty(data.n_rows))
+        totals = _totals(others, pseudo)
         with well_formed():
-            found = _core.left_out_complement(*cells(data), classes, weight, others, self.n_threads, *out)
+            found = _core.left_out_complement(*cells(data), classes, weight, *totals, self.n_threads, *out)
         refuse(data, Findings(*found), counts=True)
         return out
 
@@ -83,6 +92,13 @@ class LeftOutNative:
 def dense_values(data: Data) -> Array | tuple[Array, ...]:
     """For kernels to which a cell that is not stored says as much as any other."""
     return data.floats() if isinstance(data, Sparse) else data.values
+
+
+def _totals(count: Floats, pseudo: float | Floats) -> tuple[Floats, float | Floats]:
+    """Counts with pseudo-counts: one number, or a table as large as theirs."""
+    if np.ndim(pseudo):
+        return np.ascontiguousarray(count), np.ascontiguousarray(np.broadcast_to(pseudo, count.shape))
+    return np.ascontiguousarray(count), float(pseudo)
 
 
 def cells(data: Data) -> tuple[Array | tuple[Array, ...], Array | None, Array | None]:

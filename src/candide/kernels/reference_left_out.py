@@ -18,9 +18,12 @@ LEAST_STRENGTH, LEAST_SCALE = 1e-9, 1e-5
 class LeftOutReference:
     """Plain NumPy: every row is scored under its own class, or under all where all change, and is in none of them."""
 
-    def own_log_sums(self, data: Data, classes: Positions, weight: Floats | None, part: Floats) -> LogSums:
+    def own_log_sums(
+        self, data: Data, classes: Positions, weight: Floats | None, count: Floats, pseudo: float | Floats
+    ) -> LogSums:
         x = usable(data, counts=True)
-        return _log_sums(x, _weights(classes, weight) * x, part[classes])
+        left = _left(count[classes], _weights(classes, weight) * x, _like(pseudo, count)[classes])
+        return _log_sums(x, left)
 
     def own_normal_scores(
         self, data: Data, classes: Positions, weight: Floats | None, posterior: NormalTable, extra: float, floor: float,
@@ -43,16 +46,20 @@ class LeftOutReference:
         )
         return np.asarray(np.where(np.isnan(x), 0.0, np.where(regular, cells, np.nan)).sum(axis=1))
 
-    def own_rising_scores(self, data: Data, classes: Positions, weight: Floats | None, start: Floats) -> Floats:
+    def own_rising_scores(
+        self, data: Data, classes: Positions, weight: Floats | None, count: Floats, pseudo: float | Floats
+    ) -> Floats:
         x = usable(data, counts=True)
-        left = np.maximum(start[classes] - _weights(classes, weight) * np.nan_to_num(x), 1e-300)
+        left = _left(count[classes], _weights(classes, weight) * x, _like(pseudo, count)[classes])
         return np.asarray(log_rising(left, x).sum(axis=1))
 
-    def left_out_complement(self, data: Data, classes: Positions, weight: Floats | None, others: Floats) -> LogSums:
+    def left_out_complement(
+        self, data: Data, classes: Positions, weight: Floats | None, others: Floats, pseudo: float | Floats
+    ) -> LogSums:
         x = usable(data, counts=True)
         others_of_row = np.arange(len(others)) != classes[:, None]
         out = (_weights(classes, weight) * x)[:, None, :] * others_of_row[:, :, None]
-        return _log_sums(x[:, None, :], out, others)
+        return _log_sums(x[:, None, :], _left(others, out, pseudo))
 
     def left_out_shared(
         self, data: Data, classes: Positions, weight: Floats | None, location: Floats, strength: Floats, shape: Floats,
@@ -88,10 +95,19 @@ def _weights(classes: Positions, weight: Floats | None) -> Floats:
     return np.ones((len(classes), 1)) if weight is None else weight[:, None]
 
 
-def _log_sums(x: Floats, out: Floats, part: Floats) -> LogSums:
+def _like(pseudo: float | Floats, count: Floats) -> Floats:
+    return np.broadcast_to(np.asarray(pseudo, dtype=np.float64), count.shape)
+
+
+def _left(count: Floats, out: Floats, pseudo: float | Floats) -> Floats:
+    """Counts without what is taken out, and with pseudo-counts."""
+    left = count - np.nan_to_num(out)
+    return np.where(left <= REST * count, 0.0, left) + pseudo
+
+
+def _log_sums(x: Floats, left: Floats) -> LogSums:
     cells = np.nan_to_num(x)
-    left = part - np.nan_to_num(out)
-    none = left <= REST * part
+    none = left <= 0
     log = np.log(np.where(none, 1.0, left))
     lengths = cells.reshape(len(cells), -1).sum(axis=1)
     return LogSums((cells * log).sum(axis=-1), (cells * none).sum(axis=-1), lengths)

@@ -16,6 +16,7 @@ from ..families import Batch, Family
 from ..families.left_out import refuse_strangers
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats
+from ..statistics.base import remaining
 from .scorer import Scorer, leaders_only
 
 if TYPE_CHECKING:
@@ -31,10 +32,8 @@ def leave_one_out(model: Classifier, batch: Batch, kernels: Kernels, prior: Prio
     parts = batch, model.state.statistics, model.likelihood, offset, kernels
     finite, limits = model.family.left_out(*parts)
     impossible = bool(np.isneginf(offset).any())
-    if prior == "removed" and model.prior_in_score.follows_rows and model.plan.prior_in_score:
-        change = _prior_change(model, batch)
-        finite.ravel()[np.arange(len(change)) * len(offset) + batch.classes] += change
-        impossible |= bool(np.isneginf(change).any())
+    if prior == "removed":
+        impossible |= _leave_prior(model, batch, finite)
     if limits or impossible:
         finite = leaders_only(finite, list(limits), finite > -np.inf)
     if kernels.normalise(finite, logarithm=True):
@@ -44,7 +43,35 @@ def leave_one_out(model: Classifier, batch: Batch, kernels: Kernels, prior: Prio
     return finite
 
 
-def _prior_change(model: Classifier, batch: Batch) -> Floats:
+def _leave_prior(model: Classifier, batch: Batch, scores: Floats) -> bool:
+    """Changes scores to those without the rows in the class prior; says whether that makes a class impossible."""
+    prior = model.prior_in_score
+    if prior.balanced:
+        change = _offset_change(model, batch)
+        scores += change
+    elif prior.follows_rows and model.plan.prior_in_score:
+        change = _own_prior_change(model, batch)
+        scores.ravel()[np.arange(len(change)) * scores.shape[1] + batch.classes] += change
+    else:
+        return False
+    return bool(np.isneginf(change).any())
+
+
+def _offset_change(model: Classifier, batch: Batch) -> Floats:
+    """What a row's absence adds to the offsets of all classes, ``(rows, classes)``, where it changes their weights."""
+    offset, rows = model.scorer.offset, model.state.rows
+    if batch.weight is None:
+        without = model.offset_for(remaining(rows, np.eye(len(rows))))[batch.classes]
+    else:
+        rest = np.tile(rows, (len(batch.classes), 1))
+        rest[np.arange(len(rest)), batch.classes] = remaining(rows[batch.classes], batch.weight)
+        without = model.offset_for(rest)
+    # A class that is impossible stays so.
+    possible = np.isfinite(offset)
+    return np.subtract(without, offset, out=np.zeros_like(without), where=possible)
+
+
+def _own_prior_change(model: Classifier, batch: Batch) -> Floats:
     """What a row's absence adds to its class's log prior, but for a term that all classes share."""
     counts = model.prior_in_score.counts(model.classes, model.state.rows)
     if batch.weight is None:

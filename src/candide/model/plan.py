@@ -51,27 +51,28 @@ class ClassPrior:
             )
 
     def probability(self, classes: Index, rows: Floats) -> Floats:
-        """p(class), class weights included."""
+        """p(class), class weights included. ``rows`` may be several states of the model: classes are the last axis."""
         prior = self._unweighted(classes, rows)
         if self.class_weight is None:
             return prior
         weighted = prior * self.weight(classes, rows)
-        if not weighted.any():
+        if not weighted.any(axis=-1).all():
             raise ParameterError(
                 f"class_weight is {self.class_weight!r}, which leaves no class a probability above 0; give at least "
                 f"one of the classes ({_listed(classes)}) a positive weight"
             )
-        return np.asarray(weighted / weighted.sum())
+        return np.asarray(weighted / weighted.sum(axis=-1, keepdims=True))
 
     def _unweighted(self, classes: Index, rows: Floats) -> Floats:
         if self.given is not None:
             self.check(classes)
-            return _in_order(self.given, classes)
+            return np.broadcast_to(_in_order(self.given, classes), np.shape(rows))
+        even = np.full(np.shape(rows), 1.0 / len(classes))
+        if not self.fitted:
+            return even
         counts = self.counts(classes, rows)
-        total = counts.sum()
-        if not self.fitted or total <= 0:
-            return np.full(len(classes), 1.0 / len(classes))
-        return np.asarray(counts / total)
+        total = counts.sum(axis=-1, keepdims=True)
+        return np.asarray(np.divide(counts, total, out=even, where=total > 0))
 
     def counts(self, classes: Index, rows: Floats) -> Floats:
         """Rows of each class with the pseudo-counts: their shares are the fitted prior."""
@@ -91,12 +92,13 @@ class ClassPrior:
 
     @property
     def follows_rows(self) -> bool:
-        """Whether one row more or less changes it. "balanced" undoes what the rows do."""
-        return self.given is None and self.fitted and not isinstance(self.class_weight, str)
+        """Whether it is learned from the rows. "balanced" undoes what they say."""
+        return self.given is None and self.fitted and not self.balanced
 
-    def replaced(self, given: Floats) -> ClassPrior:
-        """Given from now on; class weights have no say in it."""
-        return ClassPrior(given)
+    @property
+    def balanced(self) -> bool:
+        """Whether the rows set the weights of the classes."""
+        return isinstance(self.class_weight, str)
 
     def weight(self, classes: Index, rows: Floats) -> Floats:
         """The factor of each class, 1 where none is given."""
@@ -105,7 +107,8 @@ class ClassPrior:
         if isinstance(self.class_weight, str):
             counts = self.counts(classes, rows)
             present = counts > 0
-            return np.where(present, counts.sum() / np.where(present, counts, 1.0) / max(1, present.sum()), 1.0)
+            whole = counts.sum(axis=-1, keepdims=True) / np.maximum(1, present.sum(axis=-1, keepdims=True))
+            return np.where(present, whole / np.where(present, counts, 1.0), 1.0)
         return np.array([float(self.class_weight.get(label, 1.0)) for label in classes.labels.tolist()])
 
 
