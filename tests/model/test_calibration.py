@@ -16,7 +16,7 @@ from sklearn.metrics import log_loss
 
 from candide.exceptions import ParameterError
 from candide.kernels.data import Floats, Positions
-from candide.model.calibration import METHODS, Calibration, calibrate, cross_fitted, normalised
+from candide.model.calibration import METHODS, Calibration, beta, calibrate, cross_fitted, newton, normalised, scaling
 from candide.model.calibration.base import joined, log_odds
 
 LAWFUL = METHODS[:3]
@@ -231,6 +231,21 @@ def test_a_class_without_rows_becomes_rare(method: str) -> None:
     fitted = calibrate(method, rows.scores[kept], rows.classes[kept], rows.weight[kept])
     share = np.exp(fitted.apply(rows.scores[kept])[:, 2]).mean()
     assert 0 < share < (0.15 if method == "temperature" else 0.001)
+
+
+@pytest.mark.parametrize("by_amount", [False, True])
+@pytest.mark.parametrize("method", ["platt", "beta"])
+def test_many_classes_come_out_as_few_would(method: str, by_amount: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a matrix of classes by classes, and with rows that hardly differ taken for one."""
+    rows = overconfident(2_000, 120)
+    if by_amount:
+        rows = rows._replace(amount=np.random.default_rng(1).integers(1, 100, 2_000).astype(float))
+    short = calibrate(method, *rows).apply(rows.scores, rows.amount)
+    for module in (newton, scaling, beta):
+        monkeypatch.setattr(module, "MANY", 1_000)
+    full = calibrate(method, *rows).apply(rows.scores, rows.amount)
+    assert mean_loss(short, rows) == pytest.approx(mean_loss(full, rows), abs=1e-5)
+    np.testing.assert_allclose(np.exp(short), np.exp(full), atol=5e-3)
 
 
 def test_log_odds_of_sure_classes_are_exact() -> None:

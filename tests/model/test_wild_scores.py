@@ -7,7 +7,7 @@ import pytest
 
 from candide import GaussianNB
 from candide.kernels.data import Floats, Positions
-from candide.model.calibration import calibrate
+from candide.model.calibration import calibrate, scaling
 from candide.model.calibration.scaling import bent
 
 
@@ -67,3 +67,13 @@ def test_an_impossible_row_does_not_decide_about_the_bend() -> None:
     found = calibrate("temperature", scores, classes, np.ones(3001)).describe()
     assert found["bend"] == shown["bend"]
     assert found["temperature"] == pytest.approx(shown["temperature"], rel=1e-6)
+
+
+@pytest.mark.parametrize("method", ["temperature", "platt"])
+def test_a_part_of_the_rows_tells_the_bend(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    scores, classes = wild()
+    found = calibrate(method, scores, classes, np.ones(3000))
+    monkeypatch.setattr(scaling, "_ENOUGH", 1500)
+    quick = calibrate(method, scores, classes, np.ones(3000))
+    assert quick.describe()["bend"] == found.describe()["bend"]
+    np.testing.assert_allclose(quick.apply(scores), found.apply(scores), rtol=1e-6)

@@ -52,11 +52,18 @@ class Rows:
 
     def possible(self) -> Rows:
         """Without those whose own class is impossible: scaling leaves it so, and their loss is infinite."""
-        kept = self.of_own_class(self.posterior) > -np.inf
-        if kept.all():
+        return self._take(np.flatnonzero(self.of_own_class(self.posterior) > -np.inf))
+
+    def thinned(self, n_cells: int) -> Rows:
+        """Every so many rows of each class, so that about ``n_cells`` scores are left."""
+        step = -(-self.posterior.size // n_cells)
+        return self if step <= 1 else self._take(np.argsort(self.classes, kind="stable")[::step])
+
+    def _take(self, places: Array) -> Rows:
+        if len(places) == len(self.weight):
             return self
-        amount = None if self.amount is None else self.amount[kept]
-        return Rows(self.posterior[kept], self.classes[kept], self.weight[kept], amount)
+        amount = None if self.amount is None else self.amount[places]
+        return Rows(self.posterior[places], self.classes[places], self.weight[places], amount)
 
     def against_rest(self) -> Iterator[tuple[Floats, Array]]:
         """Log-odds and membership, class by class; of two classes the second one alone."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ...kernels.data import Array, Floats
 from .base import CERTAIN, Rows, joined, log_odds, normalised
-from .newton import RIDGE, Loss, Penalised, Slope, blocks, minimise
+from .newton import MANY, RIDGE, Loss, Penalised, Slope, blocks, minimise
 
 # a, b, c that change nothing.
 _IDENTITY = np.array([1.0, 1.0, 0.0])
@@ -40,15 +41,35 @@ class Beta:
 
 def fit_beta(rows: Rows) -> Beta:
     """The curves of least log-loss, each by itself. Together they may do harm, and are left out if they do."""
-    curves, limits = zip(*(_fit_curve(odds, member, rows.weight) for odds, member in rows.against_rest()), strict=True)
+    points = (_Points(odds, member.astype(np.float64), rows.weight) for odds, member in rows.against_rest())
+    found = (_fit_curve(each.merged() if rows.n_classes > MANY else each) for each in points)
+    curves, limits = zip(*found, strict=True)
     fitted = Beta(np.array(curves), np.array(limits))
     if rows.log_loss(fitted.apply(rows.posterior)) <= rows.log_loss(rows.posterior):
         return fitted
     return Beta(np.tile(_IDENTITY, (len(curves), 1)), fitted.limit)
 
 
-def _fit_curve(odds: Floats, member: Array, weight: Floats) -> tuple[Floats, float]:
+class _Points(NamedTuple):
+    """What a curve is fitted on."""
+
+    odds: Floats
+    member: Floats  # 1 or 0, or a share
+    weight: Floats
+
+    def merged(self) -> _Points:
+        """Points that hardly differ as one: next to each other within 1/64, or that share of their distance from 0."""
+        place = np.rint(64.0 * np.arcsinh(self.odds)).astype(np.int64)
+        place -= place.min()
+        weight = np.bincount(place, self.weight).astype(np.float64)
+        filled = np.flatnonzero(weight)
+        odds, member = (np.bincount(place, self.weight * part)[filled] for part in (self.odds, self.member))
+        return _Points(odds / weight[filled], member / weight[filled], weight[filled])
+
+
+def _fit_curve(points: _Points) -> tuple[Floats, float]:
     """a, b and c of one class against the rest, and the limit of its log-odds."""
+    odds, member, weight = points
     size = np.abs(odds)
     limit = float(size.max(where=size < CERTAIN, initial=_LEAST_LIMIT))
     odds = np.clip(odds, -limit, limit)
@@ -64,11 +85,11 @@ class _Loss:
     """The log-loss of some rows under one curve, convex in a, b and c."""
 
     terms: Floats  # (3, rows): log p, -log(1 - p), 1
-    member: Array
+    member: Floats
     weight: Floats
 
     @classmethod
-    def of(cls, odds: Floats, member: Array, weight: Floats) -> _Loss:
+    def of(cls, odds: Floats, member: Floats, weight: Floats) -> _Loss:
         terms = np.array([-np.logaddexp(0.0, -odds), np.logaddexp(0.0, odds), np.ones(len(odds))])
         return cls(terms, member, weight)
 

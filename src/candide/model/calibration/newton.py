@@ -8,23 +8,58 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...kernels.data import Floats
+from ...kernels.data import Array, Floats
 
 # What the square of a change costs, in rows. Where nothing is changed nothing is paid, so the penalty never makes a
 # calibration worse than none; it keeps all parameters finite where the classes are perfectly separated, and small where
 # rows are few. Ten and a hundred times less were tried: no better on thousands of rows, much worse on thirty.
 RIDGE = 0.2
 # Blocks of rows stay in the cache, and sums and products over them are too short for libraries of linear algebra to
-# share them out: on a busy machine, threads that wait for each other take a hundred times as long as the work. With
-# many parameters there is no such block.
-_CACHED, _LONGEST, _SERIAL, _MANY = 1 << 16, 3000, 1 << 18, 100
-_MOST_STEPS, _MOST_HALVINGS = 100, 40
+# share them out: on a busy machine, threads that wait for each other take a hundred times as long as the work.
+_CACHED, _LONGEST, _SERIAL = 1 << 16, 3000, 1 << 18
+# More parameters than this, and second derivatives are not made into a matrix.
+MANY = 100
+_MOST_STEPS, _MOST_HALVINGS, _MOST_PRODUCTS = 100, 40, 50
 # The search ends before a step that promises to gain less than this share of the loss.
 _GAIN = 1e-10
+
+
+@dataclass(frozen=True)
+class Products:
+    """Second derivatives that are too many for a matrix: the diagonal, and terms that multiply all with a vector."""
+
+    diagonal: Floats
+    terms: tuple[Callable[[Floats], Floats], ...]
+
+    def __add__(self, other: Products) -> Products:
+        return Products(self.diagonal + other.diagonal, self.terms + other.terms)
+
+    def times(self, vector: Floats) -> Floats:
+        return np.asarray(sum(term(vector) for term in self.terms))
+
+    def solve(self, target: Floats, free: Array) -> Floats:
+        """What gives ``target`` if multiplied, where it is not 0 because it is not free.
+
+        By conjugate gradients, to a hundredth, which is enough for a step.
+        """
+        rest = target * free
+        found, direction = np.zeros(len(target)), rest / self.diagonal
+        first = left = float(rest @ direction)
+        for _ in range(_MOST_PRODUCTS):
+            image = self.times(direction) * free
+            rise = float(direction @ image)
+            if rise <= 0.0:  # by rounding, where all is flat
+                break
+            found, rest = found + left / rise * direction, rest - left / rise * image
+            before, left = left, float(rest @ (rest / self.diagonal))
+            if left <= 1e-4 * first:
+                break
+            direction = rest / self.diagonal + left / before * direction
+        return found
 
 
 class Slope(NamedTuple):
@@ -32,7 +67,7 @@ class Slope(NamedTuple):
 
     value: float
     gradient: Floats
-    curvature: Floats
+    curvature: Any  # Floats or Products
 
 
 Loss = Callable[[Floats], Slope]
@@ -49,19 +84,21 @@ class Penalised:
     def __call__(self, point: Floats) -> Slope:
         change = point - self.neutral
         value, gradient = float(self.ridge @ (change * change)) / 2.0, self.ridge * change
-        curvature = np.diag(self.ridge)
+        many = len(self.ridge) > MANY
+        curvature = Products(self.ridge, (self.ridge.__mul__,)) if many else np.diag(self.ridge)
         for block in self.blocks:
             part = block(point)
             value += part.value
             gradient += part.gradient
-            curvature += part.curvature
+            curvature = curvature + part.curvature
         return Slope(value, gradient, curvature)
 
 
 def blocks(n_rows: int, n_numbers: int, n_parameters: int) -> Iterator[slice]:
     """Stretches of rows with ``n_numbers`` each, for a loss with ``n_parameters``."""
     size = min(_LONGEST, max(1, _CACHED // n_numbers))
-    size = min(size, _SERIAL // n_parameters**2) if n_parameters <= _MANY else n_parameters
+    if n_parameters <= MANY:
+        size = min(size, _SERIAL // n_parameters**2)
     return (slice(begin, begin + size) for begin in range(0, n_rows, size))
 
 
@@ -91,7 +128,10 @@ def _magnitude(loss: Loss, start: Callable[[int], Floats]) -> tuple[Floats, Slop
 
 def _step(point: Floats, slope: Slope, least: float | Floats) -> Floats:
     """Newton's step, without what lies on its bound and would leave it."""
-    free = np.flatnonzero((point > least) | (slope.gradient < 0.0))
+    moves = (point > least) | (slope.gradient < 0.0)
+    if isinstance(slope.curvature, Products):
+        return slope.curvature.solve(-slope.gradient, moves)
+    free = np.flatnonzero(moves)
     # A hair on the diagonal, so that rounding does not make it singular.
     curvature = slope.curvature + np.diag(1e-9 * np.diag(slope.curvature))
     step = np.zeros(len(point))

@@ -9,12 +9,14 @@ import numpy as np
 
 from ...kernels.data import Array, Floats
 from .base import Rows, normalised
-from .newton import RIDGE, Penalised, Slope, blocks, minimise
+from .newton import MANY, RIDGE, Penalised, Products, Slope, blocks, minimise
 
 # log T stays within ± this, whatever the scores and the amount.
 LIMIT = 50.0
 # How much large differences of scores are shortened, where there are any beyond e^30.
 _BENDS, _WILD = (0.25, 0.5, 0.75, 1.0), 30.0
+# Scores that are enough to choose a bend by.
+_ENOUGH = 1 << 22
 # A bend must lower the loss by this share to be worth it.
 _WORTH = 0.01
 # What the square of the growth costs, in rows: a few texts cannot tell it, and a wrong one makes T vanish or explode.
@@ -74,12 +76,19 @@ def fit_scaling(rows: Rows, *, bias: bool) -> Scaling:
     rows = rows.possible()
     if not len(rows.weight):
         return Scaling()
-    found = _fit(rows, bias)
     if rows.amount is not None or not (rows.posterior.max(axis=1) - rows.of_own_class(rows.posterior) > _WILD).any():
-        return found
+        return _fit(rows, bias)
+    few = rows.thinned(_ENOUGH)
+    found = _fit_bend(few, bias)
+    return found if few is rows else _fit(rows, bias, found.bend)
+
+
+def _fit_bend(rows: Rows, bias: bool) -> Scaling:
+    """The best of all bends."""
+    found = _fit(rows, bias)
     loss = rows.log_loss(found.apply(rows.posterior))
     for bend in _BENDS:
-        trial = replace(_fit(replace(rows, posterior=bent(rows.posterior, bend)), bias), bend=bend)
+        trial = _fit(rows, bias, bend)
         trial_loss = rows.log_loss(trial.apply(rows.posterior))
         if trial_loss < loss * (1 - _WORTH):
             found, loss = trial, trial_loss
@@ -95,7 +104,8 @@ def bent(posterior: Floats, bend: float) -> Floats:
     return np.asarray(-shortened)
 
 
-def _fit(rows: Rows, bias: bool) -> Scaling:
+def _fit(rows: Rows, bias: bool, bend: float = 0.0) -> Scaling:
+    rows = replace(rows, posterior=bent(rows.posterior, bend))
     log_amount = np.zeros(len(rows.weight)) if rows.amount is None else np.log1p(rows.amount)
     typical = float(np.average(log_amount, weights=rows.weight))
     neutral = np.zeros(2 + rows.n_classes * bias)
@@ -104,7 +114,7 @@ def _fit(rows: Rows, bias: bool) -> Scaling:
     loss = Penalised(list(_parts(rows, log_amount - typical, len(neutral))), neutral, ridge)
     found = minimise(loss, lambda power: power * np.log(10.0) * np.eye(len(neutral))[0], least)
     seen = (0.0, np.inf) if rows.amount is None else (float(rows.amount.min()), float(rows.amount.max()))
-    return Scaling(float(found[0]), float(found[1]), typical, found[2:] if bias else None, amounts=seen)
+    return Scaling(float(found[0]), float(found[1]), typical, found[2:] if bias else None, bend, seen)
 
 
 def _parts(rows: Rows, excess: Floats, n_parameters: int) -> Iterator[_Loss]:
@@ -146,12 +156,24 @@ class _Loss:
 
     def _with_biases(self, slope: Slope, probability: Floats, weighted: Floats, spread: Floats) -> Slope:
         share, mixed = weighted.sum(axis=1), -(self.terms @ spread.T)
+        gradient = np.concatenate([slope.gradient, share - self.class_weight])
+        if len(gradient) > MANY:
+            return Slope(slope.value, gradient, self._products(slope.curvature, mixed, share, probability))
         own = np.diag(share) - weighted @ probability.T
-        return Slope(
-            slope.value,
-            np.concatenate([slope.gradient, share - self.class_weight]),
-            np.block([[slope.curvature, mixed], [mixed.T, own]]),
-        )
+        return Slope(slope.value, gradient, np.block([[slope.curvature, mixed], [mixed.T, own]]))
+
+    def _products(self, corner: Floats, mixed: Floats, share: Floats, probability: Floats) -> Products:
+        own = share - np.einsum("cr,cr,r->c", probability, probability, self.weight)
+        # Half the digits: a step needs no more, and many are kept.
+        probability, weight = probability.astype(np.float32), self.weight.astype(np.float32)
+
+        def times(vector: Floats) -> Floats:
+            scales, biases = vector[:2], vector[2:]
+            mean = np.einsum("cr,c->r", probability, biases.astype(np.float32))
+            image = share * biases - np.einsum("cr,r->c", probability, weight * mean)
+            return np.concatenate([corner @ scales + mixed @ biases, scales @ mixed + image])
+
+        return Products(np.concatenate([np.diag(corner), np.maximum(own, 0.0)]), (times,))
 
 
 def _softmax(logits: Floats) -> tuple[Floats, Floats]:
