@@ -10,12 +10,20 @@ import pytest
 
 import candide
 from candide.exceptions import CandideError, ForgetError, InputError, MergeError, ParameterError
+from candide.priors import Beta, Dirichlet, Gamma, NormalInverseGamma
 
 NAMES = ["GaussianNB", "BernoulliNB", "MultinomialNB", "ComplementNB", "CategoricalNB", "PoissonNB"]
 COUNTS = ["MultinomialNB", "ComplementNB", "CategoricalNB", "PoissonNB"]
 COLUMNS = ["a", "b"]
 X = pd.DataFrame([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [1.0, 1.0], [3.0, 2.0]], columns=COLUMNS)
 y = np.array([0, 1, 0, 1, 1])
+TALL = np.ones((5, 2))
+PRIORS: dict[str, Any] = {
+    "GaussianNB": NormalInverseGamma(TALL, 1.0, 1.0, 1.0),
+    "BernoulliNB": Beta(TALL, 1.0),
+    "PoissonNB": Gamma(1.0, TALL),
+    **dict.fromkeys(["MultinomialNB", "ComplementNB", "CategoricalNB"], Dirichlet(TALL)),
+}
 NAN, INF = float("nan"), float("inf")
 
 
@@ -110,6 +118,19 @@ def test_given_prior_and_new_class(name: str) -> None:
     with pytest.raises(ParameterError, match="got 2 priors for 3 classes"):
         model.merge(getattr(candide, name)().fit(X, y + 1))
     unchanged.check()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_other_classes_than_the_prior_has(name: str) -> None:
+    """A row per class for other classes than there are."""
+    model = getattr(candide, name)().fit(X, y)
+    state = Unchanged(model)
+    model.set_params(parameter_prior=PRIORS[name])
+    state.before["parameter_prior"] = model.parameter_prior
+    for learn in (model.fit, model.partial_fit):
+        with pytest.raises(ParameterError, match=r"has shape \(5, 2\) for 2 classes; give one"):
+            learn(X, y)
+        state.check()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -28,6 +28,7 @@ from ..model.plan import ClassPrior, Plan
 from ..model.state import State
 from ..model.table import Table
 from .answers import Answers
+from .beliefs import check_height
 from .desk import Desk
 from .settings import DEFAULTS, flag, number
 
@@ -87,6 +88,7 @@ class BaseNB(Desk, Answers, ClassifierMixin, BaseEstimator, ABC):  # type: ignor
 
     def _become(self, model: Classifier) -> Self:
         """Take over what was learned; a subclass may refuse it."""
+        check_height(model.plan.family.prior, len(model.classes))
         if self.keep_sample is False and model.state.sample is not None:
             model = model.without_sample(evaluate=self.evaluate)
         self._model = model

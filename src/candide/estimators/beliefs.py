@@ -84,6 +84,19 @@ def _check_shape(prior: Any, n_features: int) -> None:
             )
 
 
+def check_height(prior: Any, n_classes: int) -> None:
+    """A prior with a row per class must have as many as there are classes; one of a single column has none."""
+    by_column = isinstance(prior, tuple)
+    for one in prior if by_column else (prior,):
+        for name, value in ({} if one is None else vars(one)).items():
+            if np.ndim(value) < 2 or (len(value) == n_classes and not by_column):
+                continue
+            what = "or one per value of the column" if by_column else "one per column, or one row per class, in order"
+            raise ParameterError(
+                f"{name} of a prior has shape {np.shape(value)} for {n_classes} classes; give one number, {what}"
+            )
+
+
 def class_prior_of(given: Any, fitted: bool, class_weight: Any) -> ClassPrior:
     """A class prior from an estimator's parameters."""
     if not isinstance(fitted, (bool, np.bool_)):
