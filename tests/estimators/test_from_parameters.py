@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -280,6 +281,31 @@ def test_a_class_without_rows_stays() -> None:
 
 def test_text_as_a_table_of_counts_needs_no_class_count() -> None:
     np.testing.assert_array_equal(MultinomialNB.from_counts([[3, 1], [5, 7]]).class_prior_, [0.5, 0.5])
+
+
+GIVEN = {
+    "bernoulli": lambda: BernoulliNB.from_parameters([[0.5, 0.1], [0.25, 0.75]]),
+    "categorical": lambda: CategoricalNB.from_parameters([[[0.5, 0.5], [0.25, 0.75]]] * 2),
+    "multinomial": lambda: MultinomialNB.from_parameters([[0.5, 0.5], [0.25, 0.75]]),
+    "poisson": lambda: PoissonNB.from_parameters([[0.5, 0.5], [0.25, 0.75]]),
+    "gaussian": lambda: GaussianNB.from_parameters([[0.5, 0.5], [0.25, 0.75]], [[1.0, 2.0]] * 2),
+}
+
+
+@pytest.mark.parametrize("make", GIVEN.values(), ids=GIVEN)
+def test_given_parameters_are_certain(make: Any) -> None:
+    for model in (make(), pickle.loads(pickle.dumps(make())), make().with_class_prior([0.1, 0.9])):
+        for verb, arguments in (
+            ("intervals", ()),
+            ("log_odds", ([[1, 0]],)),
+            ("log_evidence", ()),
+            ("bayes_factors", ()),
+        ):
+            with pytest.raises(ParameterError, match=f"{verb} is about .* given parameters, which are certain; make"):
+                getattr(model, verb)(*([[[1, 0]]] if verb == "log_odds" else []))
+    taught = make().partial_fit([[1, 0], [0, 1]], [0, 1])
+    assert np.isfinite(taught.log_odds([[1, 0]]).value).all()
+    assert "low" in taught.intervals() or "mean_low" in taught.intervals()
 
 
 TWO = [[0.5, 0.5], [0.25, 0.75]]

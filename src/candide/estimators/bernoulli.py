@@ -12,7 +12,7 @@ from ..priors import Beta
 from .discrete import CountNB
 from .settings import DEFAULTS, number
 from .tables import column_names, presences, read_table
-from .textbook import ready_model
+from .textbook import given_model, ready_model
 
 
 class BernoulliNB(CountNB):
@@ -111,7 +111,7 @@ class BernoulliNB(CountNB):
         """
         statistics = presences(read_table(probability, "probability", most=1.0))
         n_features, names = statistics.total.shape[1], column_names(feature_names, probability)
-        return ready_model(cls, statistics, n_features, classes, class_prior, names, {"estimate": "mle"})
+        return given_model(cls, statistics, n_features, classes, class_prior, names)
 
     @classmethod
     def from_counts(

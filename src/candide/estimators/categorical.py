@@ -16,7 +16,7 @@ from .beliefs import read_prior
 from .discrete import DiscreteNB
 from .settings import DEFAULTS, choice
 from .tables import category_counts, category_shares, table_categories
-from .textbook import ready_model
+from .textbook import given_model, ready_model
 
 
 class CategoricalNB(DiscreteNB):
@@ -130,8 +130,9 @@ class CategoricalNB(DiscreteNB):
         """
         categories = table_categories(categories, tables)
         statistics, _ = category_shares(tables, categories)
-        settings = {"estimate": "mle", "categories": "range" if categories is None else "seen"}
-        return ready_model(cls, statistics, len(statistics.labels), classes, class_prior, feature_names, settings)
+        values: Any = "range" if categories is None else "seen"
+        n_features = len(statistics.labels)
+        return given_model(cls, statistics, n_features, classes, class_prior, feature_names, categories=values)
 
     @classmethod
     def from_counts(

@@ -13,7 +13,7 @@ from ..priors import Dirichlet
 from .discrete import CountNB
 from .settings import DEFAULTS, flag
 from .tables import column_names, read_probabilities, sums
-from .textbook import ready_model
+from .textbook import given_model, ready_model
 
 
 class _Refused:
@@ -123,7 +123,7 @@ class ComplementNB(CountNB):
         """
         statistics = sums(read_probabilities(probability), "probability")
         n_features, names = statistics.total.shape[1], column_names(feature_names, probability)
-        return ready_model(cls, statistics, n_features, classes, class_prior, names, {"estimate": "mle"})
+        return given_model(cls, statistics, n_features, classes, class_prior, names)
 
     @classmethod
     def from_counts(

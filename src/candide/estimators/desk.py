@@ -13,11 +13,14 @@ from ..kernels.data import Array, Floats
 from ..model.classifier import Classifier
 from ..model.evidence import LogOdds, bayes_factors, intervals, log_odds
 from ..model.leave_one_out import blocked_folds, check_prior, leave_one_out, read_folds
+from ..model.state import State
 from ..model.table import Table
 
 
 class Desk:
     """What the posterior and the summaries can tell beside predictions."""
+
+    _given: State | None = None  # what stands for given parameters, which no row has taught
 
     def _fitted(self) -> Classifier:
         raise NotImplementedError
@@ -95,7 +98,7 @@ class Desk:
         Rows count by their weight. Terms that no parameter changes (the factorials of counts) are left out. Columns of
         ``MultinomialNB`` compete, so that theirs, each word against all others, do not add up to the total.
         """
-        model = self._fitted()
+        model = self._taught("log_evidence")
         if per_column:
             return model.family.log_evidence(model.state.statistics)
         return model.family.total_log_evidence(model.state.statistics)
@@ -105,7 +108,7 @@ class Desk:
 
         ``log_bayes_factor`` above 0 speaks for a column that tells something about the class; above 3 strongly so.
         """
-        return bayes_factors(self._fitted(), self._column_names())
+        return bayes_factors(self._taught("bayes_factors"), self._column_names())
 
     def intervals(self, level: float = 0.95) -> Table:
         """``parameters()`` with equal-tailed credible intervals.
@@ -113,7 +116,7 @@ class Desk:
         They hold for the parameters of the naive model, under its prior; where that is none (maximum likelihood, a
         pseudo-count of 0), under Jeffreys' for shares and rates, and the one of the classical intervals for normals.
         """
-        return intervals(self._fitted(), self._column_names(), level)
+        return intervals(self._taught("intervals"), self._column_names(), level)
 
     def log_odds(self, X: Any, of: Any = None, against: Any = None) -> LogOdds:
         """Log-odds of one class against another for each row, with their posterior standard deviation.
@@ -131,9 +134,19 @@ class Desk:
             says how much the log-odds could differ because the parameters were learned from few rows, not how wrong the
             naive assumption is.
         """
-        model, data, kernels = self._fitted(), self._read(X), self._kernels()
+        model, data, kernels = self._taught("log_odds"), self._read(X), self._kernels()
         first, second = self._pair(model, data, of, against, kernels)
         return log_odds(model, data, first, second, kernels)
+
+    def _taught(self, what: str) -> Classifier:
+        """The model, if its parameters have a posterior."""
+        model = self._fitted()
+        if model.state is self._given:
+            raise ParameterError(
+                f"{what} is about parameters that data leave uncertain, and this model was made from given parameters, "
+                "which are certain; make it with from_counts, or let it learn rows"
+            )
+        return model
 
     def _pair(self, model: Classifier, data: Any, of: Any, against: Any, kernels: Kernels) -> tuple[Array, Array]:
         if len(model.classes) < 2:

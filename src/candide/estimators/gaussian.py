@@ -15,7 +15,7 @@ from .base import BaseNB, read_only
 from .beliefs import class_prior_of, read_estimate, read_prior, stacked
 from .settings import DEFAULTS, choice, is_given, number
 from .tables import column_names, moments
-from .textbook import ready_model
+from .textbook import given_model, ready_model
 
 
 class GaussianNB(BaseNB):
@@ -133,7 +133,7 @@ class GaussianNB(BaseNB):
         """
         statistics = moments(mean, variance)
         n_features, names = statistics.mean.shape[1], column_names(feature_names, mean, variance)
-        return ready_model(cls, statistics, n_features, classes, class_prior, names, {"estimate": "mle"})
+        return given_model(cls, statistics, n_features, classes, class_prior, names)
 
     @classmethod
     def from_counts(

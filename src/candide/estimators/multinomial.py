@@ -13,7 +13,7 @@ from ..priors import Dirichlet
 from .discrete import CountNB
 from .settings import DEFAULTS
 from .tables import column_names, read_probabilities, sums
-from .textbook import ready_model
+from .textbook import given_model, ready_model
 
 
 class MultinomialNB(CountNB):
@@ -109,7 +109,8 @@ class MultinomialNB(CountNB):
     ) -> Self:
         """A model with given θ, taken as they are: ``estimate="mle"``.
 
-        It is worth one row per class: so much do further rows change it, and so uncertain are its intervals.
+        It is worth one row per class: so much do further rows change it. Until it learns some, its parameters are
+        certain, so that it refuses ``intervals``, ``log_odds`` and ``log_evidence``.
 
         Parameters
         ----------
@@ -132,7 +133,7 @@ class MultinomialNB(CountNB):
         """
         statistics = sums(read_probabilities(probability), "probability")
         n_features, names = statistics.total.shape[1], column_names(feature_names, probability)
-        return ready_model(cls, statistics, n_features, classes, class_prior, names, {"estimate": "mle"})
+        return given_model(cls, statistics, n_features, classes, class_prior, names)
 
     @classmethod
     def from_counts(

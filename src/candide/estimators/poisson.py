@@ -13,7 +13,7 @@ from .base import read_only
 from .discrete import CountNB
 from .settings import DEFAULTS, number
 from .tables import column_names, sums
-from .textbook import ready_model
+from .textbook import given_model, ready_model
 
 
 class PoissonNB(CountNB):
@@ -108,7 +108,7 @@ class PoissonNB(CountNB):
         """
         statistics = sums(rate, "rate")
         n_features, names = statistics.total.shape[1], column_names(feature_names, rate)
-        return ready_model(cls, statistics, n_features, classes, class_prior, names, {"estimate": "mle"})
+        return given_model(cls, statistics, n_features, classes, class_prior, names)
 
     @classmethod
     def from_counts(

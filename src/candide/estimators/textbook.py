@@ -51,6 +51,22 @@ def ready_model(
     return model._become(Classifier(plan, State(index, statistics.rows[order] <= 0, statistics.take(order))))
 
 
+def given_model(
+    kind: type[Model],
+    statistics: Any,
+    n_features: int,
+    classes: Any,
+    class_prior: Any,
+    feature_names: Any,
+    **settings: Any,
+) -> Model:
+    """A model with the parameters whose maximum likelihood ``statistics`` are."""
+    settings["estimate"] = "mle"
+    model = ready_model(kind, statistics, n_features, classes, class_prior, feature_names, settings)
+    model._given = model._model.state
+    return model
+
+
 def _sorted_classes(classes: Any, n_classes: int) -> tuple[Index, Array]:
     """The labels in order, and where each stood in the list that was given."""
     if classes is None:
