@@ -210,6 +210,24 @@ def test_pseudo_counts_are_chosen_without_the_rows_they_are_judged_on(method: An
     assert chosen["log_loss"][0] == pytest.approx(chosen.best.loo_.log_loss, abs=0.5)
 
 
+@pytest.mark.parametrize(
+    "options", [{}, {"method": "folds", "groups": np.arange(60) // 4}], ids=["one by one", "folds"]
+)
+@pytest.mark.parametrize("labels", [y, np.array(["ant", "bee", "cat"])[y]], ids=["numbers", "texts"])
+def test_rows_of_weight_0_are_not_there(options: dict[str, Any], labels: Any) -> None:
+    """Not even if no other row is of their class."""
+    weight = (np.arange(60) % 5 > 0).astype(float)
+    others = np.where(weight > 0, labels, np.array(["nobody" if labels.dtype.kind == "U" else 99]))
+    kept = np.flatnonzero(weight)
+    found = candide.select(MODELS, X, others, sample_weight=weight, **options)
+    if options:
+        options = {**options, "groups": options["groups"][kept]}
+    expected = candide.select(MODELS, X[kept], labels[kept], **options)
+    assert found["model"].tolist() == expected["model"].tolist()
+    for measure in ("log_loss", "log_loss_error", "accuracy", "behind", "raw_log_loss"):
+        np.testing.assert_allclose(found[measure], expected[measure], rtol=1e-6, atol=1e-12)
+
+
 def test_standard_errors_by_hand() -> None:
     """Losses 1, 2, 3 and 2, 2, 5: differences 1, 0, 2 with mean 1 and standard deviation 1."""
     ones, right = np.ones(3), np.array([1.0, 0.0, 0.0])

@@ -11,6 +11,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from ..encoding.columns import as_array
+from ..encoding.rows import label_array, read_weights
 from ..exceptions import CandideError, ParameterError
 from ..kernels.data import Floats
 from ..model.blend import cross_chosen
@@ -150,18 +152,28 @@ def _naming(name: str) -> Iterator[None]:
 
 
 def _judge(model: BaseNB, X: Any, y: Any, sample_weight: Any, blocks: tuple[Any, Any] | None) -> Judged:
-    batch, kernels, classifier = model._batch(X, y, sample_weight), model._kernels(), model._fitted()
-    n_rows = len(batch.classes)
-    weight = np.ones(n_rows) if batch.weight is None else batch.weight
-    seen = Seen(batch, weight, np.ones(n_rows, dtype=np.int64), None if blocks is None else read_folds(*blocks, n_rows))
-    scores = left_out_scores(classifier, batch, seen.blocks, kernels)
+    seen, kernels, classifier = _seen(model, X, y, sample_weight, blocks), model._kernels(), model._fitted()
+    classes = seen.batch.classes
+    scores = left_out_scores(classifier, seen.batch, seen.blocks, kernels)
     plan = replace(classifier.plan, calibrate=classifier.plan.calibrate or "temperature")
-    folds = deal_blocks(batch.classes, np.arange(n_rows) if seen.blocks is None else seen.blocks)
+    own = np.arange(len(classes)), classes
+    folds = deal_blocks(classes, own[0] if seen.blocks is None else seen.blocks)
     calibrated = cross_chosen(plan, classifier.state, seen, scores, folds, kernels)
-    own = np.arange(n_rows), batch.classes
-    right = (calibrated.argmax(axis=1) == batch.classes).astype(np.float64)
-    kept = weight > 0
-    return Judged(*(part[kept] for part in (-calibrated[own], -scores[own], right, weight)))
+    right = (calibrated.argmax(axis=1) == classes).astype(np.float64)
+    return Judged(-calibrated[own], -scores[own], right, seen.case_weight)
+
+
+def _seen(model: BaseNB, X: Any, y: Any, sample_weight: Any, blocks: tuple[Any, Any] | None) -> Seen:
+    """The rows that have a weight: others may even be of a class that the model does not know."""
+    labels = label_array(as_array(y, "y").ravel())
+    n_rows = len(labels)
+    weight, once = read_weights(sample_weight, n_rows), np.ones(n_rows, dtype=np.int64)
+    if weight is not None:
+        labels = np.where(weight > 0, labels, labels[weight.argmax()])
+    folds = None if blocks is None else read_folds(*blocks, n_rows)
+    seen = Seen(model._batch(X, labels, weight), np.ones(n_rows) if weight is None else weight, once, folds)
+    kept = np.flatnonzero(seen.case_weight)
+    return seen if len(kept) == n_rows else seen.take(kept, once[kept])
 
 
 def _ranked(fitted: dict[str, BaseNB], judged: dict[str, Judged]) -> Selection:
