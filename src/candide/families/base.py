@@ -12,6 +12,9 @@ from ..kernels.data import Array, Floats, Positions
 from ..priors import Estimate, Prior
 from ..statistics import Statistics
 
+# Cells handled at once where a table of all of them would be too large.
+CELLS = 1 << 20
+
 
 class Batch(NamedTuple):
     """Encoded rows with their classes: what a family learns from."""
@@ -115,9 +118,6 @@ class Family(Protocol):
 
     def wary(self) -> Self:
         """For judging how usual rows are: what it would pass over counts against a row."""
-
-    def posterior(self, statistics: Any) -> Any:
-        """The distribution of the parameters, ``(classes, columns)``."""
 
     def intervals(self, statistics: Any, level: float) -> Any:
         """``(low, high)`` of each row of the table of parameters, or a pair of those: of means and of variances."""
