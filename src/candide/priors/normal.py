@@ -10,7 +10,7 @@ import numpy as np
 from ..kernels.data import Floats
 from .base import Readable, check_proper, generator, observations, out, parameter, tails
 
-_LOG_2PI = float(np.log(2 * np.pi))
+LOG_2PI = float(np.log(2 * np.pi))
 
 
 class MeanVariance(NamedTuple):
@@ -85,7 +85,7 @@ class Normal(Readable):
         weight, scatter = np.asarray(weight, dtype=np.float64), np.asarray(scatter, dtype=np.float64)
         growth = 1 + weight / self.strength
         away = weight * (np.asarray(mean) - self.location) ** 2 / growth
-        return out(-0.5 * (weight * (_LOG_2PI + np.log(self.noise)) + np.log(growth) + (scatter + away) / self.noise))
+        return out(-0.5 * (weight * (LOG_2PI + np.log(self.noise)) + np.log(growth) + (scatter + away) / self.noise))
 
     def sample(self, n: int = 1, random_state: Any = None) -> Floats:
         """``n`` draws of μ."""
@@ -171,7 +171,7 @@ class NormalInverseGamma(Readable):
         a, b = np.asarray(after.shape), np.asarray(after.scale)
         before = gammaln(self.shape) - self.shape * np.log(self.scale)
         pull = 0.5 * np.log(np.asarray(self.strength) / after.strength)
-        return out(gammaln(a) - a * np.log(b) - before + pull - 0.5 * np.asarray(weight) * _LOG_2PI)
+        return out(gammaln(a) - a * np.log(b) - before + pull - 0.5 * np.asarray(weight) * LOG_2PI)
 
     def sample(self, n: int = 1, random_state: Any = None) -> MeanVariance:
         """``n`` draws of (μ, σ²)."""
