@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -14,6 +15,8 @@ from ..statistics import Statistics
 
 # Shares that are smoothed by so much hardly differ.
 _ALL_ALIKE = float(np.exp(6.0))
+# Cells handled at once where a table of all of them would be too large.
+CELLS = 1 << 20
 
 
 class Batch(NamedTuple):
@@ -111,7 +114,7 @@ class Family(Protocol):
         """
 
     def only(self, j: int) -> Self:
-        """For column ``j`` alone."""
+        """For column ``j`` alone, where columns are separate."""
 
     def with_alpha(self, alpha: float | Floats) -> Self:
         """With another pseudo-count: one, or one per column."""
@@ -121,9 +124,6 @@ class Family(Protocol):
 
     def wary(self) -> Self:
         """For judging how usual rows are: what it would pass over counts against a row."""
-
-    def posterior(self, statistics: Any) -> Any:
-        """The distribution of the parameters, ``(classes, columns)``."""
 
     def intervals(self, statistics: Any, level: float) -> Any:
         """``(low, high)`` of each row of the table of parameters, or a pair of those: of means and of variances."""
@@ -153,11 +153,19 @@ class Plain:
     def most_alpha(self, statistics: Any) -> float | Floats:
         return _ALL_ALIKE
 
+    def only(self, j: int) -> Self:
+        raise TypeError(f"the columns of a {type(self).__name__} share their parameters: none stands alone")
+
     def wary(self) -> Self:
         return self
 
     def score_covariance(self, data: Any, of: Positions, against: Positions, statistics: Any) -> Floats:
         return np.zeros(data.n_rows)
+
+
+def prior_of_column(prior: Any, j: int) -> Any:
+    """A prior for column ``j`` alone: the last axis of its arrays are the columns."""
+    return replace(prior, **{name: value[..., [j]] for name, value in vars(prior).items() if np.ndim(value)})
 
 
 def cell_positions(n_classes: int, n_columns: int) -> dict[str, Array]:
