@@ -11,9 +11,12 @@ import statistics
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from datetime import date
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import sklearn
 import sklearn.naive_bayes as theirs
 from sklearn.calibration import CalibratedClassifierCV
 
@@ -24,6 +27,7 @@ from candide.model.evaluation import Report
 from .sets import Split, splits
 
 ROUNDS = 3
+RESULTS = Path(__file__).with_name("CALIBRATION.md")
 # scikit-learn's isotonic curves give probabilities of 0; as in its own log_loss, they count as the least it knows.
 LEAST = np.log(np.finfo(np.float64).eps)
 
@@ -68,27 +72,52 @@ def means(rows: list[list[Result]]) -> list[Result]:
     return [Result(*np.mean(column, axis=0).tolist()) for column in zip(*rows, strict=True)]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", nargs="?", help="of Parquet files, see benchmarks/sets.py; else CANDIDE_DATA")
-    parser.add_argument("--rows", type=int, default=20_000, help="most rows of a set")
-    parser.add_argument("--only", default="", help="sets whose name contains this")
-    arguments = parser.parse_args()
+def table(arguments: argparse.Namespace) -> Iterator[str]:
+    """One line a set, then the averages."""
     rows: dict[str, list[list[Result]]] = {}
-    for split in splits(arguments.folder, arguments.rows):
+    for split in splits(arguments.folder, arguments.rows, arguments.seed):
         if arguments.only not in split.name:
             continue
         names, makers = zip(*contenders(split), strict=True)
         if not rows:
-            print(f"| log-loss / ECE / ms | {' | '.join(names)} |\n|---|{'---|' * len(names)}")
+            yield f"| log-loss / ECE / ms | {' | '.join(names)} |"
+            yield f"|---|{'---|' * len(names)}"
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of classes with few rows, in scikit-learn's folds
             cells = [measure(make, split) for make in makers]
         rows.setdefault(split.model, []).append(cells)
-        print(line(f"{split.name}, {split.model}", cells), flush=True)
+        yield line(f"{split.name}, {split.model}", cells)
+    if not rows:
+        raise SystemExit(f"no set has {arguments.only!r} in its name")
     for model, results in rows.items():
-        print(line(f"**mean of {len(results)}, {model}**", means(results)))
-    print(line("**mean of all**", means([cells for results in rows.values() for cells in results])))
+        yield line(f"**mean of {len(results)}, {model}**", means(results))
+    yield line("**mean of all**", means([cells for results in rows.values() for cells in results]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=(__doc__ or "").replace("``", ""), formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", nargs="?", help="of Parquet files, see benchmarks/sets.py; else CANDIDE_DATA")
+    parser.add_argument("--rows", type=int, default=20_000, help="most rows of a set (20000)")
+    parser.add_argument("--seed", type=int, default=0, help="which third is held out (0)")
+    parser.add_argument("--only", default="", help="sets whose name contains this")
+    parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name}")
+    arguments = parser.parse_args()
+    lines = [
+        "# Calibration on held-out rows",
+        "",
+        f"{date.today()}, candide {candide.__version__}, scikit-learn {sklearn.__version__}, at most {arguments.rows:,} "
+        f"rows a set, seed {arguments.seed}, times (of fit and predict_proba) medians of {ROUNDS}. Made by `python -m "
+        f"benchmarks.calibration --rows {arguments.rows} --seed {arguments.seed} --save`.",
+        "",
+    ]
+    print("\n".join(lines))
+    for text in table(arguments):
+        print(text, flush=True)
+        lines.append(text)
+    if arguments.save:
+        RESULTS.write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -134,10 +134,14 @@ def as_rows_grow(rounds: int, n_threads: int) -> Iterator[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--scale", type=float, default=1.0, help="share of the full sizes")
-    parser.add_argument("--threads", type=int, default=2)
+    parser = argparse.ArgumentParser(
+        description=(__doc__ or "").replace("``", ""), formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rounds", type=int, default=7, help="of which the median is shown (7)")
+    parser.add_argument(
+        "--scale", type=float, default=1.0, help="share of the full sizes (1); ratios mean little below"
+    )
+    parser.add_argument("--threads", type=int, default=2, help="of candide (2)")
     parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name}")
     arguments = parser.parse_args()
     lines = [

@@ -32,34 +32,36 @@ class Split(NamedTuple):
     y_held_out: Any
 
 
-def splits(folder: str | None, most_rows: int) -> Iterator[Split]:
-    """All sets there are, largest ones thinned to ``most_rows``."""
+def splits(folder: str | None, most_rows: int, seed: int = 0) -> Iterator[Split]:
+    """All sets there are, largest ones thinned to ``most_rows``; ``seed`` says which third is held out."""
     bundled = {"digits": datasets.load_digits, "breast cancer": datasets.load_breast_cancer}
     bundled |= {"wine": datasets.load_wine, "iris": datasets.load_iris}
     for name, load in bundled.items():
-        yield _measurements(name, *load(return_X_y=True))
+        yield _measurements(name, *load(return_X_y=True), seed)
     root = folder or os.environ.get("CANDIDE_DATA")
+    if root and not Path(root).is_dir():
+        raise SystemExit(f"there is no folder {root}")
     if root:
-        yield from _files(Path(root) / "tabular", most_rows, _table)
-        yield from _files(Path(root) / "text", most_rows, _texts)
+        yield from _files(Path(root) / "tabular", most_rows, seed, _table)
+        yield from _files(Path(root) / "text", most_rows, seed, _texts)
 
 
-def _files(folder: Path, most_rows: int, read: Callable[[str, Any], Split]) -> Iterator[Split]:
+def _files(folder: Path, most_rows: int, seed: int, read: Callable[[str, Any, int], Split]) -> Iterator[Split]:
     for path in sorted(folder.glob("*.parquet")):
         frame = pd.read_parquet(path)
-        frame = frame.sample(min(len(frame), most_rows), random_state=0)
+        frame = frame.sample(min(len(frame), most_rows), random_state=seed)
         # A class needs a row in each of five folds of two thirds.
         frame = frame[frame.groupby("label")["label"].transform("size") >= 10]
-        yield read(path.stem, frame)
+        yield read(path.stem, frame, seed)
 
 
-def _table(name: str, frame: Any) -> Split:
+def _table(name: str, frame: Any, seed: int) -> Split:
     y, X = frame["label"].to_numpy(), frame.drop(columns="label")
     if all(dtype.kind == "f" for dtype in X.dtypes) and not X.isna().any(axis=None):
-        return _measurements(name, X.to_numpy(), y)
+        return _measurements(name, X.to_numpy(), y, seed)
     codes = np.column_stack([_codes(X[column]) for column in X])
     settings = {"min_categories": (codes.max(axis=0) + 1).tolist()}
-    return _split(name, "CategoricalNB", settings, codes, y)
+    return _split(name, "CategoricalNB", settings, codes, y, seed)
 
 
 def _codes(column: Any) -> Any:
@@ -69,22 +71,22 @@ def _codes(column: Any) -> Any:
     return pd.factorize(column)[0] + 1
 
 
-def _measurements(name: str, X: Any, y: Any) -> Split:
-    return _split(name, "GaussianNB", {}, X, y)
+def _measurements(name: str, X: Any, y: Any, seed: int) -> Split:
+    return _split(name, "GaussianNB", {}, X, y, seed)
 
 
-def _texts(name: str, frame: Any) -> Split:
-    texts, held_out, y, y_held_out = _halves(frame["text"].to_numpy(), frame["label"].to_numpy())
+def _texts(name: str, frame: Any, seed: int) -> Split:
+    texts, held_out, y, y_held_out = _halves(frame["text"].to_numpy(), frame["label"].to_numpy(), seed)
     words = CountVectorizer(min_df=2)
     return Split(
         name, "MultinomialNB", {"alpha": 0.1}, words.fit_transform(texts), y, words.transform(held_out), y_held_out
     )
 
 
-def _split(name: str, model: str, settings: dict[str, Any], X: Any, y: Any) -> Split:
-    X, X_held_out, y, y_held_out = _halves(X, y)
+def _split(name: str, model: str, settings: dict[str, Any], X: Any, y: Any, seed: int) -> Split:
+    X, X_held_out, y, y_held_out = _halves(X, y, seed)
     return Split(name, model, settings, X, y, X_held_out, y_held_out)
 
 
-def _halves(X: Any, y: Any) -> Any:
-    return train_test_split(X, y, test_size=1 / 3, random_state=0, stratify=y)
+def _halves(X: Any, y: Any, seed: int) -> Any:
+    return train_test_split(X, y, test_size=1 / 3, random_state=seed, stratify=y)
