@@ -13,7 +13,7 @@ import candide
 from candide.exceptions import NotADensity, ParameterError
 from candide.kernels.data import Floats
 from candide.model.smoothing import GRID
-from candide.priors import Beta, NormalInverseGamma
+from candide.priors import Beta, Dirichlet, NormalInverseGamma
 
 RANDOM = np.random.default_rng(11)
 y = RANDOM.integers(0, 2, 2000)
@@ -47,6 +47,19 @@ def test_a_bayes_factor_by_hand() -> None:
     X = np.repeat([[1], [0], [1], [0]], [4, 1, 1, 4], axis=0)
     factor = candide.BernoulliNB().fit(X, np.repeat([0, 1], 5)).bayes_factors()["log_bayes_factor"][0]
     assert factor == pytest.approx(2 * betaln(5, 2) - betaln(6, 6))
+
+
+@pytest.mark.parametrize("unseen", ["ignore", "smooth"])
+def test_a_range_too_long_to_write_out_is_one_all_the_same(unseen: str) -> None:
+    """5,000 codes, of which three were seen."""
+    X, labels = np.array([[3], [4_999], [3], [7]]), np.array([0, 0, 1, 1])
+    model = candide.CategoricalNB(alpha=0.3, unseen=unseen).fit(X, labels)
+    counts = np.pad(model.category_count_[0], ((0, 0), (0, int(unseen == "smooth"))))
+    assert model.log_evidence() == pytest.approx(Dirichlet(0.3).log_evidence(counts).sum(), rel=1e-12)
+    low, high = Dirichlet(counts + 0.3).interval(0.9)
+    table = model.intervals(0.9)
+    np.testing.assert_allclose(table["low"], low[:, [3, 7, 4_999]].ravel(), rtol=1e-9)
+    np.testing.assert_allclose(table["high"], high[:, [3, 7, 4_999]].ravel(), rtol=1e-9)
 
 
 def test_one_class_does_not_differ_from_itself() -> None:

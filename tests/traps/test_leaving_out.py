@@ -109,6 +109,19 @@ def test_tiny_pseudo_counts_are_not_lost_beside_large_counts(make: Any, alpha: A
         np.testing.assert_allclose(scores, without(model, X, y, i), rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.parametrize("unseen", ["ignore", "smooth"])
+@pytest.mark.parametrize("alpha", [0.0, 1e-10, 0.5])
+def test_categories_of_rows_with_weights_of_their_own(alpha: float, unseen: str) -> None:
+    """So many weights that none has a table of its own; values that one row alone has, and missing ones."""
+    rng = np.random.default_rng(3)
+    X, y, weight = rng.integers(0, 12, (120, 3)).astype(float), np.arange(120) % 3, rng.random(120) + 0.1
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[0, 0], X[1, 1] = 5_000, 40
+    model = CategoricalNB(alpha=alpha, unseen=unseen).fit(X, y, weight)
+    one_by_one = model.blocked_folds(X, y, groups=np.arange(120), sample_weight=weight)
+    np.testing.assert_allclose(model.leave_one_out(X, y, weight), one_by_one, rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize("make", MODELS)
 def test_more_rows_than_were_learned_are_refused(make: Any) -> None:
     X, y = np.array([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0]]), np.array([0, 1, 1])

@@ -77,3 +77,25 @@ def test_learning_does_not_derive_parameters(name: str) -> None:
     assert not {"likelihood", "scorer"} & set(vars(model._model))
     model.predict([[1, 2]])
     assert {"likelihood", "scorer"} <= set(vars(model._model))
+
+
+def test_a_large_code_is_one_value_among_many() -> None:
+    """A range of 400 million codes has a share for each, and is never written out."""
+    X, y = np.array([[3], [400_000_000], [3], [7]]), np.array([0, 0, 1, 1])
+
+    def ask() -> None:
+        model = candide.CategoricalNB(alpha="evidence").fit(X, y)
+        model.predict(X)
+        assert np.isfinite(model.log_evidence())
+        assert model.intervals()["value"].tolist() == [3, 7, 400_000_000] * 2
+
+    assert peak(ask) < 1e6
+
+
+@pytest.mark.parametrize("settings", [{}, {"estimate": "map", "alpha": 0.5}], ids=["mean", "map"])
+def test_weighted_rows_left_out_of_many_categories(settings: dict[str, Any]) -> None:
+    """Every row has a weight of its own, and a table of values for each row would take 160 MB."""
+    rng = np.random.default_rng(0)
+    X, y, weight = rng.integers(0, 2_000, (10_000, 1)), np.arange(10_000) % 2, rng.random(10_000) + 0.1
+    model = candide.CategoricalNB(**settings).fit(X, y, weight)
+    assert peak(lambda: model.leave_one_out(X, y, weight)) < 80e6

@@ -14,6 +14,8 @@ from ..statistics import Statistics
 
 # Shares that are smoothed by so much hardly differ.
 _ALL_ALIKE = float(np.exp(6.0))
+# Cells handled at once where a table of all of them would be too large.
+CELLS = 1 << 20
 
 
 class Batch(NamedTuple):
@@ -121,9 +123,6 @@ class Family(Protocol):
 
     def wary(self) -> Self:
         """For judging how usual rows are: what it would pass over counts against a row."""
-
-    def posterior(self, statistics: Any) -> Any:
-        """The distribution of the parameters, ``(classes, columns)``."""
 
     def intervals(self, statistics: Any, level: float) -> Any:
         """``(low, high)`` of each row of the table of parameters, or a pair of those: of means and of variances."""

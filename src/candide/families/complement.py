@@ -19,8 +19,6 @@ from .left_out import stretches
 from .linear import LinearLikelihood, Score, factored, observe_counts, sparse_parts
 from .tokens import pseudo_sums, row_sums
 
-# Cells of all classes handled at once where every row gets weights of its own.
-_CELLS = 1 << 20
 _NO_DENSITY = "complement scores compare a row with the other classes; they are no density of the row"
 
 
@@ -100,7 +98,7 @@ class Complement(Plain):
         """A row belongs to the complement of every class but its own: its own class alone stays as it is."""
         if not (self.norm or np.min(self.pseudo) < 0):
             return self._left_out(batch, statistics, offset, kernels)
-        parts = [self._removed(part, statistics) for part in stretches(batch, _CELLS // batch.n_classes)]
+        parts = [self._removed(part, statistics) for part in stretches(batch, batch.n_classes * batch.data.n_columns)]
         limits = [part.limits[0] if part.limits else np.zeros_like(part.finite) for part in parts]
         return Scores(np.concatenate([part.finite for part in parts]) + offset, (np.concatenate(limits),))
 
@@ -133,10 +131,10 @@ class Complement(Plain):
         limits = () if order is None else (np.einsum("ij,ikj->ik", x, order),)
         return Scores(np.einsum("ij,ikj->ik", x, finite), limits)
 
-    def posterior(self, statistics: Counts) -> Any:
+    def log_evidence(self, statistics: Counts) -> Any:
         raise NotADensity(_NO_DENSITY)
 
-    log_evidence = total_log_evidence = posterior
+    total_log_evidence = log_evidence
 
     def intervals(self, statistics: Counts, level: float) -> Any:
         raise NotADensity(_NO_DENSITY)

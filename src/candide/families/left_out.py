@@ -13,10 +13,7 @@ import numpy as np
 from ..exceptions import ForgetError
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats, chunks
-from .base import Batch, Family, Likelihood, Scores
-
-# Cells handled at once where every row gets parameters of its own.
-_CELLS = 1 << 20
+from .base import CELLS, Batch, Family, Likelihood, Scores
 
 
 def replace_own(likelihood: Likelihood, batch: Batch, own: Scores, offset: Floats, kernels: Kernels) -> Scores:
@@ -39,9 +36,14 @@ def put_own(finite: Floats, limits: list[Floats], batch: Batch, own: Scores, off
     return Scores(finite, tuple(limits))
 
 
-def own_by_removal(family: Family, batch: Batch, statistics: Any, kernels: Kernels) -> Scores:
-    """Every row under its own class, by parameters of its own: correct for any family, and slow."""
-    parts = [_own(family, part, statistics, kernels) for part in stretches(batch)]
+def own_by_removal(
+    family: Family, batch: Batch, statistics: Any, kernels: Kernels, n_cells: int | None = None
+) -> Scores:
+    """Every row under its own class, by parameters of its own: correct for any family, and slow.
+
+    ``n_cells``: how many parameters a class has, if not one per column.
+    """
+    parts = [_own(family, part, statistics, kernels) for part in stretches(batch, n_cells or batch.data.n_columns)]
     finite, *limits = map(np.concatenate, _aligned(parts))
     return Scores(finite, tuple(limits))
 
@@ -57,9 +59,9 @@ def remove_each(family: Family, batch: Batch, statistics: Any, kernels: Kernels)
     return statistics.take(batch.classes).without(alone)
 
 
-def stretches(batch: Batch, cells: int = _CELLS) -> Iterator[Batch]:
-    """The batch in stretches of so many cells."""
-    for begin, end, data in chunks(batch.data, max(1, cells // max(1, batch.data.n_columns))):
+def stretches(batch: Batch, n_cells: int) -> Iterator[Batch]:
+    """The batch in stretches of rows that have so many cells each."""
+    for begin, end, data in chunks(batch.data, max(1, CELLS // max(1, n_cells))):
         weight = None if batch.weight is None else batch.weight[begin:end]
         yield Batch(data, batch.classes[begin:end], weight, batch.n_classes)
 

@@ -12,7 +12,7 @@ from ..kernels import Kernels
 from ..kernels.base import LinearTable
 from ..kernels.data import Array, Data, Dense, Floats, Positions, Sparse, chunks
 from ..statistics import Moments
-from .base import Scores, cell_positions
+from .base import CELLS, Scores, cell_positions
 
 _LOG_2PI = float(np.log(2 * np.pi))
 # The score of a row of zeros may be this large before writing out the square costs more than the tenth digit.
@@ -112,7 +112,7 @@ class GaussianLikelihood:
     def shrunk(self, data: Data, kernels: Kernels) -> Floats:
         out = np.empty((data.n_rows, len(self.mean)))
         center, scale = self._center * _SHRINK, np.sqrt(self._spread)
-        for begin, end, part in chunks(data, max(1, (1 << 20) // self.mean.size)):
+        for begin, end, part in chunks(data, max(1, CELLS // self.mean.size)):
             distance = (part.floats()[:, None, :] * _SHRINK - center) * scale
             with np.errstate(over="ignore"):
                 out[begin:end] = -np.nansum(distance * distance, axis=2)
@@ -151,5 +151,5 @@ def dense_stretches(data: Data) -> Iterator[tuple[int, int, Dense]]:
     if isinstance(data, Dense):
         yield 0, data.n_rows, data
         return
-    for begin, end, part in chunks(data, max(1, (1 << 20) // max(1, data.n_columns))):
+    for begin, end, part in chunks(data, max(1, CELLS // max(1, data.n_columns))):
         yield begin, end, Dense(part.floats(), end - begin, data.n_columns, part.first_row)

@@ -16,7 +16,7 @@ from ..kernels.base import NormalTable
 from ..kernels.data import Array, Floats, Sparse
 from ..priors import Normal
 from ..statistics import Moments
-from .base import Batch, Likelihood, Scores
+from .base import CELLS, Batch, Likelihood, Scores
 from .left_out import own_by_removal, remove_each, replace_own, stretches
 from .normal import dense_stretches
 from .student import student_cells
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 # Below this share of the scatter before, what is left of it is computed anew.
 _DELICATE = 1e-4
-_CELLS = 1 << 20
 
 
 def left_out_normal(
@@ -65,7 +64,7 @@ def _own(family: Gaussian, batch: Batch, statistics: Moments, kernels: Kernels) 
 def _exactly(family: Gaussian, batch: Batch, rows: Array, statistics: Moments, kernels: Kernels) -> Scores:
     """Rows under their own class, with moments of the other rows that are right to the last digits."""
     parts = []
-    step = max(1, _CELLS // batch.data.n_columns)
+    step = max(1, CELLS // batch.data.n_columns)
     for chosen in np.split(rows, range(step, len(rows), step)):
         few = batch.take(chosen)
         left = _recomputed(remove_each(family, few, statistics, kernels), few, chosen, batch, statistics)
@@ -118,7 +117,7 @@ def _shared(family: Gaussian, batch: Batch, statistics: Moments, offset: Floats,
     if np.isnan(table.location[:, statistics.weight.any(axis=0)]).any():
         finite = np.full((len(batch.classes), batch.n_classes), np.nan)
     elif family.estimate == "predictive":
-        parts = [_shared_student(table, part) for part in stretches(batch, _CELLS // batch.n_classes)]
+        parts = [_shared_student(table, part) for part in stretches(batch, table.location.size)]
         finite = np.concatenate(parts) + offset
     else:
         finite = np.empty((len(batch.classes), batch.n_classes))

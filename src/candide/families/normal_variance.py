@@ -6,6 +6,7 @@ import numpy as np
 
 from ..kernels.data import Array, Data, Floats, Positions, chunks
 from ..priors import Normal, NormalInverseGamma
+from .base import CELLS
 
 
 def score_variance(data: Data, posterior: NormalInverseGamma | Normal, seen: Array) -> Floats:
@@ -17,7 +18,7 @@ def score_variance(data: Data, posterior: NormalInverseGamma | Normal, seen: Arr
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = _known(posterior) if isinstance(posterior, Normal) else _unknown(posterior)
     out = np.empty((data.n_rows, len(location)))
-    for begin, end, part in chunks(data, max(1, (1 << 20) // location.size)):
+    for begin, end, part in chunks(data, max(1, CELLS // location.size)):
         square = (part.floats()[:, None, :] - location) ** 2
         with np.errstate(invalid="ignore"):
             cells = terms[0] + terms[1] * square + terms[2] * square**2

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..encoding.categories import Lookup
 from ..exceptions import ParameterError
 from ..kernels.data import Array, Floats, Positions
-from ..priors import LogProbability, above_zero, largest, log_share
+from ..priors import Beta, Estimate, LogProbability, above_zero, largest, log_share, pseudo_count
+from ..statistics.base import remaining
 
 
 class Slots(NamedTuple):
@@ -20,11 +21,31 @@ class Slots(NamedTuple):
     copies: Floats  # (slots,)
     alpha: Floats  # (classes or 1, slots or 1)
 
-    @property
-    def listed(self) -> Array:
-        """Which of a column's values have a line in the table of parameters."""
-        labels = labels_of(self.look)
-        return labels if self.look.range_end else np.arange(len(labels))
+    def without(self, weight: float | Floats, estimate: Estimate, at: Any = ...) -> LogProbability:
+        """log θ of cells (all, or those at some places) from which such a weight is taken; with pseudo-counts that are
+        not negative.
+        """
+        pseudo = np.broadcast_to(pseudo_count(self.alpha, estimate), self.cells.shape)
+        count, whole = self.cells.sum(axis=1, keepdims=True), (pseudo * self.copies).sum(axis=1, keepdims=True)
+        count, whole = (np.broadcast_to(sums, self.cells.shape)[at] for sums in (count, whole))
+        left = remaining(self.cells[at], weight) + pseudo[at]
+        return log_share(left, remaining(count, weight) + whole, int(self.copies.sum()))
+
+    def interval(self, level: float, alpha: Floats) -> tuple[Floats, Floats]:
+        """Of each value that has a line in the table of parameters, under these pseudo-counts."""
+        after = self.cells + alpha
+        others = np.maximum((after * self.copies).sum(axis=1, keepdims=True) - after, 0.0)
+        listed = slice(len(labels_of(self.look)))
+        low, high = Beta(after[:, listed], others[:, listed]).interval(level)
+        return low, high
+
+    def log_evidence(self) -> float:
+        """log p(column | class), over all classes."""
+        from scipy.special import gammaln
+
+        whole, total = (self.alpha * self.copies).sum(axis=1), self.cells.sum(axis=1)
+        cells = (gammaln(self.alpha + self.cells) - gammaln(self.alpha)).sum(axis=1)
+        return float((cells + gammaln(whole) - gammaln(whole + total)).sum())
 
 
 def with_spare(alpha: Floats, n_slots: int) -> Floats:

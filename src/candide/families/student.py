@@ -12,7 +12,7 @@ from ..kernels.base import NormalTable, StudentTable
 from ..kernels.data import Array, Data, Floats, Positions, chunks
 from ..priors import log_rising
 from ..statistics import Moments
-from .base import Scores, cell_positions
+from .base import CELLS, Scores, cell_positions
 from .normal import dense_stretches
 
 _SHRINK = 2.0**-520
@@ -60,7 +60,7 @@ class StudentLikelihood:
         """Far out, t is a power of the distance: the logarithm of what would overflow."""
         location, spread, power, constant = self._student
         out = np.empty((data.n_rows, len(location)))
-        for begin, end, part in chunks(data, max(1, (1 << 20) // location.size)):
+        for begin, end, part in chunks(data, max(1, CELLS // location.size)):
             away = np.abs(part.floats()[:, None, :] * _SHRINK - location * _SHRINK) * np.sqrt(spread)
             with np.errstate(divide="ignore"):
                 cells = constant - 2 * power * np.maximum(np.log(away) - np.log(_SHRINK), 0.0)

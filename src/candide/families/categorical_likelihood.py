@@ -1,0 +1,199 @@
+"""The shares of categories as scores: each cell picks the slot of its value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..encoding.categories import Lookup, look_up
+from ..exceptions import InputError
+from ..kernels import Kernels
+from ..kernels.base import PickTable
+from ..kernels.data import Array, Dense, Floats, Positions
+from ..priors import LogProbability, pseudo_count
+from ..statistics import CategoryCounts
+from .base import Batch, Scores
+from .slots import Slots, draw_slots, labels_of, log_shares, neutral_last
+
+if TYPE_CHECKING:
+    from .categorical import Categorical
+
+
+@dataclass(frozen=True)
+class CategoricalLikelihood:
+    """log p(x | class) = Σ log θ of each column's value; a missing or ignored value adds nothing.
+
+    With ``removed``, what a row of that weight meets in its own class once it is left out.
+    """
+
+    statistics: CategoryCounts
+    family: Categorical
+    removed: float = 0.0
+
+    @cached_property
+    def columns(self) -> list[tuple[Lookup, LogProbability]]:
+        """Each column's lookup, and log θ of its slots, ``(classes, slots)``: seen, empty, and last the unseen one."""
+        return [(slots.look, self._log_shares(slots)) for slots in self.slots]
+
+    @cached_property
+    def slots(self) -> list[Slots]:
+        """The counts of each column, slot by slot."""
+        return self.family.slots(self.statistics)
+
+    def _log_shares(self, slots: Slots) -> LogProbability:
+        if self.removed:
+            # Each slot as the row that is in it meets it.
+            log_theta = slots.without(self.removed, self.family.estimate)
+        else:
+            log_theta = log_shares(slots.cells + pseudo_count(slots.alpha, self.family.estimate), slots.copies)
+        return log_theta if self.family.unseen == "smooth" else neutral_last(log_theta)
+
+    def variance(self, data: Dense, kernels: Kernels) -> Floats:
+        """Posterior variance of the scores."""
+        from scipy.special import polygamma
+
+        parts = []
+        for slots in self.slots:
+            after = slots.cells + self.family.believed(slots.alpha)
+            each = polygamma(1, after) - polygamma(1, (after * slots.copies).sum(axis=1, keepdims=True))
+            if self.family.unseen != "smooth":
+                each[:, -1] = 0.0
+            parts.append(each)
+        none = np.zeros(len(self.statistics.rows))
+        table = PickTable(np.concatenate(parts, axis=1).T)
+        return kernels.code_scores(self.codes(data, kernels), self._offsets, table, none)
+
+    @cached_property
+    def _offsets(self) -> Array:
+        return np.concatenate([[0], np.cumsum([look.size + 1 for look, _ in self.columns])]).astype(np.int64)
+
+    @property
+    def n_slots(self) -> int:
+        """Of all columns together."""
+        return int(self._offsets[-1])
+
+    @cached_property
+    def _table(self) -> PickTable:
+        return PickTable(np.concatenate([theta.finite for _, theta in self.columns], axis=1).T)
+
+    @cached_property
+    def _order(self) -> PickTable | None:
+        parts = [np.zeros(t.finite.shape) if t.order is None else -t.order for _, t in self.columns]
+        joined = np.concatenate(parts, axis=1).T
+        return PickTable(joined) if joined.any() else None
+
+    @property
+    def is_limit(self) -> bool:
+        return self._order is not None
+
+    def codes(self, data: Dense, kernels: Kernels) -> Dense:
+        codes = look_up(data, tuple(look for look, _ in self.columns), kernels)
+        if self.family.unseen == "error":
+            self._refuse_unseen(data, codes)
+        return codes
+
+    def _refuse_unseen(self, data: Dense, codes: Dense) -> None:
+        for j, (look, _) in enumerate(self.columns):
+            outside = np.flatnonzero(codes.column(j) >= look.size)
+            if len(outside):
+                value, row = data.column(j)[outside[:1]].tolist()[0], data.first_row + outside[0]
+                raise InputError(
+                    f"{data.name(j)} holds category {value!r} at row {row}, which was not seen in training; "
+                    "pass unseen='ignore' or unseen='smooth', or learn it with partial_fit"
+                )
+
+    def scores(self, data: Dense, offset: Floats, kernels: Kernels) -> Floats:
+        return kernels.code_scores(self.codes(data, kernels), self._offsets, self._table, offset)
+
+    def limits(self, data: Dense, kernels: Kernels) -> list[Floats]:
+        return [] if self._order is None else self.code_scores(self.codes(data, kernels), None, kernels)[1:]
+
+    def code_scores(self, codes: Dense, offset: Floats | None, kernels: Kernels) -> list[Floats]:
+        """Scores of rows already looked up, and then their limits."""
+        none = np.zeros(len(self.statistics.rows))
+        tables = [(self._table, none if offset is None else offset), (self._order, none)]
+        return [kernels.code_scores(codes, self._offsets, table, base) for table, base in tables if table is not None]
+
+    def own_codes(self, codes: Dense, classes: Positions, kernels: Kernels) -> Scores:
+        """Every row, already looked up, under its own class."""
+        tables = [table for table in (self._table, self._order) if table is not None]
+        finite, *limits = (kernels.own_code_scores(codes, classes, self._offsets, table) for table in tables)
+        return Scores(finite, tuple(limits))
+
+    def own_left_out(self, batch: Batch) -> Scores:
+        """Every row, already looked up, under its own class with the row taken out, whatever its weight."""
+        finite, order = np.zeros((2, len(batch.classes)))
+        for j, slots in enumerate(self.slots):
+            code = batch.data.column(j)
+            known = np.flatnonzero((code >= 0) & (code < slots.look.size))
+            weight = 1.0 if batch.weight is None else batch.weight[known]
+            theta = slots.without(weight, self.family.estimate, (batch.classes[known], code[known].astype(np.int64)))
+            finite[known] += theta.finite
+            if theta.order is not None:
+                order[known] -= theta.order
+        return Scores(finite, (order,))
+
+    def each(self, data: Dense, kernels: Kernels) -> Scores:
+        return self.own_codes(self.codes(data, kernels), np.arange(data.n_rows, dtype=np.int32), kernels)
+
+    def shrunk(self, data: Dense, kernels: Kernels) -> Floats:
+        return self.scores(data, np.zeros(len(self.statistics.rows)), kernels)
+
+    def log_base(self, data: Dense) -> Floats:
+        return np.zeros(data.n_rows)
+
+    def sample(self, classes: Positions, rng: np.random.Generator) -> Array:
+        drawn = [self._sample_column(look, theta, classes, rng) for look, theta in self.columns]
+        if all(column.dtype.kind == "i" for column in drawn):
+            return np.stack(drawn, axis=1)
+        out = np.empty((len(classes), len(drawn)), dtype=object)
+        for j, column in enumerate(drawn):
+            out[:, j] = column
+        return out
+
+    def _sample_column(
+        self, look: Lookup, theta: LogProbability, classes: Positions, rng: np.random.Generator
+    ) -> Array:
+        # The reserved cell has no label to draw; the shares of the others are kept in proportion.
+        share = np.exp(theta.value()[:, : look.size])
+        if look.direct or not look.range_end:
+            return labels_of(look)[draw_slots(share, classes, rng)]
+        share[:, -1] *= look.range_end - len(look.labels)
+        pick = draw_slots(share, classes, rng)
+        out = look.labels[np.minimum(pick, len(look.labels) - 1)]
+        rest = np.flatnonzero(pick == len(look.labels))
+        while len(rest):
+            out[rest] = rng.integers(0, look.range_end, len(rest))
+            rest = rest[np.isin(out[rest], look.labels)]
+        return out
+
+    def expected(self, data: Dense, posterior: Floats) -> Array:
+        """The most probable value of each column; None where nobody observed any."""
+        columns = []
+        for (look, theta), seen in zip(self.columns, self.statistics.labels, strict=True):
+            labels = labels_of(look)
+            share = posterior @ np.exp(theta.value()[:, : len(labels)])
+            columns.append(labels[share.argmax(axis=1)] if len(seen) else np.full(len(posterior), None))
+        return np.stack([column.astype(object) for column in columns], axis=1)
+
+    def parameters(self) -> dict[str, Array]:
+        parts: list[dict[str, Array]] = []
+        for j, (look, theta) in enumerate(self.columns):
+            labels = labels_of(look)
+            count = np.zeros((len(theta.finite), len(labels)))
+            count[:, self.statistics.labels[j] if look.direct else slice(None)] = self.statistics.column(j)
+            n_classes = len(count)
+            parts.append(
+                {
+                    "class": np.repeat(np.arange(n_classes), len(labels)),
+                    "column": np.full(n_classes * len(labels), j),
+                    "value": np.tile(labels.astype(object), n_classes),
+                    "count": count.ravel(),
+                    "probability": np.exp(theta.value()[:, : len(labels)]).ravel(),
+                }
+            )
+        order = np.argsort(np.concatenate([p["class"] for p in parts]), kind="stable")
+        return {name: np.concatenate([p[name] for p in parts])[order] for name in parts[0]}
