@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -113,7 +114,7 @@ class Family(Protocol):
         """
 
     def only(self, j: int) -> Self:
-        """For column ``j`` alone."""
+        """For column ``j`` alone, where columns are separate."""
 
     def with_alpha(self, alpha: float | Floats) -> Self:
         """With another pseudo-count: one, or one per column."""
@@ -152,11 +153,19 @@ class Plain:
     def most_alpha(self, statistics: Any) -> float | Floats:
         return _ALL_ALIKE
 
+    def only(self, j: int) -> Self:
+        raise TypeError(f"the columns of a {type(self).__name__} share their parameters: none stands alone")
+
     def wary(self) -> Self:
         return self
 
     def score_covariance(self, data: Any, of: Positions, against: Positions, statistics: Any) -> Floats:
         return np.zeros(data.n_rows)
+
+
+def prior_of_column(prior: Any, j: int) -> Any:
+    """A prior for column ``j`` alone: the last axis of its arrays are the columns."""
+    return replace(prior, **{name: value[..., [j]] for name, value in vars(prior).items() if np.ndim(value)})
 
 
 def cell_positions(n_classes: int, n_columns: int) -> dict[str, Array]:

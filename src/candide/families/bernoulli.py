@@ -14,7 +14,7 @@ from ..kernels.data import Array, Data, Floats, Positions, Sparse
 from ..priors import Beta, Estimate, LogProbability, above_zero, largest, log_share, pseudo_count
 from ..statistics import Counts
 from ..statistics.base import as_dense, remaining
-from .base import Batch, Plain, Scores, cell_positions, require_proper
+from .base import Batch, Plain, Scores, cell_positions, prior_of_column, require_proper
 from .left_out import own_by_removal, own_by_weight, replace_own
 from .linear import LinearLikelihood, Score, factored, observe_counts
 
@@ -43,7 +43,7 @@ class Bernoulli(Plain):
         return self
 
     def only(self, j: int) -> Bernoulli:
-        return self
+        return replace(self, prior=prior_of_column(self.prior, j))
 
     def with_alpha(self, alpha: float | Floats) -> Bernoulli:
         return replace(self, prior=Beta(alpha, alpha))

@@ -15,7 +15,7 @@ from ..kernels import Kernels
 from ..kernels.data import Array, Dense, Floats
 from ..priors import Dirichlet, Estimate, pseudo_count
 from ..statistics import CategoryCounts
-from .base import Batch, Plain, Scores, require_proper
+from .base import Batch, Plain, Scores, prior_of_column, require_proper
 from .categorical_likelihood import CategoricalLikelihood
 from .left_out import own_by_removal, own_by_weight, put_own, replace_own
 from .slots import Slots, log_shares, with_spare
@@ -74,7 +74,7 @@ class Categorical(Plain):
 
     def only(self, j: int) -> Categorical:
         least = self.min_categories
-        prior = (self.prior[j],) if isinstance(self.prior, tuple) else self.prior
+        prior = (self.prior[j],) if isinstance(self.prior, tuple) else prior_of_column(self.prior, j)
         return replace(
             self, prior=prior, min_categories=least if least is None or np.ndim(least) == 0 else np.asarray(least)[[j]]
         )

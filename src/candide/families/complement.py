@@ -38,9 +38,6 @@ class Complement(Plain):
     def settle(self, statistics: Counts) -> Complement:
         return self
 
-    def only(self, j: int) -> Complement:
-        return self
-
     def with_alpha(self, alpha: float | Floats) -> Complement:
         return replace(self, prior=Dirichlet(alpha))
 

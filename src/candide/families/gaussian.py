@@ -13,11 +13,13 @@ from ..kernels.base import NormalTable
 from ..kernels.data import Array, Data, Floats, Positions, Sparse
 from ..kernels.places import infinite_cell
 from ..priors import Estimate, MeanVariance, Normal, NormalInverseGamma
+from ..priors.normal import LOG_2PI
 from ..statistics import Moments
 from ..statistics.base import ROUNDING
-from .base import Batch, Plain, Scores
+from .base import Batch, Plain, Scores, prior_of_column
 from .normal import GaussianLikelihood
 from .normal_left_out import left_out_normal
+from .normal_variance import score_covariance, score_variance
 from .student import StudentLikelihood
 
 # Under these the posterior's estimates are those of maximum likelihood, and its intervals the classical ones.
@@ -80,7 +82,8 @@ class Gaussian(Plain):
         return replace(self, overall=overall, prior=prior)
 
     def only(self, j: int) -> Gaussian:
-        return self
+        overall = self.overall and Overall(self.overall.floor, self.overall.mean[[j]], self.overall.variance[[j]])
+        return replace(self, prior=self.prior and prior_of_column(self.prior, j), overall=overall)
 
     def with_alpha(self, alpha: float | Floats) -> Gaussian:
         raise ParameterError("a normal distribution has no pseudo-count alpha; give a parameter_prior")
@@ -201,19 +204,15 @@ class Gaussian(Plain):
         pull = 0.5 * np.log(np.asarray(prior.strength) / after.strength).sum(axis=0)
         before = gammaln(prior.shape) - prior.shape * np.log(prior.scale)
         rows = statistics.weight.sum(axis=0)
-        return np.asarray(gammaln(a) - a * np.log(b) - before + pull - 0.5 * rows * np.log(2 * np.pi))
+        return np.asarray(gammaln(a) - a * np.log(b) - before + pull - 0.5 * rows * LOG_2PI)
 
     def total_log_evidence(self, statistics: Moments) -> float:
         return float(self.log_evidence(statistics).sum())
 
     def score_variance(self, data: Data, statistics: Moments, kernels: Kernels) -> Floats:
-        from .normal_variance import score_variance
-
         return score_variance(data, self.posterior(statistics), _seen(statistics))
 
     def score_covariance(self, data: Data, of: Positions, against: Positions, statistics: Moments) -> Floats:
-        from .normal_variance import score_covariance
-
         after = self.posterior(statistics)
         if not self.shared or isinstance(after, Normal):
             return super().score_covariance(data, of, against, statistics)

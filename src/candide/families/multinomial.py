@@ -41,9 +41,6 @@ class Multinomial(Plain):
     def settle(self, statistics: Counts) -> Multinomial:
         return self
 
-    def only(self, j: int) -> Multinomial:
-        return self
-
     def with_alpha(self, alpha: float | Floats) -> Multinomial:
         return replace(self, prior=Dirichlet(alpha))
 

@@ -11,14 +11,14 @@ import numpy as np
 from ..kernels import Kernels
 from ..kernels.base import LinearTable
 from ..kernels.data import Array, Data, Dense, Floats, Positions, Sparse, chunks
+from ..priors.normal import LOG_2PI
 from ..statistics import Moments
 from .base import CELLS, Scores, cell_positions
 
-_LOG_2PI = float(np.log(2 * np.pi))
 # The score of a row of zeros may be this large before writing out the square costs more than the tenth digit.
 _EXPANDABLE = 1e5
 # Makes room for the squares of the largest numbers there are.
-_SHRINK = 2.0**-520
+SQUARABLE = 2.0**-520
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class GaussianLikelihood:
     @cached_property
     def _constant(self) -> Floats:
         variance = np.where(self._known & ~self._point, self.variance, 1.0)
-        return np.where(self._known, -0.5 * (_LOG_2PI + np.log(variance)), 0.0)
+        return np.where(self._known, -0.5 * (LOG_2PI + np.log(variance)), 0.0)
 
     @cached_property
     def _center(self) -> Floats:
@@ -111,9 +111,9 @@ class GaussianLikelihood:
 
     def shrunk(self, data: Data, kernels: Kernels) -> Floats:
         out = np.empty((data.n_rows, len(self.mean)))
-        center, scale = self._center * _SHRINK, np.sqrt(self._spread)
+        center, scale = self._center * SQUARABLE, np.sqrt(self._spread)
         for begin, end, part in chunks(data, max(1, CELLS // self.mean.size)):
-            distance = (part.floats()[:, None, :] * _SHRINK - center) * scale
+            distance = (part.floats()[:, None, :] * SQUARABLE - center) * scale
             with np.errstate(over="ignore"):
                 out[begin:end] = -np.nansum(distance * distance, axis=2)
         return out

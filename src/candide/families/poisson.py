@@ -14,7 +14,7 @@ from ..kernels.data import Array, Data, Floats, Positions
 from ..priors import Estimate, Gamma, pseudo_count
 from ..statistics import Counts
 from ..statistics.base import remaining
-from .base import Batch, Plain, Scores, cell_positions, require_proper
+from .base import Batch, Plain, Scores, cell_positions, prior_of_column, require_proper
 from .left_out import own_by_removal, replace_own
 from .linear import LinearLikelihood, Score, factored, observe_counts, sparse_parts
 from .tokens import log_factorials, own_log_sums, own_tokens_left
@@ -68,7 +68,8 @@ class Poisson(Plain):
         return part, np.broadcast_to(whole, part.shape)
 
     def only(self, j: int) -> Poisson:
-        return replace(self, overall=None)
+        overall = None if self.overall is None else Overall(*(part[[j]] for part in self.overall))
+        return replace(self, prior=prior_of_column(self.prior, j), overall=overall)
 
     def with_alpha(self, alpha: float | Floats) -> Poisson:
         return replace(self, prior=Gamma(alpha, self.prior.rate), overall=None)

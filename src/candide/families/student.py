@@ -13,9 +13,7 @@ from ..kernels.data import Array, Data, Floats, Positions, chunks
 from ..priors import log_rising
 from ..statistics import Moments
 from .base import CELLS, Scores, cell_positions
-from .normal import dense_stretches
-
-_SHRINK = 2.0**-520
+from .normal import SQUARABLE, dense_stretches
 
 
 @dataclass(frozen=True)
@@ -61,9 +59,9 @@ class StudentLikelihood:
         location, spread, power, constant = self._student
         out = np.empty((data.n_rows, len(location)))
         for begin, end, part in chunks(data, max(1, CELLS // location.size)):
-            away = np.abs(part.floats()[:, None, :] * _SHRINK - location * _SHRINK) * np.sqrt(spread)
+            away = np.abs(part.floats()[:, None, :] * SQUARABLE - location * SQUARABLE) * np.sqrt(spread)
             with np.errstate(divide="ignore"):
-                cells = constant - 2 * power * np.maximum(np.log(away) - np.log(_SHRINK), 0.0)
+                cells = constant - 2 * power * np.maximum(np.log(away) - np.log(SQUARABLE), 0.0)
             out[begin:end] = np.nansum(cells, axis=2)
         return out
 

@@ -11,7 +11,7 @@ from ..kernels.data import Floats
 from .base import Readable, check_proper, check_shapes, draws, generator, observations, out, parameter, summaries, tails
 from .rising import log_rising
 
-_LOG_2PI = float(np.log(2 * np.pi))
+LOG_2PI = float(np.log(2 * np.pi))
 
 
 class MeanVariance(NamedTuple):
@@ -89,7 +89,7 @@ class Normal(Readable):
         mean, weight, scatter = summaries(self, mean=mean, weight=weight, scatter=scatter)
         growth = 1 + weight / self.strength
         away = weight * (mean - self.location) ** 2 / growth
-        return out(-0.5 * (weight * (_LOG_2PI + np.log(self.noise)) + np.log(growth) + (scatter + away) / self.noise))
+        return out(-0.5 * (weight * (LOG_2PI + np.log(self.noise)) + np.log(growth) + (scatter + away) / self.noise))
 
     def sample(self, n: int = 1, random_state: Any = None) -> Floats:
         """``n`` draws of μ."""
