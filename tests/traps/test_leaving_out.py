@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
-from candide.exceptions import ForgetError
+from candide.exceptions import ForgetError, ParameterError
 from candide.kernels.data import Array, Floats
 
 MODELS = [GaussianNB, BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB, PoissonNB]
@@ -130,6 +130,29 @@ def test_more_rows_than_were_learned_are_refused(make: Any) -> None:
         model.leave_one_out(np.vstack([X, X]), np.concatenate([y, y]))
     with pytest.raises(ForgetError, match="never learned"):
         model.blocked_folds(np.vstack([X, X]), np.concatenate([y, y]), n_folds=2)
+
+
+def test_few_rows_make_few_folds() -> None:
+    X, y = np.array([[1.0], [2.0], [4.0]]), np.array([0, 1, 1])
+    model = GaussianNB().fit(X, y)
+    one_by_one = model.blocked_folds(X, y, groups=np.arange(3))
+    np.testing.assert_array_equal(model.blocked_folds(X, y), one_by_one)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "asked", "said"),
+    [
+        (3, {"groups": [0, 1, 1], "n_folds": 2}, "n_folds is 2, but each of the groups is a fold"),
+        (3, {"groups": ["a", None, "a"]}, r"no order among them \(NoneType, str\); give"),
+        (3, {"groups": [0, 1]}, "one group per row"),
+        (3, {"n_folds": 4}, "from 2 to the 3 rows"),
+        (1, {}, "at least 2 rows"),
+    ],
+)
+def test_folds_that_cannot_be(n_rows: int, asked: dict[str, Any], said: str) -> None:
+    X, y = np.array([[1.0], [2.0], [4.0]]), np.array([0, 1, 1])
+    with pytest.raises(ParameterError, match=said):
+        GaussianNB().fit(X, y).blocked_folds(X[:n_rows], y[:n_rows], **asked)
 
 
 def _score(x: Floats, mean: Floats, variance: Floats, counts: list[int]) -> Floats:

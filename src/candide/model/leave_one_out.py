@@ -126,14 +126,28 @@ def left_out_scores(model: Classifier, batch: Batch, folds: Array | None, kernel
 def read_folds(groups: Any, n_folds: int | None, n_rows: int) -> Array:
     """Which fold each row is in: one per group, or ``n_folds`` stretches of rows."""
     if groups is not None:
-        labels = np.asarray(groups)
-        if labels.shape != (n_rows,):
-            raise ParameterError(f"groups has shape {labels.shape} for {n_rows} rows; give one group per row")
-        return np.asarray(np.unique(labels, return_inverse=True)[1])
-    count = 5 if n_folds is None else n_folds
+        if n_folds is not None:
+            raise ParameterError(f"n_folds is {n_folds!r}, but each of the groups is a fold; leave one of them out")
+        return _positions_of(groups, n_rows)
+    if n_rows < 2:
+        raise ParameterError(f"there are {n_rows} rows, and a fold is scored by other rows; give at least 2 rows")
+    count = min(5, n_rows) if n_folds is None else n_folds
     if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or not 2 <= count <= n_rows:
         raise ParameterError(f"n_folds is {n_folds!r}; it must be a whole number from 2 to the {n_rows} rows there are")
     return np.arange(n_rows) * int(count) // n_rows
+
+
+def _positions_of(groups: Any, n_rows: int) -> Array:
+    labels = np.asarray(groups)
+    if labels.shape != (n_rows,):
+        raise ParameterError(f"groups has shape {labels.shape} for {n_rows} rows; give one group per row")
+    try:
+        return np.asarray(np.unique(labels, return_inverse=True)[1])
+    except TypeError:
+        kinds = ", ".join(sorted({type(label).__name__ for label in labels.tolist()}))
+        raise ParameterError(
+            f"groups holds values that have no order among them ({kinds}); give all rows labels of one kind"
+        ) from None
 
 
 def check_prior(prior: Any) -> PriorWhileOut:
