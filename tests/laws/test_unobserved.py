@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
-from candide import BernoulliNB, GaussianNB, PoissonNB
+from candide import BernoulliNB, CategoricalNB, GaussianNB, PoissonNB
 from candide.kernels.data import Floats
 from candide.priors import Normal, NormalInverseGamma
 
@@ -95,7 +96,7 @@ def test_probabilities_are_calibrated_without_it(settings: dict[str, Any]) -> No
     assert_same(whole.predict_proba(np.hstack([X, HOLES])), without.predict_proba(X))
 
 
-@pytest.mark.parametrize("make", [BernoulliNB, PoissonNB])
+@pytest.mark.parametrize("make", [BernoulliNB, CategoricalNB, partial(CategoricalNB, unseen="smooth"), PoissonNB])
 @pytest.mark.parametrize("settings", [{}, {"estimate": "mle"}, {"alpha": 0.0}], ids=str)
 def test_counts_that_nobody_made_are_no_doubt(make: Any, settings: dict[str, Any]) -> None:
     counts: Floats = RNG.poisson(2.0, (21, 2)).astype(float)
