@@ -107,7 +107,7 @@ def main() -> None:
     lines = [
         "# Calibration on held-out rows",
         "",
-        f"{date.today()}, candide {candide.__version__}, scikit-learn {sklearn.__version__}, at most {arguments.rows:,} "
+        f"{date.today()}, candide {candide.__version__}, scikit-learn {sklearn.__version__}, up to {arguments.rows:,} "
         f"rows a set, seed {arguments.seed}, times (of fit and predict_proba) medians of {ROUNDS}. Made by `python -m "
         f"benchmarks.calibration --rows {arguments.rows} --seed {arguments.seed} --save`.",
         "",
