@@ -9,7 +9,7 @@ import numpy as np
 from ..encoding.categories import Lookup
 from ..exceptions import ParameterError
 from ..kernels.data import Array, Floats, Positions
-from ..priors import Beta, Estimate, LogProbability, above_zero, largest, log_share, pseudo_count
+from ..priors import Beta, Estimate, LogProbability, above_zero, largest, log_rising, log_share, pseudo_count
 from ..statistics.base import remaining
 
 
@@ -41,11 +41,8 @@ class Slots(NamedTuple):
 
     def log_evidence(self) -> float:
         """log p(column | class), over all classes."""
-        from scipy.special import gammaln
-
         whole, total = (self.alpha * self.copies).sum(axis=1), self.cells.sum(axis=1)
-        cells = (gammaln(self.alpha + self.cells) - gammaln(self.alpha)).sum(axis=1)
-        return float((cells + gammaln(whole) - gammaln(whole + total)).sum())
+        return float(log_rising(self.alpha, self.cells).sum() - log_rising(whole, total).sum())
 
 
 def with_spare(alpha: Floats, n_slots: int) -> Floats:
