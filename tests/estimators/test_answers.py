@@ -254,3 +254,38 @@ def test_texts_of_all_lengths_are_as_usual() -> None:
         assert (new < 0.05).mean() < 0.15
         assert (new > 0.95).mean() < 0.15
         assert (model.typicality(rng.multinomial(length, np.full(100, 0.01), 20)) < 0.05).all()
+
+
+def test_costs_of_a_table_go_by_its_labels() -> None:
+    model = candide.GaussianNB().fit([[0.0], [1.0], [5.0], [6.0]], ["a", "a", "b", "b"])
+    costs = pd.DataFrame([[0, 9], [1, 0]], index=["b", "a"], columns=["b", "a"])
+    by_pair = {("b", "a"): 9, ("a", "b"): 1}
+    rows = np.linspace(0, 6, 50)[:, None]
+    assert model.decide(rows, costs=costs).tolist() == model.decide(rows, costs=by_pair).tolist()
+    with pytest.raises(ParameterError, match=r"costs has rows \['x', 'y'\]"):
+        model.decide(rows, costs=costs.set_axis(["x", "y"], axis=0))
+
+
+@pytest.mark.parametrize("settings", [{"abstain": True}, {"abstain": True, "costs": np.ones((3, 3))}])
+def test_a_flag_is_no_number(settings: dict[str, Any]) -> None:
+    with pytest.raises(ParameterError, match="abstain is True"):
+        candide.GaussianNB().fit(X, y).decide(X, **settings)
+
+
+@pytest.mark.parametrize("settings", [{"coverage": "a"}, {"coverage": True}, {"coverage": None}, {"by_class": "yes"}])
+def test_sets_are_asked_for_in_numbers(settings: dict[str, Any]) -> None:
+    with pytest.raises(ParameterError, match=r"coverage is|by_class is"):
+        candide.GaussianNB(keep_sample=True).fit(X, y).predict_set(X, **settings)
+
+
+@pytest.mark.parametrize("method", ["temperature", "platt", "beta", "isotonic"])
+def test_what_cannot_be_stays_impossible(method: str) -> None:
+    """A class that was declared and never seen."""
+    model = candide.GaussianNB(calibrate=method).partial_fit(X, y, classes=[*np.unique(y), "zebra"])
+    assert (model.predict_proba(X)[:, -1] == 0).all()
+
+
+@pytest.mark.parametrize("name", ["BernoulliNB", "CategoricalNB", "GaussianNB", "MultinomialNB"])
+def test_a_model_that_has_forgotten_all_knows_nothing(name: str) -> None:
+    model = getattr(candide, name)(calibrate="beta").fit(X, y).discount(0)
+    np.testing.assert_allclose(model.predict_proba(X[:2]), 1 / 3)

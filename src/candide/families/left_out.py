@@ -70,7 +70,7 @@ def own_by_weight(
     batch: Batch, score: Callable[[Batch, float], Scores], otherwise: Callable[[Batch], Scores], n_classes: int
 ) -> Scores:
     """Every row under its own class, by one table for each weight that occurs; ``otherwise`` if those are too many."""
-    if batch.weight is None:
+    if batch.weight is None or not len(batch.weight):
         return score(batch, 1.0)
     weights, which = np.unique(batch.weight, return_inverse=True)
     if len(weights) * n_classes > max(64, len(which) // 4):

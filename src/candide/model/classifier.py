@@ -210,7 +210,12 @@ class Classifier:
         blend = self.blend
         if blend is None or blend.calibration is None:
             return scores
-        return self._retargeted(blend.calibration.apply(scores, self.plan.family.amount(data)))
+        out = blend.calibration.apply(scores, self.plan.family.amount(data))
+        impossible = np.isneginf(scores)
+        if impossible.any():
+            # Curves know nothing of what cannot be.
+            out = normalised(np.where(impossible, -np.inf, out))
+        return self._retargeted(out)
 
     def log_density(self, data: Any, kernels: Kernels) -> Floats:
         """log p(x), row by row."""

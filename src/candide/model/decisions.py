@@ -44,7 +44,7 @@ def least_cost(probability: Floats, costs: Floats | None = None, abstain: float 
 def _least_probability(abstain: Any) -> float:
     if abstain is None:
         return 0.0
-    if not (isinstance(abstain, Real) and 0.0 <= float(abstain) <= 1.0):
+    if isinstance(abstain, bool) or not (isinstance(abstain, Real) and 0.0 <= float(abstain) <= 1.0):
         raise ParameterError(
             f"abstain is {abstain!r}; without costs it is the least probability of an answer, 0 to 1; pass costs too "
             "if it is meant as a cost"
@@ -55,7 +55,7 @@ def _least_probability(abstain: Any) -> float:
 def _price(abstain: Any) -> float:
     if abstain is None:
         return np.inf
-    if not isinstance(abstain, Real) or np.isnan(float(abstain)):
+    if isinstance(abstain, bool) or not isinstance(abstain, Real) or np.isnan(float(abstain)):
         raise ParameterError(f"abstain is {abstain!r}; with costs it is the cost of not answering, a number")
     return float(abstain)
 
@@ -71,7 +71,7 @@ def read_costs(costs: Any, labels: Array) -> Floats | None:
     """
     if costs is None:
         return None
-    table = _of_pairs(costs, labels) if isinstance(costs, Mapping) else _of_array(costs, len(labels))
+    table = _of_pairs(costs, labels) if isinstance(costs, Mapping) else _of_array(_by_label(costs, labels), len(labels))
     odd = np.argwhere(~np.isfinite(table))
     if len(odd):
         true, answered = labels[odd[0]].tolist()
@@ -80,6 +80,22 @@ def read_costs(costs: Any, labels: Array) -> Floats | None:
             "number; use a large one for what must never happen"
         )
     return table
+
+
+def _by_label(costs: Any, labels: Array) -> Any:
+    """A pandas table by its own labels, if it names the classes; anything else as it is."""
+    if not (hasattr(costs, "index") and hasattr(costs, "columns")):
+        return costs
+    names, known = (list(costs.index), list(costs.columns)), labels.tolist()
+    if all(sorted(map(str, axis)) == sorted(map(str, known)) for axis in names):
+        places = [[list(map(str, axis)).index(str(label)) for label in known] for axis in names]
+        return costs.to_numpy()[np.ix_(*places)]
+    if all(axis == list(range(len(known))) for axis in names):
+        return costs
+    raise ParameterError(
+        f"costs has rows {names[0]} and columns {names[1]} for the classes {known}; name them as the classes, or give "
+        "an array in their order"
+    )
 
 
 def _of_array(costs: Any, n_classes: int) -> Floats:
