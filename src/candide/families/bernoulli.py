@@ -53,21 +53,26 @@ class Bernoulli(Plain):
         return self._shares(*_on_off(statistics))
 
     def _shares(self, on: Floats, off: Floats) -> tuple[LogProbability, LogProbability]:
-        raw_on = on + pseudo_count(self.prior.a, self.estimate)
-        raw_off = off + pseudo_count(self.prior.b, self.estimate)
-        part_on, part_off = above_zero(raw_on), above_zero(raw_off)
-        cornered = part_on + part_off <= 0
-        if cornered.any():
-            part_on = np.where(cornered, largest(raw_on, raw_off), part_on)
-            part_off = np.where(cornered, largest(raw_off, raw_on), part_off)
+        return self._share(on, off, 0), self._share(on, off, 1)
+
+    def _share(self, on: Floats, off: Floats, side: int) -> LogProbability:
+        """log φ (side 0) or log(1 - φ)."""
+        raw = (on + pseudo_count(self.prior.a, self.estimate), off + pseudo_count(self.prior.b, self.estimate))
+        part_on, part_off = map(above_zero, raw)
         whole = part_on + part_off
-        return log_share(part_on, whole, 2), log_share(part_off, whole, 2)
+        part = part_off if side else part_on
+        cornered = whole <= 0
+        if cornered.any():
+            tops = largest(raw[0], raw[1]), largest(raw[1], raw[0])
+            part = np.where(cornered, tops[side], part)
+            whole = np.where(cornered, tops[0] * 1.0 + tops[1], whole)
+        return log_share(part, whole, 2)
 
     def _shares_without(self, on: Floats, off: Floats, weight: float) -> tuple[LogProbability, LogProbability]:
         """log φ as a row of this weight sees it that is on and is left out, and log(1 - φ) if it is off."""
         if not weight:
             return self._shares(on, off)
-        return self._shares(remaining(on, weight), off)[0], self._shares(on, remaining(off, weight))[1]
+        return self._share(remaining(on, weight), off, 0), self._share(on, remaining(off, weight), 1)
 
     def likelihood(self, statistics: Counts) -> BernoulliLikelihood:
         return self._without(statistics, 0.0)

@@ -102,8 +102,10 @@ class Multinomial(Plain):
         sums, zeros, length = own_log_sums(batch, statistics.total, self.pseudo, kernels)
         left = own_tokens_left(batch, statistics.total, self.pseudo, length)
         empty = left <= 0
-        finite = np.where(empty, -length * np.log(n_columns), sums - length * np.log(np.where(empty, 1.0, left)))
-        return Scores(finite, (np.where(empty, 0.0, -zeros),))
+        if empty.any():
+            # Nothing is left of the class: all words have an even share.
+            left[empty], sums[empty], zeros[empty] = n_columns, 0.0, 0.0
+        return Scores(sums - length * np.log(left), (-zeros,))
 
     def posterior(self, statistics: Counts) -> Dirichlet:
         prior = self.prior if self.estimate != "mle" and self.prior.is_proper else Dirichlet(0.5)
