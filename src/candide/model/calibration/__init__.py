@@ -23,6 +23,7 @@ from .scaling import Scaling, fit_scaling
 __all__ = ["METHODS", "Calibration", "calibrate", "cross_fitted", "normalised"]
 
 METHODS = ("temperature", "platt", "beta", "isotonic")
+_FEW = 10
 
 
 def calibrate(
@@ -71,7 +72,10 @@ def calibrate(
     if method in ("temperature", "platt"):
         return fit_scaling(rows, bias=method == "platt")
     if method == "isotonic":
-        return fit_isotonic(rows) if rows.amount is None else _after(fit_scaling(rows, bias=True), rows, fit_isotonic)
+        if rows.amount is None:
+            return fit_isotonic(rows)
+        # Where there are many curves, biases before them gain little, and cost the square of their number.
+        return _after(fit_scaling(rows, bias=rows.n_classes <= _FEW), rows, fit_isotonic)
     platt = fit_scaling(rows, bias=True)
     # Each class against the rest asks for one scale for all classes, which raw scores do not have.
     alone = rows.amount is None and rows.n_classes == 2 and not platt.bend

@@ -159,8 +159,11 @@ class _Loss:
         gradient = np.concatenate([slope.gradient, share - self.class_weight])
         if len(gradient) > MANY:
             return Slope(slope.value, gradient, self._products(slope.curvature, mixed, share, probability))
-        own = np.diag(share) - weighted @ probability.T
-        return Slope(slope.value, gradient, np.block([[slope.curvature, mixed], [mixed.T, own]]))
+        curvature = np.empty((len(gradient), len(gradient)))
+        curvature[:2, :2], curvature[:2, 2:], curvature[2:, :2] = slope.curvature, mixed, mixed.T
+        np.negative(weighted @ probability.T, out=curvature[2:, 2:])
+        curvature[2:, 2:].flat[:: len(share) + 1] += share
+        return Slope(slope.value, gradient, curvature)
 
     def _products(self, corner: Floats, mixed: Floats, share: Floats, probability: Floats) -> Products:
         own = share - np.einsum("cr,cr,r->c", probability, probability, self.weight)
