@@ -10,35 +10,18 @@ import numpy as np
 
 from ..encoding.columns import like_frame, missing_cells
 from ..exceptions import ParameterError
-from ..kernels import Kernels
 from ..kernels.data import Array, Floats, Sparse
-from ..model.classifier import Classifier
 from ..model.decisions import adapt_prior, conformal_threshold, label_set, least_cost, read_costs
 from ..model.evaluation import Report
-from ..model.plan import Plan
 from ..model.typicality import typicality
+from .fitted import Fitted
 from .settings import flag, number
 
 
-class Answers:
+class Answers(Fitted):
     """What to do with a prediction, and how far to trust it."""
 
     evaluate: bool
-    class_weight: Any
-    n_features_in_: int
-    _model: Classifier
-
-    def _fitted(self) -> Classifier:
-        raise NotImplementedError
-
-    def _read(self, X: Any, reset: bool = False) -> Any:
-        raise NotImplementedError
-
-    def _kernels(self) -> Kernels:
-        raise NotImplementedError
-
-    def _plan(self, n_features: int, *, first: bool) -> Plan:
-        raise NotImplementedError
 
     # Deciding.
 

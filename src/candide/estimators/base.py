@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
@@ -27,6 +27,7 @@ from ..model.classifier import Classifier
 from ..model.plan import ClassPrior, Plan
 from ..model.state import State
 from ..model.table import Table
+from ..priors.base import generator
 from .answers import Answers
 from .beliefs import check_height
 from .desk import Desk
@@ -55,7 +56,7 @@ def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
 SAMPLE_BYTES = 1 << 23
 
 
-class BaseNB(Desk, Answers, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class BaseNB(Desk, Answers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Shared verbs. A subclass names its family, its parameters and the attributes that people expect of it."""
 
     estimate: Any
@@ -64,8 +65,6 @@ class BaseNB(Desk, Answers, ClassifierMixin, BaseEstimator, ABC):  # type: ignor
     evaluate: bool
     keep_sample: bool | None
 
-    _model: Classifier
-    n_features_in_: int
     feature_names_in_: Array
     # Parameters that change what is counted, with their names in the family: models that differ in them do not add.
     _counting: ClassVar[dict[str, str]] = {}
@@ -276,9 +275,7 @@ class BaseNB(Desk, Answers, ClassifierMixin, BaseEstimator, ABC):  # type: ignor
     def _draw(self, n: int, random_state: Any, **options: Any) -> tuple[Array, Array]:
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
             raise ParameterError(f"n is {n!r}; the number of rows to draw must be a whole number above 0")
-        if isinstance(random_state, np.random.RandomState):
-            random_state = random_state.randint(2**31)
-        X, y = self._fitted().sample(int(n), np.random.default_rng(random_state), **options)
+        X, y = self._fitted().sample(int(n), generator(random_state), **options)
         return X, y
 
     # What was learned.

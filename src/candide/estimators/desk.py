@@ -7,7 +7,6 @@ from typing import Any, Literal
 import numpy as np
 
 from ..exceptions import ParameterError
-from ..families import Batch
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats
 from ..model.classifier import Classifier
@@ -15,27 +14,13 @@ from ..model.evidence import LogOdds, bayes_factors, intervals, log_odds
 from ..model.leave_one_out import blocked_folds, check_prior, leave_one_out, read_folds
 from ..model.state import State
 from ..model.table import Table
+from .fitted import Fitted
 
 
-class Desk:
+class Desk(Fitted):
     """What the posterior and the summaries can tell beside predictions."""
 
     _given: State | None = None  # what stands for given parameters, which no row has taught
-
-    def _fitted(self) -> Classifier:
-        raise NotImplementedError
-
-    def _read(self, X: Any, reset: bool = False) -> Any:
-        raise NotImplementedError
-
-    def _kernels(self) -> Kernels:
-        raise NotImplementedError
-
-    def _batch(self, X: Any, y: Any, sample_weight: Any) -> Batch:
-        raise NotImplementedError
-
-    def _column_names(self) -> Array:
-        raise NotImplementedError
 
     def leave_one_out(
         self, X: Any, y: Any, sample_weight: Any = None, class_prior: Literal["removed", "fixed"] = "removed"

@@ -18,7 +18,7 @@ from .blend import Blend, Honest, fit_blend, honest, report, seen_rows
 from .calibration import normalised
 from .evaluation import Report
 from .plan import ClassPrior, Plan
-from .scorer import Scorer
+from .scorer import Scorer, log_sum
 from .smoothing import by_evidence
 from .state import State
 from .table import Table, named
@@ -259,14 +259,6 @@ class Classifier:
         """Free parameters: those of p(x | class) and of p(class)."""
         prior = len(self.classes) - 1 if self.plan.prior_in_score else 0
         return int(self.family.n_parameters(self.state.statistics)) + prior
-
-
-def log_sum(joint: Floats) -> Floats:
-    """log Σ exp over classes."""
-    top = joint.max(axis=1, keepdims=True)
-    safe = np.where(np.isfinite(top), top, 0.0)
-    with np.errstate(divide="ignore"):
-        return np.asarray(safe[:, 0] + np.log(np.exp(joint - safe).sum(axis=1)))
 
 
 def _plus(score: Floats, base: Floats) -> Floats:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from .classifier import Classifier
 
 
+_ENDS = ("low", "high")
+
+
 class LogOdds(NamedTuple):
     """Log-odds of rows, and how uncertain they are because the parameters are."""
 
@@ -33,9 +36,6 @@ def intervals(model: Classifier, column_names: Array, level: float) -> Table:
         named_ends = dict(zip(_ENDS, ends, strict=True))
     shape = len(table["class"])
     return Table(table | {name: np.broadcast_to(values, shape).copy() for name, values in named_ends.items()})
-
-
-_ENDS = ("low", "high")
 
 
 def bayes_factors(model: Classifier, column_names: Array) -> Table:

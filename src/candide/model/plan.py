@@ -153,8 +153,7 @@ class Plan:
     calibrate: str | None = None
     sample_bytes: int = 0  # room for training rows per class, for what must look at rows again
     target: Floats | None = None  # p(class) where the model is used, if it is not that of the training rows
-
-    n_threads: int | None = None
+    n_threads: int | None = None  # for what looks at rows again; None: all there are
 
     def chooses_like(self, other: Plan) -> bool:
         """Whether what is chosen and fitted by looking at rows again would be the same."""

@@ -67,6 +67,14 @@ class Scorer:
         return scores
 
 
+def log_sum(joint: Floats) -> Floats:
+    """log Σ exp over classes."""
+    top = joint.max(axis=1, keepdims=True)
+    safe = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(safe[:, 0] + np.log(np.exp(joint - safe).sum(axis=1)))
+
+
 def leaders_only(scores: Floats, limits: list[Floats], possible: Array) -> Floats:
     """Every class that a limit rules out is -inf."""
     return np.where(_alive(scores, limits, possible), scores, -np.inf)

@@ -13,7 +13,7 @@ from ..families import Batch
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats, Sparse
 from .blend import seen_rows
-from .scorer import with_infinities
+from .scorer import log_sum, with_infinities
 
 if TYPE_CHECKING:
     from .classifier import Classifier
@@ -91,8 +91,6 @@ def _judge(model: Classifier) -> Classifier:
 
 def _left_out_density(model: Classifier, batch: Batch, kernels: Kernels) -> Floats:
     """log p(x) of learned rows, each left out."""
-    from .classifier import log_sum
-
     parts = batch, model.state.statistics, model.likelihood, model.scorer.offset, kernels
     finite, limits = model.family.left_out(*parts)
     joint = with_infinities(finite, list(limits), finite > -np.inf)
