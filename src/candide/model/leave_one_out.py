@@ -7,6 +7,7 @@ is wrong about every row of balanced classes, so choices between models are made
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -102,12 +103,23 @@ def rows_by_fold(folds: Array) -> list[Array]:
 
 def _scored_by_rest(model: Classifier, batch: Batch, rows: Array, kernels: Kernels, prior: PriorWhileOut) -> Floats:
     """Rows scored by the model without them."""
-    rest = without_rows(model.family, model.state.statistics, batch, rows, kernels)
-    offset = model.offset_for(rest.rows) if prior == "removed" else model.scorer.offset
-    return Scorer(model.family.likelihood(rest), offset).posterior(batch.data.take(rows), kernels, logarithm=True)
+
+    def offset_for(rest: Floats) -> Floats:
+        return model.offset_for(rest) if prior == "removed" else model.scorer.offset
+
+    return scored_by_rest(model.family, model.state.statistics, batch, rows, offset_for, kernels)
 
 
-def without_rows(family: Family, whole: Any, batch: Batch, rows: Array, kernels: Kernels) -> Any:
+def scored_by_rest(
+    family: Family, whole: Any, batch: Batch, rows: Array, offset_for: Callable[[Floats], Floats], kernels: Kernels
+) -> Floats:
+    """Some rows of a batch scored by what all others have taught; ``offset_for`` tells what the classes add then."""
+    rest = _without_rows(family, whole, batch, rows, kernels)
+    scorer = Scorer(family.likelihood(rest), offset_for(rest.rows))
+    return scorer.posterior(batch.data.take(rows), kernels, logarithm=True)
+
+
+def _without_rows(family: Family, whole: Any, batch: Batch, rows: Array, kernels: Kernels) -> Any:
     """The statistic of all that was learned but some rows of a batch."""
     rest = whole.without(family.observe(batch.take(rows), kernels))
     if rest.lost_digits(whole) and np.allclose(batch.row_weight(), whole.rows, rtol=1e-9):

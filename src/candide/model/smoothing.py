@@ -11,8 +11,8 @@ from ..families import Batch, Family
 from ..kernels import Kernels
 from ..kernels.data import Array, Dense, Floats, Sparse
 from .calibration import calibrate
-from .leave_one_out import rows_by_fold, without_rows
-from .scorer import Scorer, leaders_only
+from .leave_one_out import rows_by_fold, scored_by_rest
+from .scorer import leaders_only
 
 
 class Seen(NamedTuple):
@@ -131,22 +131,15 @@ def _posterior(family: Family, statistics: Any, seen: Seen, offset: Floats, kern
     """Log posteriors of rows, each with itself or its block left out."""
     family = family.settle(statistics)
     if seen.blocks is not None:
-        return _without_blocks(family, statistics, seen.batch, seen.blocks, offset, kernels)
+        out = np.empty((len(seen.blocks), len(offset)))
+        for rows in rows_by_fold(seen.blocks):
+            out[rows] = scored_by_rest(family, statistics, seen.batch, rows, lambda _: offset, kernels)
+        return out
     finite, limits = family.left_out(seen.batch, statistics, family.likelihood(statistics), offset, kernels)
     if limits:
         finite = leaders_only(finite, list(limits), finite > -np.inf)
     kernels.normalise(finite, logarithm=True)
     return finite
-
-
-def _without_blocks(
-    family: Family, statistics: Any, batch: Batch, blocks: Array, offset: Floats, kernels: Kernels
-) -> Floats:
-    out = np.empty((len(blocks), len(offset)))
-    for rows in rows_by_fold(blocks):
-        rest = Scorer(family.likelihood(without_rows(family, statistics, batch, rows, kernels)), offset)
-        out[rows] = rest.posterior(batch.data.take(rows), kernels, logarithm=True)
-    return out
 
 
 def _one_column(data: Any, j: int) -> Any:
