@@ -35,6 +35,25 @@ void bind_codes(nb::module_& module) {
         nb::arg("codes"), exact("offsets"), exact("table"), nb::arg("base"), nb::arg("n_threads"), exact("scores"));
 
     module.def(
+        "left_out_code_scores",
+        [](nb::object source, Positions classes, Longs offsets, Doubles table, Doubles own_table, Doubles base,
+           int n_threads, Output scores, Output own) {
+            const Table codes = table_of(source);
+            const std::size_t n_classes = count_classes(scores, base, codes.n_rows);
+            const std::size_t n_slots = shape_of(table, "table").n_rows;
+            const std::size_t stride = padded_width(table, n_slots, n_classes, "table");
+            check_shape(own_table, {n_slots, stride}, "own_table");
+            const Slots slots = slots_of(offsets, codes.n_columns, n_slots, 1);
+            const auto members = members_of(codes, classes, std::nullopt, n_classes);
+            check_length(own, codes.n_rows, "own");
+            nb::gil_scoped_release unlocked;
+            left_out_code_scores(members, slots, table.data(), own_table.data(), stride, base.data(), n_threads,
+                                 scores.data(), own.data());
+        },
+        nb::arg("codes"), exact("classes"), exact("offsets"), exact("table"), exact("own_table"), nb::arg("base"),
+        nb::arg("n_threads"), exact("scores"), exact("own"));
+
+    module.def(
         "own_code_scores",
         [](nb::object source, Positions classes, Longs offsets, Doubles table, int n_threads, Output scores) {
             const Table codes = table_of(source);

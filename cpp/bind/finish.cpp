@@ -27,6 +27,31 @@ void bind_finish(nb::module_& module) {
         exact("scores"), nb::arg("logarithm"), nb::arg("n_threads"));
 
     module.def(
+        "put_own",
+        [](Output scores, Positions classes, MaybeDoubles weight, Doubles values, Doubles by_class, int n_threads) {
+            const auto [n_rows, n_classes] = scores_shape(scores);
+            check_groups(n_rows, classes, weight, n_classes);
+            check_length(values, n_rows, "values");
+            check_length(by_class, n_classes, "by_class");
+            nb::gil_scoped_release unlocked;
+            put_own(scores.data(), n_rows, n_classes, classes.data(), data_or_null(weight), values.data(),
+                    by_class.data(), n_threads);
+        },
+        exact("scores"), exact("classes"), exact("weight").none(), exact("values"), exact("by_class"),
+        nb::arg("n_threads"));
+
+    module.def(
+        "add_own",
+        [](Output scores, Positions classes, Doubles change, bool by_class, int n_threads) {
+            const auto [n_rows, n_classes] = scores_shape(scores);
+            check_groups(n_rows, classes, std::nullopt, n_classes);
+            check_length(change, by_class ? n_classes : n_rows, "change");
+            nb::gil_scoped_release unlocked;
+            add_own(scores.data(), n_rows, n_classes, classes.data(), change.data(), by_class, n_threads);
+        },
+        exact("scores"), exact("classes"), exact("change"), nb::arg("by_class"), nb::arg("n_threads"));
+
+    module.def(
         "best",
         [](Doubles scores, int n_threads, nb::ndarray<std::int64_t, nb::c_contig, nb::device::cpu> out) {
             const auto [n_rows, n_classes] = scores_shape(scores);

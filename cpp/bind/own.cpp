@@ -19,33 +19,15 @@ void bind_own(nb::module_& module) {
                 const auto members = members_of(rows, classes, std::nullopt, shape.n_rows);
                 check_length(scores, rows.n_rows, "scores");
                 return as_tuple(unlocked([&] {
-                    return own_linear_scores(members, weights.data(), base.data(), data_or_null(absent), threshold,
-                                             n_threads, scores.data());
+                    const OwnLinear own(members, weights.data(), base.data(), data_or_null(absent), n_threads,
+                                        scores.data());
+                    using Scratch = typename decltype(own)::Scratch;
+                    return each_row<Scratch>(rows, 1, {!threshold, threshold}, n_threads, own);
                 }));
             });
         },
         nb::arg("values"), nb::arg("indptr").none(), nb::arg("indices").none(), exact("classes"), exact("weights"),
         nb::arg("base"), exact("absent").none(), nb::arg("threshold").none(), nb::arg("n_threads"), exact("scores"));
-
-    module.def(
-        "own_log_sums",
-        [](nb::object values, nb::object indptr, nb::object indices, Positions classes, MaybeDoubles weight,
-           Doubles count, NumberOrDoubles pseudo, int n_threads, Output sums, Output zeros, Output cells) {
-            const Shape shape = shape_of(count, "count");
-            const Totals totals = totals_of(count, pseudo);
-            return with_data(values, indptr, indices, shape.n_columns, [&](const auto& rows) {
-                const auto members = members_of(rows, classes, weight, shape.n_rows);
-                check_length(sums, rows.n_rows, "sums");
-                check_length(zeros, rows.n_rows, "zeros");
-                check_length(cells, rows.n_rows, "cells");
-                return as_tuple(unlocked([&] {
-                    return own_log_sums(members, totals, n_threads, sums.data(), zeros.data(), cells.data());
-                }));
-            });
-        },
-        nb::arg("values"), nb::arg("indptr").none(), nb::arg("indices").none(), exact("classes"),
-        exact("weight").none(), exact("count"), exact("pseudo"), nb::arg("n_threads"), exact("sums"), exact("zeros"),
-        exact("cells"));
 
     module.def(
         "own_normal_scores",

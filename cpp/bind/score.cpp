@@ -50,8 +50,8 @@ void bind_score(nb::module_& module) {
                 const std::size_t stride = padded_width(weights, n_columns, n_classes, "weights");
                 check_shape(absent, {n_columns, stride}, "absent");
                 return as_tuple(unlocked([&] {
-                    return linear_row_scores(rows, weights.data(), stride, base.data(), data_or_null(absent), n_classes,
-                                             threshold, n_threads, scores.data());
+                    const LinearRows table{weights.data(), stride, base.data(), data_or_null(absent), n_classes};
+                    return linear_row_scores(rows, table, threshold, n_threads, scores.data());
                 }));
             });
         },

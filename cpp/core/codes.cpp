@@ -57,6 +57,15 @@ void each_picked(const Table& codes, const Slots& slots, std::size_t steps, int 
     });
 }
 
+// One row under every class.
+void score_picked(const std::int64_t* at, std::size_t n, const double* table, std::size_t stride, const double* base,
+                  std::size_t n_classes, std::vector<double>& sum, double* scores) {
+    sum.resize(stride);
+    std::copy(base, base + n_classes, sum.begin());
+    add_picked(at, nullptr, n, table, stride, sum.data());
+    std::copy_n(sum.begin(), n_classes, scores);
+}
+
 // Four sums side by side: each waits for its last addition.
 double sum_picked(const std::int64_t* at, std::size_t n, const double* table, std::size_t stride) {
     double sum[4] = {};
@@ -88,13 +97,19 @@ void count_codes(const Table& codes, const std::int32_t* classes, const double* 
     add_in_order(parts, counts);
 }
 
+void left_out_code_scores(const Members<Table>& codes, const Slots& slots, const double* table, const double* own_table,
+                          std::size_t stride, const double* base, int n_threads, double* scores, double* own) {
+    const std::size_t n_classes = codes.n_classes;
+    each_picked(codes.rows, slots, n_classes, n_threads, [&](std::size_t r, const auto* at, std::size_t n, auto& sum) {
+        score_picked(at, n, table, stride, base, n_classes, sum, scores + r * n_classes);
+        own[r] = sum_picked(at, n, own_table + codes.own(r), stride);
+    });
+}
+
 void code_scores(const Table& codes, const Slots& slots, const double* table, std::size_t stride, const double* base,
                  std::size_t n_classes, int n_threads, double* scores) {
     each_picked(codes, slots, n_classes, n_threads, [=](std::size_t r, const auto* at, std::size_t n, auto& sum) {
-        sum.resize(stride);
-        std::copy(base, base + n_classes, sum.begin());
-        add_picked(at, nullptr, n, table, stride, sum.data());
-        std::copy_n(sum.begin(), n_classes, scores + r * n_classes);
+        score_picked(at, n, table, stride, base, n_classes, sum, scores + r * n_classes);
     });
 }
 

@@ -29,6 +29,10 @@ void count_codes(const Table& codes, const std::int32_t* classes, const double* 
 void code_scores(const Table& codes, const Slots& slots, const double* table, std::size_t stride, const double* base,
                  std::size_t n_classes, int n_threads, double* scores);
 
+// The same, and in `own` each row's score under its own class by another table, with base 0.
+void left_out_code_scores(const Members<Table>& codes, const Slots& slots, const double* table, const double* own_table,
+                          std::size_t stride, const double* base, int n_threads, double* scores, double* own);
+
 // Each row's score under its own class, with base 0.
 void own_code_scores(const Members<Table>& codes, const Slots& slots, const double* table, std::size_t stride,
                      int n_threads, double* scores);

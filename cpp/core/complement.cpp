@@ -48,7 +48,7 @@ Findings left_out_complement(const Members<Data>& members, const Totals& others,
     };
     // Of rows that weigh 1, where every class keeps something.
     const Levels levels(columns, n, n_columns, members.weights ? 0 : n_cells, n_threads, make);
-    const auto own = own_totals(members.rows, others, n);
+    const auto own = own_totals(members.rows, others, n, n_threads);
     auto score = [&](std::size_t r, const auto& row, Scratch& scratch) {
         scratch.sums.assign(columns.width(), 0.0);
         scratch.zeros.assign(columns.width(), 0.0);

@@ -41,6 +41,19 @@ std::size_t each_stretch(std::size_t n_rows, std::size_t n_classes, int n_thread
     return undecided;
 }
 
+// Calls `visit(score, row, class)` for the score of every row under its own class.
+template <class Visit>
+void each_own(double* scores, std::size_t n_rows, std::size_t n_classes, const std::int32_t* classes, int n_threads,
+              Visit&& visit) {
+    each_stretch(n_rows, 1, n_threads, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t r = begin; r < end; ++r) {
+            const auto c = static_cast<std::size_t>(classes[r]);
+            visit(scores[r * n_classes + c], r, c);
+        }
+        return std::size_t{0};
+    });
+}
+
 // One block of rows: differences from each row's largest score, their exponentials, and what they add up to.
 std::size_t normalise_block(double* scores, std::size_t n_rows, std::size_t n, bool logarithm,
                             std::vector<double>& shifted) {
@@ -78,6 +91,20 @@ std::size_t normalise(double* scores, std::size_t n_rows, std::size_t n_classes,
             undecided += normalise_block(scores + r * n_classes, std::min(kRowsPerBlock, end - r), n_classes, logarithm,
                                          shifted);
         return undecided;
+    });
+}
+
+void put_own(double* scores, std::size_t n_rows, std::size_t n_classes, const std::int32_t* classes,
+             const double* weights, const double* values, const double* by_class, int n_threads) {
+    each_own(scores, n_rows, n_classes, classes, n_threads, [=](double& score, std::size_t r, std::size_t c) {
+        if (!weights || weights[r] > 0.0) score = values[r] + by_class[c];
+    });
+}
+
+void add_own(double* scores, std::size_t n_rows, std::size_t n_classes, const std::int32_t* classes,
+             const double* change, bool by_class, int n_threads) {
+    each_own(scores, n_rows, n_classes, classes, n_threads, [=](double& score, std::size_t r, std::size_t c) {
+        score += change[by_class ? c : r];
     });
 }
 

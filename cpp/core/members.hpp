@@ -14,6 +14,11 @@ struct Members {
     const double* weights;  // null: all 1
     std::size_t n_classes;
 
+    // Some of the rows, from `first` on.
+    Members of(const Data& part, std::size_t first) const {
+        return {part, classes + first, weights ? weights + first : nullptr, n_classes};
+    }
+
     std::size_t own(std::size_t row) const { return static_cast<std::size_t>(classes[row]); }
     double weight(std::size_t row) const { return weights ? weights[row] : 1.0; }
 };

@@ -87,7 +87,7 @@ double own_row(const double* x, const Totals& own, std::size_t n, double weight,
 
 template <class Data>
 Findings own_rising_scores(const Members<Data>& members, const Totals& totals, int n_threads, double* scores) {
-    const auto table = own_totals(members.rows, totals, members.n_classes);
+    const auto table = own_totals(members.rows, totals, members.n_classes, n_threads);
     auto score = [&](std::size_t r, const auto& cells, OwnScratch& scratch) {
         const Totals own = table.of(members.own(r), cells, scratch.totals);
         scores[r] = own_row(cells.x, own, cells.n, members.weight(r), scratch.others);

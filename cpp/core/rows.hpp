@@ -18,6 +18,10 @@ struct Rows {
     const Index* indices;  // column of each stored cell
     Table cells;           // the stored values: a table of one column
 
+    Rows slice(std::size_t begin, std::size_t end) const {
+        return {end - begin, n_columns, indptr + begin, indices, cells};
+    }
+
     // Cells in all; a measure of the work.
     std::size_t stored() const { return static_cast<std::size_t>(indptr[n_rows] - indptr[0]); }
     std::size_t size(std::size_t row) const { return static_cast<std::size_t>(indptr[row + 1] - indptr[row]); }

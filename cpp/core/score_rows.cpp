@@ -2,30 +2,33 @@
 
 #include <algorithm>
 
-#include "each_row.hpp"
 #include "gather.hpp"
 
 namespace candide {
 
 template <class Index>
-Findings linear_row_scores(const Rows<Index>& rows, const double* weights, std::size_t stride, const double* base,
-                           const double* absent, std::size_t n_classes, std::optional<double> threshold, int n_threads,
-                           double* scores) {
-    const Reading reading{!threshold, threshold};
-    return each_row(rows, n_classes, reading, n_threads, [&](std::size_t r, const auto& cells, auto& sum) {
-        sum.assign(stride, 0.0);
-        std::copy(base, base + n_classes, sum.begin());
-        if (cells.found.finite()) {
-            add_picked(cells.at, cells.x, cells.n, weights, stride, sum.data());
-        } else {
-            for (std::size_t k = 0; k < cells.n; ++k) {
-                if (cells.x[k] == cells.x[k])
-                    add_picked(cells.at + k, cells.x + k, 1, weights, stride, sum.data());
-                else if (absent)
-                    add_picked(cells.at + k, nullptr, 1, absent, stride, sum.data());
-            }
+void LinearRows::score(const Cells<Index>& cells, std::vector<double>& sum, double* scores) const {
+    sum.assign(stride, 0.0);
+    std::copy(base, base + n_classes, sum.begin());
+    if (cells.found.finite()) {
+        add_picked(cells.at, cells.x, cells.n, weights, stride, sum.data());
+    } else {
+        for (std::size_t k = 0; k < cells.n; ++k) {
+            if (cells.x[k] == cells.x[k])
+                add_picked(cells.at + k, cells.x + k, 1, weights, stride, sum.data());
+            else if (absent)
+                add_picked(cells.at + k, nullptr, 1, absent, stride, sum.data());
         }
-        std::copy_n(sum.begin(), n_classes, scores + r * n_classes);
+    }
+    std::copy_n(sum.begin(), n_classes, scores);
+}
+
+template <class Index>
+Findings linear_row_scores(const Rows<Index>& rows, const LinearRows& table, std::optional<double> threshold,
+                           int n_threads, double* scores) {
+    const Reading reading{!threshold, threshold};
+    return each_row(rows, table.n_classes, reading, n_threads, [&](std::size_t r, const auto& cells, auto& sum) {
+        table.score(cells, sum, scores + r * table.n_classes);
     });
 }
 
@@ -49,9 +52,9 @@ Findings factored_row_scores(const Rows<Index>& rows, const FactoredWeights& wei
     });
 }
 
-#define CANDIDE_INSTANTIATE(Index)                                                                                    \
-    template Findings linear_row_scores(const Rows<Index>&, const double*, std::size_t, const double*, const double*, \
-                                        std::size_t, std::optional<double>, int, double*);                            \
+#define CANDIDE_INSTANTIATE(Index)                                                                                \
+    template void LinearRows::score(const Cells<Index>&, std::vector<double>&, double*) const;                    \
+    template Findings linear_row_scores(const Rows<Index>&, const LinearRows&, std::optional<double>, int, double*); \
     template Findings factored_row_scores(const Rows<Index>&, const FactoredWeights&, const double*, std::size_t,     \
                                           std::optional<double>, int, double*);
 CANDIDE_INSTANTIATE(std::int32_t)

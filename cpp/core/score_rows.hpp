@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
+#include <vector>
 
+#include "each_row.hpp"
 #include "findings.hpp"
 #include "rows.hpp"
 
@@ -13,10 +15,20 @@ namespace candide {
 
 // The linear score (score.hpp). weights and absent: one column's classes side by side, `stride` doubles a column,
 // padded with zeros to a multiple of four.
+struct LinearRows {
+    const double* weights;
+    std::size_t stride;
+    const double* base;
+    const double* absent;
+    std::size_t n_classes;
+
+    // Of one row.
+    template <class Index>
+    void score(const Cells<Index>& cells, std::vector<double>& sum, double* scores) const;
+};
 template <class Index>
-Findings linear_row_scores(const Rows<Index>& rows, const double* weights, std::size_t stride, const double* base,
-                           const double* absent, std::size_t n_classes, std::optional<double> threshold, int n_threads,
-                           double* scores);
+Findings linear_row_scores(const Rows<Index>& rows, const LinearRows& table, std::optional<double> threshold,
+                           int n_threads, double* scores);
 
 // Weights of very many classes as shared[j] + slope[c] + what is stored: column j keeps a cell only for the classes
 // that saw it (compressed by column: indptr, classes, values).

@@ -15,9 +15,14 @@ struct RowScale {
     double own_distance;  // sum of (x - location)² / 2v under the own class
 };
 
-// 1 / 2v of every column to `precision`, 0 where the cell is missing. `cell_at(j)`: the own class from column j on.
+// What a row brings, in whole packs: its cells, and 1 / 2v of every column; both 0 where the cell is missing.
+struct Prepared {
+    double *cells, *precision;
+};
+
+// `cell_at(j)`: the own class from column j on.
 template <class CellAt>
-CANDIDE_INLINE RowScale scale_row(const double* x, std::size_t n, double* precision, CellAt&& cell_at) {
+CANDIDE_INLINE RowScale scale_row(const double* x, std::size_t n, const Prepared& out, CellAt&& cell_at) {
     Pack roots_sum{}, distance{};
     for (std::size_t first = 0; first < n; first += kFactors * kPack) {
         LogProduct roots;
@@ -26,7 +31,8 @@ CANDIDE_INLINE RowScale scale_row(const double* x, std::size_t n, double* precis
             const Pack deviation = cells - own.location, square = deviation * deviation, p = own.precision(square);
             roots.multiply(where_known(p, p, Pack{} + 1.0));
             distance += where_known(cells, own.stretch * square * p, Pack{});
-            store(precision + first + j, where_known(cells, kPi * p, Pack{}));
+            store(out.cells + first + j, where_known(cells, cells, Pack{}));
+            store(out.precision + first + j, where_known(cells, kPi * p, Pack{}));
         };
         each_pack(x + first, std::min(n - first, kFactors * kPack), add);
         roots_sum += 0.5 * roots.value();
@@ -34,23 +40,25 @@ CANDIDE_INLINE RowScale scale_row(const double* x, std::size_t n, double* precis
     return {total(roots_sum), total(distance)};
 }
 
-CANDIDE_CLONES RowScale prepared_scale(const double* x, std::size_t n, const NormalCell* cells, double* precision) {
-    return scale_row(x, n, precision,
+CANDIDE_CLONES RowScale prepared_scale(const double* x, std::size_t n, const NormalCell* cells, const Prepared& out) {
+    return scale_row(x, n, out,
                      [=](std::size_t j) CANDIDE_INLINE_LAMBDA -> const NormalCell& { return cells[j / kPack]; });
 }
 CANDIDE_CLONES RowScale weighted_scale(const double* x, std::size_t n, const NormalPacks& table, std::size_t c,
-                                       double weight, const Variance& variance, double* precision) {
-    return scale_row(x, n, precision, [&](std::size_t j) CANDIDE_INLINE_LAMBDA {
+                                       double weight, const Variance& variance, const Prepared& out) {
+    return scale_row(x, n, out, [&](std::size_t j) CANDIDE_INLINE_LAMBDA {
         return NormalCell::of(table.at(c, j, weight), variance);
     });
 }
 
-CANDIDE_CLONES double distance(const double* x, std::size_t n, const double* location, const double* precision) {
+CANDIDE_CLONES double distance(const Prepared& row, std::size_t n, const double* location) {
     Pack sum{};
-    each_pack(x, n, [&](std::size_t j, const Pack& cells) CANDIDE_INLINE_LAMBDA {
-        const Pack deviation = cells - loaded<Pack>(location + j);
-        sum += where_known(cells, deviation * deviation * loaded<Pack>(precision + j), Pack{});
-    });
+    for (std::size_t j = 0; j < n; j += kPack) {
+        const Pack deviation = loaded<Pack>(row.cells + j) - loaded<Pack>(location + j), none{};
+        const Pack precision = loaded<Pack>(row.precision + j);
+        // A class that never observed the column has no location there.
+        sum += precision <= none ? none : deviation * deviation * precision;
+    }
     return total(sum);
 }
 
@@ -61,14 +69,15 @@ Findings left_out_shared(const Members<Table>& members, const NormalTable& table
     const std::size_t n = members.rows.n_columns, n_classes = members.n_classes;
     const NormalPacks packs(table, n_classes, n, true);
     const auto cells = prepare<NormalCell>(packs, variance, members.weights ? 0 : n_classes, n);
-    auto score = [&](std::size_t r, const auto& row, std::vector<double>& precision) {
-        precision.resize(padded(n));
+    auto score = [&](std::size_t r, const auto& row, std::vector<double>& scratch) {
+        scratch.resize(2 * padded(n));
+        const Prepared prepared{scratch.data(), scratch.data() + padded(n)};
         const std::size_t own = members.own(r);
         const RowScale scale =
-            members.weights ? weighted_scale(row.x, n, packs, own, members.weights[r], variance, precision.data())
-                            : prepared_scale(row.x, n, cells.data() + own * (padded(n) / kPack), precision.data());
+            members.weights ? weighted_scale(row.x, n, packs, own, members.weights[r], variance, prepared)
+                            : prepared_scale(row.x, n, cells.data() + own * (padded(n) / kPack), prepared);
         for (std::size_t c = 0; c < n_classes; ++c) {
-            const double far = c == own ? scale.own_distance : distance(row.x, n, packs.location(c), precision.data());
+            const double far = c == own ? scale.own_distance : distance(prepared, n, packs.location(c));
             scores[r * n_classes + c] = base[c] + (scale.log_roots - far);
         }
     };

@@ -69,6 +69,13 @@ std::size_t Table::rows_per_tile() const {
     return std::clamp<std::size_t>(32768 / std::max<std::size_t>(1, n_columns), 16, 4096);
 }
 
+Table Table::slice(std::size_t begin, std::size_t end) const {
+    Table part = *this;
+    part.n_rows = end - begin;
+    for (Column& column : part.columns) column.data += static_cast<std::ptrdiff_t>(begin) * column.stride;
+    return part;
+}
+
 const double* Table::rows(std::size_t begin, std::size_t end, std::vector<double>& scratch) const {
     if (plain(Type::f64)) return reinterpret_cast<const double*>(columns[0].data) + begin * n_columns;
     scratch.resize((end - begin) * n_columns);

@@ -27,6 +27,8 @@ struct Table {
     std::vector<Column> columns;
     bool row_major = false;  // one array whose cells of a row are adjacent
 
+    Table slice(std::size_t begin, std::size_t end) const;
+
     // The cells of rows [begin, end) as doubles, row by row; `scratch` is used where a conversion is needed.
     const double* rows(std::size_t begin, std::size_t end, std::vector<double>& scratch) const;
     // The same as codes; a missing number (NaN) becomes -1.

@@ -44,9 +44,9 @@ struct OwnTotals {
 };
 
 template <class Data>
-auto own_totals(const Data& rows, const Totals& totals, std::size_t n_classes) {
-    auto counts = entries_of(rows, totals.count, n_classes);
-    return OwnTotals<decltype(counts)>{std::move(counts), entries_of(rows, totals.pseudo, n_classes), totals.even,
+auto own_totals(const Data& rows, const Totals& totals, std::size_t n_classes, int n_threads) {
+    auto counts = entries_of(rows, totals.count, n_classes, n_threads);
+    return OwnTotals<decltype(counts)>{std::move(counts), entries_of(rows, totals.pseudo, n_classes, n_threads), totals.even,
                                        totals.pseudo != nullptr};
 }
 

@@ -99,8 +99,26 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "own_code_scores": lambda: {**_table("codes"), **_groups(), **_slots(), "table": _zeros(6, 2), **_rows("scores")},
     "own_linear_scores": lambda: {**_dense(), **_own_linear()},
     "own_linear_scores sparse": lambda: {**_sparse(), **_own_linear()},
-    "own_log_sums": lambda: {**_dense(), **_members(), **_totals(), **_rows("sums", "zeros", "cells")},
-    "own_log_sums sparse": lambda: {**_sparse(), **_members(), **_totals(), **_rows("sums", "zeros", "cells")},
+    "left_out_code_scores": lambda: {
+        **_table("codes"), **_groups(), **_slots(), "table": _zeros(6, 4), "own_table": _zeros(6, 4), **_scores(),
+        **_rows("own"),
+    },
+    "left_out_counts": lambda: {
+        **_dense(), **_members(), **_sums("weights", "absent"), **_totals(), **_scores(),
+        **_rows("sums", "zeros", "cells"),
+    },
+    "left_out_counts sparse": lambda: {
+        **_sparse(), **_members(), **_padded("weights", "absent"), **_totals(), **_scores(),
+        **_rows("sums", "zeros", "cells"),
+    },
+    "left_out_linear": lambda: {
+        **_dense(), **_groups(), **_sums("weights", "absent", "own_weights", "own_absent"), "threshold": None,
+        "own_base": _zeros(N_CLASSES), **_scores(), **_rows("own"),
+    },
+    "left_out_linear sparse": lambda: {
+        **_sparse(), **_groups(), **_padded("weights", "absent"), **_sums("own_weights", "own_absent"),
+        "own_base": _zeros(N_CLASSES), "threshold": None, **_scores(), **_rows("own"),
+    },
     "own_normal_scores": lambda: {
         **_table(), **_members(), **_sums("strength", "location", "shape", "scale"), **VARIANCE, "student": False,
         **_rows("scores"),
@@ -120,6 +138,10 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
         **_table(), **_members(), **_sums("location", "strength"), "shape": _zeros(N_COLUMNS),
         "scale": _zeros(N_COLUMNS), **VARIANCE, **_scores(),
     },
+    "put_own": lambda: {
+        **_both("scores"), **_members(), **_rows("values"), "by_class": _zeros(N_CLASSES),
+    },
+    "add_own": lambda: {**_both("scores"), **_groups(), **_rows("change"), "by_class": False},
     "normalise": lambda: {"scores": _zeros(N_ROWS, N_CLASSES), "logarithm": True},
     "best": lambda: {"scores": _zeros(N_ROWS, N_CLASSES), "out": np.zeros(N_ROWS, dtype=np.int64)},
     "encode_labels": lambda: {"labels": np.arange(N_ROWS)},
@@ -138,6 +160,7 @@ ALONE = {("encode_labels", "labels"), ("scan", "table")}
 ANY_WIDTH = {
     ("normalise", "scores"),
     ("best", "scores"),
+    ("add_own", "scores"),
     ("tally_rows", "total"),
     ("own_code_scores", "table"),
     ("rising_scores sparse", "start"),
@@ -145,7 +168,10 @@ ANY_WIDTH = {
 ANY_HEIGHT = {("normalise", "scores"), ("tally_rows", "total"), ("count_codes", "counts")}
 # Those whose rows belong to classes, and of them those that ask for no weight.
 MEMBERS = [kernel for kernel, name in ARRAYS if name == "classes" and kernel != "factored_row_scores"]
-WEIGHTLESS = {"own_code_scores", "own_linear_scores", "own_linear_scores sparse"}
+WEIGHTLESS = {
+    "own_code_scores", "own_linear_scores", "own_linear_scores sparse", "left_out_linear", "left_out_linear sparse",
+    "add_own", "left_out_code_scores",
+}  # fmt: skip
 BOUND = [pair for pair in ARRAYS if pair not in ALONE]
 
 

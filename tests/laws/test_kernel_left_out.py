@@ -63,17 +63,55 @@ def test_own_code_scores_agree(layout: str, problem: Problem, room: int) -> None
     offsets = np.arange(problem.X.shape[1] + 1, dtype=np.int64) * (1 + room)
     table = PickTable(problem.rng.normal(size=(int(offsets[-1]), problem.n_classes)))
     assert_close(*(k.own_code_scores(codes, problem.classes, offsets, table) for k in (NATIVE, REFERENCE)))
+    other, base = PickTable(problem.rng.normal(size=table.rows.shape)), problem.table(1)[:, 0]
+    args = (codes, problem.classes, offsets, table, other, base)
+    for got, meant in zip(*(k.left_out_code_scores(*args) for k in (NATIVE, REFERENCE)), strict=True):
+        assert_close(got, meant)
 
 
 @every_layout
 @few
-@given(problem=problems(WEIGHTS), pseudo=st.sampled_from(PSEUDO))
-def test_own_log_sums_agree(layout: str, problem: Problem, pseudo: str) -> None:
-    """With and without counts that leave nothing behind."""
+@given(problem=problems(WEIGHTS), pseudo=st.sampled_from(PSEUDO), more=st.sampled_from([0, 1e4]))
+def test_left_out_counts_agree(layout: str, problem: Problem, pseudo: str, more: float) -> None:
+    """With counts that leave nothing behind, and with totals of which the rows are a small part."""
     data = LAYOUTS[layout](problem.X)
-    args = (data, problem.classes, problem.weight, totals(problem, data), pseudo_counts(problem, pseudo))
-    for got, meant in zip(NATIVE.own_log_sums(*args), REFERENCE.own_log_sums(*args), strict=True):
+    table, base = LinearTable(problem.table(), problem.table()), problem.table(1)[:, 0]
+    rows = data, problem.classes, problem.weight
+    args = (*rows, table, base, totals(problem, data) + more, pseudo_counts(problem, pseudo))
+    got, meant = (kernels.left_out_counts(*args) for kernels in (NATIVE, REFERENCE))
+    assert_close(got[0], meant[0])
+    for sums, expected in zip(got[1], meant[1], strict=True):
+        assert_close(sums, expected)
+
+
+@every_layout
+@pytest.mark.parametrize("threshold", [None, 2.5])
+@few
+@given(problem=problems(["none"], low=-2), absent=st.booleans())
+def test_left_out_linear_scores_agree(layout: str, threshold: float | None, problem: Problem, absent: bool) -> None:
+    """All classes by one table, the own class by another."""
+    data = LAYOUTS[layout](np.abs(problem.X) if threshold is None else problem.X)
+    table, own = (LinearTable(problem.table(), problem.table() if absent else None) for _ in range(2))
+    base, own_base = problem.table(1)[:, 0], problem.table(1)[:, 0]
+    args = (data, problem.classes, table, base, own, own_base, threshold)
+    for got, meant in zip(*(kernels.left_out_linear(*args) for kernels in (NATIVE, REFERENCE)), strict=True):
         assert_close(got, meant)
+
+
+@few
+@given(problem=problems(WEIGHTS))
+def test_own_scores_are_changed_alike(problem: Problem) -> None:
+    """Put in their places and added to, by row and by class."""
+    scores = problem.rng.normal(size=(len(problem.classes), problem.n_classes))
+    values, by_class = problem.rng.normal(size=len(scores)), problem.rng.normal(size=problem.n_classes)
+    results = []
+    for kernels in (NATIVE, REFERENCE):
+        own = scores.copy()
+        kernels.put_own(own, problem.classes, problem.weight, values, by_class)
+        kernels.add_own(own, problem.classes, values, by_class=False)
+        kernels.add_own(own, problem.classes, by_class, by_class=True)
+        results.append(own)
+    assert_close(*results)
 
 
 @every_layout
@@ -146,8 +184,9 @@ def test_results_do_not_depend_on_threads(layout: str) -> None:
         kernels = Native(n_threads)
         found = [
             kernels.own_linear_scores(data, made.classes, LinearTable(table, table), base, None),
-            *kernels.own_log_sums(data, *own, table, 1.0),
-            *kernels.own_log_sums(data, *own, table, table),
+            *kernels.left_out_counts(data, *own, LinearTable(table), base, table, 1.0)[1],
+            *kernels.left_out_counts(data, *own, LinearTable(table, table), base, table, table)[1],
+            *kernels.left_out_linear(data, made.classes, LinearTable(table), base, LinearTable(table), base, None),
             kernels.own_normal_scores(data, *own, posterior, 0.0, 0.1, student=False),
             kernels.own_normal_scores(data, *own, posterior, 0.0, 0.1, student=True),
             kernels.own_rising_scores(data, *own, table, 1.0),
@@ -170,7 +209,8 @@ def test_negative_and_infinite_counts_are_refused(layout: str, kernels: Any) -> 
     classes, ones = np.zeros(2, np.int32), np.ones((1, 2))
     calls = {
         "own_linear_scores": (LinearTable(ones), np.zeros(1), None),
-        "own_log_sums": (None, ones, 1.0),
+        "left_out_counts": (None, LinearTable(ones), np.zeros(1), ones, 1.0),
+        "left_out_linear": (LinearTable(ones), np.zeros(1), LinearTable(ones), np.zeros(1), None),
         "own_rising_scores": (None, ones, 1.0),
         "left_out_complement": (None, ones, 1.0),
     }

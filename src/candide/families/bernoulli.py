@@ -11,11 +11,11 @@ from ..exceptions import InputError
 from ..kernels import Kernels
 from ..kernels.base import LinearTable
 from ..kernels.data import Array, Data, Floats, Positions, Sparse
-from ..priors import Beta, Estimate, LogProbability, above_zero, largest, log_share, pseudo_count
+from ..priors import Beta, Estimate, LogProbability, above_zero, largest, log_of_wholes, log_share, pseudo_count
 from ..statistics import Counts
 from ..statistics.base import as_dense, remaining
 from .base import Batch, Plain, Scores, cell_positions, prior_of_column, require_proper
-from .left_out import own_by_removal, own_by_weight, replace_own
+from .left_out import own_by_removal, own_by_weight, put_own, replace_own
 from .linear import LinearLikelihood, Score, factored, observe_counts
 
 _UNIFORM = Beta(1.0, 1.0)
@@ -72,6 +72,13 @@ class Bernoulli(Plain):
         """log φ as a row of this weight sees it that is on and is left out, and log(1 - φ) if it is off."""
         if not weight:
             return self._shares(on, off)
+        a, b = (pseudo_count(prior, self.estimate) for prior in (self.prior.a, self.prior.b))
+        if min(np.min(a), np.min(b)) > 0:
+            # No probability is 0, and the whole is that of all other rows.
+            log_whole = log_of_wholes(remaining(on + off, weight) + (a + b))
+            parts = (np.log(remaining(count, weight) + pseudo) for count, pseudo in ((on, a), (off, b)))
+            log_on, log_off = (LogProbability(part - log_whole, None) for part in parts)
+            return log_on, log_off
         return self._share(remaining(on, weight), off, 0), self._share(on, remaining(off, weight), 1)
 
     def likelihood(self, statistics: Counts) -> BernoulliLikelihood:
@@ -108,6 +115,9 @@ class Bernoulli(Plain):
 
         if self.threshold is None and not _on_or_off(batch.data):
             own = one_by_one(batch)
+        elif batch.weight is None:
+            finite, own = likelihood.scores_beside(self._without(statistics, 1.0), batch, offset, kernels)
+            return put_own(finite, likelihood.limits(batch.data, kernels), batch, own, offset, kernels)
         else:
             own = own_by_weight(batch, at_weight, one_by_one, batch.n_classes)
         return replace_own(likelihood, batch, own, offset, kernels)

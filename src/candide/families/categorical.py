@@ -155,17 +155,25 @@ class Categorical(Plain):
     def left_out(
         self, batch: Batch, statistics: CategoryCounts, likelihood: Any, offset: Floats, kernels: Kernels
     ) -> Scores:
+        def without(weight: float) -> CategoricalLikelihood:
+            return CategoricalLikelihood(statistics, self, weight)
+
         def at_weight(part: Batch, weight: float) -> Scores:
-            return CategoricalLikelihood(statistics, self, weight).own_codes(part.data, part.classes, kernels)
+            return without(weight).own_codes(part.data, part.classes, kernels)
 
         if self.estimate == "map" and min(np.min(prior.concentration) for prior in self._priors) < 1:
             # A mode on the border: which values have a share at all depends on the row.
             own = own_by_removal(self, batch, statistics, kernels, likelihood.n_slots)
             return replace_own(likelihood, batch, own, offset, kernels)
         coded = batch._replace(data=likelihood.codes(batch.data, kernels))
+        if batch.weight is None:
+            other = without(1.0)
+            if not (likelihood.is_limit or other.is_limit):
+                finite, values = likelihood.scores_beside(other, coded, offset, kernels)
+                return put_own(finite, [], batch, Scores(values), offset, kernels)
         own = own_by_weight(coded, at_weight, likelihood.own_left_out, len(offset))
         finite, *limits = likelihood.code_scores(coded.data, offset, kernels)
-        return put_own(finite, limits, batch, own, offset)
+        return put_own(finite, limits, batch, own, offset, kernels)
 
     def believed(self, alpha: Floats) -> Floats:
         """Pseudo-counts of a column whose prior integrates to 1; Jeffreys' where there is none."""

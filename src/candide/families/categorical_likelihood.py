@@ -118,6 +118,13 @@ class CategoricalLikelihood:
         tables = [(self._table, none if offset is None else offset), (self._order, none)]
         return [kernels.code_scores(codes, self._offsets, table, base) for table, base in tables if table is not None]
 
+    def scores_beside(
+        self, other: CategoricalLikelihood, coded: Batch, offset: Floats, kernels: Kernels
+    ) -> tuple[Floats, Floats]:
+        """Scores of rows already looked up, and those under the own class by another likelihood; neither has limits."""
+        rows = coded.data, coded.classes, self._offsets
+        return kernels.left_out_code_scores(*rows, self._table, other._table, offset)
+
     def own_codes(self, codes: Dense, classes: Positions, kernels: Kernels) -> Scores:
         """Every row, already looked up, under its own class."""
         tables = [table for table in (self._table, self._order) if table is not None]

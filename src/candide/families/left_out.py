@@ -19,20 +19,19 @@ from .base import CELLS, Batch, Family, Likelihood, Scores
 def replace_own(likelihood: Likelihood, batch: Batch, own: Scores, offset: Floats, kernels: Kernels) -> Scores:
     """Scores under all classes, with those of the rows' own classes replaced."""
     finite = likelihood.scores(batch.data, offset, kernels)
-    return put_own(finite, likelihood.limits(batch.data, kernels), batch, own, offset)
+    return put_own(finite, likelihood.limits(batch.data, kernels), batch, own, offset, kernels)
 
 
-def put_own(finite: Floats, limits: list[Floats], batch: Batch, own: Scores, offset: Floats) -> Scores:
-    """The own classes' scores put in their places."""
+def put_own(
+    finite: Floats, limits: list[Floats], batch: Batch, own: Scores, offset: Floats, kernels: Kernels
+) -> Scores:
+    """The own classes' scores put in their places; rows without weight were never in."""
     if not limits and any(limit.any() for limit in own.limits):
         limits = [np.zeros_like(finite) for _ in own.limits]
-    values = own.finite + offset[batch.classes]
-    # Rows without weight were never in.
-    rows = slice(None) if batch.weight is None else np.flatnonzero(batch.weight > 0)
-    place = (np.arange(len(values)) * len(offset) + batch.classes)[rows]
-    finite.ravel()[place] = values[rows]
+    kernels.put_own(finite, batch.classes, batch.weight, own.finite, offset)
     for k, limit in enumerate(limits):
-        limit.ravel()[place] = own.limits[k][rows] if own.limits else 0.0
+        values = own.limits[k] if own.limits else np.zeros(len(finite))
+        kernels.put_own(limit, batch.classes, batch.weight, values, np.zeros(len(offset)))
     return Scores(finite, tuple(limits))
 
 

@@ -8,20 +8,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels.base import LinearTable
+from ..kernels.base import LinearTable, LogSums
 from ..kernels.data import Array, Data, Floats, Positions
 from ..priors import Dirichlet, Estimate, LogProbability, log_share, parts_of, pseudo_count
 from ..statistics import Counts
 from .base import Batch, Plain, Scores, cell_positions, require_proper
-from .left_out import own_by_removal, replace_own
+from .left_out import own_by_removal, put_own, replace_own
 from .linear import LinearLikelihood, Score, factored, observe_counts, sparse_parts
 from .tokens import (
     draw_tokens,
     fill_tokens,
     log_coefficient,
-    own_log_sums,
     own_tokens_left,
     row_sums,
+    scores_and_log_sums,
     squared,
 )
 
@@ -93,13 +93,16 @@ class Multinomial(Plain):
             # A mode on the border: which words have a share at all depends on the row.
             own = own_by_removal(self, batch, statistics, kernels)
         else:
-            own = self._own(batch, statistics, kernels)
+            parts = batch, statistics.total, self.pseudo
+            finite, sums = scores_and_log_sums(likelihood.finite, offset, *parts, kernels)
+            limits = likelihood.limits(batch.data, kernels)
+            return put_own(finite, limits, batch, self._own(batch, statistics, sums), offset, kernels)
         return replace_own(likelihood, batch, own, offset, kernels)
 
-    def _own(self, batch: Batch, statistics: Counts, kernels: Kernels) -> Scores:
+    def _own(self, batch: Batch, statistics: Counts, log_sums: LogSums) -> Scores:
         """Σ x log(count - w x + α) - n log(total - w n + Σα) under each row's own class."""
         n_columns = statistics.total.shape[1]
-        sums, zeros, length = own_log_sums(batch, statistics.total, self.pseudo, kernels)
+        sums, zeros, length = log_sums
         left = own_tokens_left(batch, statistics.total, self.pseudo, length)
         empty = left <= 0
         if empty.any():

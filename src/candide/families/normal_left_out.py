@@ -120,13 +120,16 @@ def _shared(family: Gaussian, batch: Batch, statistics: Moments, offset: Floats,
         parts = [_shared_student(table, part) for part in stretches(batch, table.location.size)]
         finite = np.concatenate(parts) + offset
     else:
-        finite = np.empty((len(batch.classes), batch.n_classes))
-        for begin, end, dense in dense_stretches(batch.data):
-            weight = None if batch.weight is None else batch.weight[begin:end]
-            finite[begin:end] = kernels.left_out_shared(
-                dense, batch.classes[begin:end], weight, table.location, table.strength, table.shape[0],
-                table.scale[0], extra, floor, offset,
-            )  # fmt: skip
+        parts = [
+            kernels.left_out_shared(
+                dense, batch.classes[begin:end], None if batch.weight is None else batch.weight[begin:end],
+                table.location, table.strength, table.shape[0], table.scale[0], extra, floor, offset,
+            )
+            for begin, end, dense in dense_stretches(batch.data)
+        ]  # fmt: skip
+        finite = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    if not np.isnan(finite.sum()):
+        return Scores(finite)
     limits = [np.zeros_like(finite), np.zeros_like(finite)]
     for i in np.flatnonzero(np.isnan(finite).any(axis=1)):
         finite[i], first, second = _one_by_one(family, batch, int(i), statistics, offset, kernels)

@@ -9,15 +9,15 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels.base import LinearTable
+from ..kernels.base import LinearTable, LogSums
 from ..kernels.data import Array, Data, Floats, Positions
 from ..priors import Estimate, Gamma, pseudo_count
 from ..statistics import Counts
 from ..statistics.base import remaining
 from .base import Batch, Plain, Scores, cell_positions, prior_of_column, require_proper
-from .left_out import own_by_removal, replace_own
+from .left_out import own_by_removal, put_own, replace_own
 from .linear import LinearLikelihood, Score, factored, observe_counts, sparse_parts
-from .tokens import log_factorials, own_log_sums, own_tokens_left
+from .tokens import log_factorials, own_tokens_left, scores_and_log_sums
 
 _JEFFREYS = Gamma(0.5, 0.0)
 
@@ -139,27 +139,31 @@ class Poisson(Plain):
         elif self.estimate == "predictive":
             own = likelihood.left_out(batch, kernels)
         else:
-            own = self._own(batch, statistics, pseudo, kernels)
+            finite, sums = scores_and_log_sums(likelihood.finite, offset, batch, statistics.total, pseudo, kernels)
+            own = self._own(batch, statistics, pseudo, sums, kernels)
+            return put_own(finite, likelihood.limits(batch.data, kernels), batch, own, offset, kernels)
         return replace_own(likelihood, batch, own, offset, kernels)
 
-    def _own(self, batch: Batch, statistics: Counts, pseudo: float, kernels: Kernels) -> Scores:
+    def _own(self, batch: Batch, statistics: Counts, pseudo: float, log_sums: LogSums, kernels: Kernels) -> Scores:
         """Σ x log λ' - λ' under each row's own class, λ' = (events - w x) / (rows - w)."""
-        sums, zeros, length = own_log_sums(batch, statistics.total, pseudo, kernels)
+        sums, zeros, length = log_sums
         events, exposure = self.own_left(batch, statistics, pseudo, length)
-        known = exposure > 0
-        safe = np.where(known, exposure, 1.0)
-        finite = sums - length * np.log(safe) - events / safe
+        rest = np.flatnonzero(exposure <= 0)
+        exposure[rest] = 1.0
+        finite = sums - length * np.log(exposure) - events / exposure
         limit = -zeros
-        if not known.all():
-            rest = np.flatnonzero(~known)
+        if len(rest):
             alone = own_by_removal(self, batch.take(rest), statistics, kernels)
             finite[rest], limit[rest] = alone.finite, alone.limits[0] if alone.limits else 0.0
         return Scores(finite, (limit,))
 
     def own_left(self, batch: Batch, statistics: Counts, pseudo: float, length: Floats) -> tuple[Floats, Floats]:
         """Events of all columns together, and exposure, of each row's own class without the row; prior included."""
-        rows = remaining(statistics.rows[batch.classes], 1.0 if batch.weight is None else batch.weight)
-        return own_tokens_left(batch, statistics.total, pseudo, length), rows + self._prior_exposure
+        if batch.weight is None:
+            exposure = (remaining(statistics.rows, 1.0) + self._prior_exposure)[batch.classes]
+        else:
+            exposure = remaining(statistics.rows[batch.classes], batch.weight) + self._prior_exposure
+        return own_tokens_left(batch, statistics.total, pseudo, length), exposure
 
     def posterior(self, statistics: Counts) -> Gamma:
         shape = np.asarray(self.prior.shape)

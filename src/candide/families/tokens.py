@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels.base import LogSums
+from ..kernels.base import LinearTable, LogSums
 from ..kernels.data import Array, Data, Dense, Floats, Positions, Sparse, chunks
 from ..statistics.base import remaining
 from .base import Batch
-from .linear import csr_from
+from .linear import Score, csr_from
 
 
 def row_sums(data: Data) -> Floats:
@@ -59,11 +59,20 @@ def squared(data: Data) -> Data:
     return Dense(np.square(data.floats()), data.n_rows, data.n_columns, data.first_row, data.names)
 
 
-def own_log_sums(batch: Batch, total: Any, pseudo: float | Floats, kernels: Kernels) -> LogSums:
-    """Σ x log(total - w x + pseudo) of each row under its own class, the x that meet a total of 0, and all x."""
-    if isinstance(total, np.ndarray):
-        return kernels.own_log_sums(batch.data, batch.classes, batch.weight, total, pseudo)
-    # Very many classes: gather what is stored for each cell's own class.
+def scores_and_log_sums(
+    score: Score, offset: Floats, batch: Batch, total: Any, pseudo: float | Floats, kernels: Kernels
+) -> tuple[Floats, LogSums]:
+    """Scores under all classes; of each row under its own class Σ x log(total - w x + pseudo), the x that meet a total
+    of 0, and all x.
+    """
+    if isinstance(score.table, LinearTable) and isinstance(total, np.ndarray):
+        rows = batch.data, batch.classes, batch.weight
+        return kernels.left_out_counts(*rows, score.table, score.base + offset, total, pseudo)
+    return score.of(batch.data, offset, None, kernels), _own_log_sums(batch, total, pseudo)
+
+
+def _own_log_sums(batch: Batch, total: Any, pseudo: float | Floats) -> LogSums:
+    """Where there are very many classes: gather what is stored for each cell's own class."""
     cells = batch.data if isinstance(batch.data, Sparse) else Sparse.of(csr_from(batch.data))
     row = np.repeat(np.arange(cells.n_rows), np.diff(cells.indptr))
     x = np.nan_to_num(np.asarray(cells.values, dtype=np.float64), nan=0.0)

@@ -118,19 +118,6 @@ def own_linear_scores(
     n_threads: int,
     scores: Floats,
 ) -> Findings: ...
-def own_log_sums(
-    values: Table,
-    indptr: Array | None,
-    indices: Array | None,
-    classes: Positions,
-    weight: Floats | None,
-    count: Floats,
-    pseudo: float | Floats,
-    n_threads: int,
-    sums: Floats,
-    zeros: Floats,
-    cells: Floats,
-) -> Findings: ...
 def own_normal_scores(
     table: Table,
     classes: Positions,
@@ -155,6 +142,50 @@ def own_rising_scores(
     pseudo: float | Floats,
     n_threads: int,
     scores: Floats,
+) -> Findings: ...
+def left_out_code_scores(
+    codes: Table,
+    classes: Positions,
+    offsets: Array,
+    table: Floats,
+    own_table: Floats,
+    base: Floats,
+    n_threads: int,
+    scores: Floats,
+    own: Floats,
+) -> None: ...
+def left_out_counts(
+    values: Table,
+    indptr: Array | None,
+    indices: Array | None,
+    classes: Positions,
+    weight: Floats | None,
+    weights: Floats,
+    base: Floats,
+    absent: Floats | None,
+    count: Floats,
+    pseudo: float | Floats,
+    n_threads: int,
+    scores: Floats,
+    sums: Floats,
+    zeros: Floats,
+    cells: Floats,
+) -> Findings: ...
+def left_out_linear(
+    values: Table,
+    indptr: Array | None,
+    indices: Array | None,
+    classes: Positions,
+    weights: Floats,
+    base: Floats,
+    absent: Floats | None,
+    own_weights: Floats,
+    own_base: Floats,
+    own_absent: Floats | None,
+    threshold: float | None,
+    n_threads: int,
+    scores: Floats,
+    own: Floats,
 ) -> Findings: ...
 def left_out_complement(
     values: Table,
@@ -203,6 +234,10 @@ def rising_scores(
     scores: Floats,
 ) -> Findings: ...
 def normalise(scores: Floats, logarithm: bool, n_threads: int) -> int: ...
+def put_own(
+    scores: Floats, classes: Positions, weight: Floats | None, values: Floats, by_class: Floats, n_threads: int
+) -> None: ...
+def add_own(scores: Floats, classes: Positions, change: Floats, by_class: bool, n_threads: int) -> None: ...
 def best(scores: Floats, n_threads: int, out: Array) -> int: ...
 def encode_labels(labels: Array, n_threads: int) -> Any: ...
 def has_repeats(indptr: Array, indices: Array, values: Array, n_columns: int, n_threads: int) -> bool: ...

@@ -166,10 +166,6 @@ class Kernels(Protocol):
 
     def own_code_scores(self, codes: Dense, classes: Positions, offsets: Array, table: PickTable) -> Floats: ...
 
-    def own_log_sums(
-        self, data: Data, classes: Positions, weight: Floats | None, count: Floats, pseudo: float | Floats
-    ) -> LogSums: ...
-
     def own_normal_scores(
         self, data: Data, classes: Positions, weight: Floats | None, posterior: NormalTable, extra: float, floor: float,
         *, student: bool,
@@ -179,7 +175,24 @@ class Kernels(Protocol):
         self, data: Data, classes: Positions, weight: Floats | None, count: Floats, pseudo: float | Floats
     ) -> Floats: ...
 
-    # The same under every class, where leaving a row out changes them all.
+    # Scores under every class and, under the own class, sums of x log(count - weight x + pseudo), or linear
+    # scores by another table.
+
+    def left_out_counts(
+        self, data: Data, classes: Positions, weight: Floats | None, table: LinearTable, base: Floats, count: Floats,
+        pseudo: float | Floats,
+    ) -> tuple[Floats, LogSums]: ...  # fmt: skip
+
+    def left_out_linear(
+        self, data: Data, classes: Positions, table: LinearTable, base: Floats, own_table: LinearTable,
+        own_base: Floats, threshold: float | None,
+    ) -> tuple[Floats, Floats]: ...  # fmt: skip
+
+    def left_out_code_scores(
+        self, codes: Dense, classes: Positions, offsets: Array, table: PickTable, own_table: PickTable, base: Floats
+    ) -> tuple[Floats, Floats]: ...
+
+    # Scores under every class, where leaving a row out changes them all.
 
     def left_out_complement(
         self, data: Data, classes: Positions, weight: Floats | None, others: Floats, pseudo: float | Floats
@@ -189,6 +202,16 @@ class Kernels(Protocol):
         self, data: Data, classes: Positions, weight: Floats | None, location: Floats, strength: Floats, shape: Floats,
         scale: Floats, extra: float, floor: float, base: Floats,
     ) -> Floats: ...  # fmt: skip
+
+    # Changes of such scores in their places, ``(rows, classes)``.
+
+    def put_own(
+        self, scores: Floats, classes: Positions, weight: Floats | None, values: Floats, by_class: Floats
+    ) -> None:
+        """To ``values`` of the row plus ``by_class`` of its class; rows of weight 0 keep theirs."""
+
+    def add_own(self, scores: Floats, classes: Positions, change: Floats, *, by_class: bool) -> None:
+        """By the change of the row, or of its class."""
 
     def normalise(self, scores: Floats, *, logarithm: bool) -> int: ...
 

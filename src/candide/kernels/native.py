@@ -164,6 +164,14 @@ class Native(LeftOutNative):
         refuse(data, Findings(*found), counts=True)
         return scores
 
+    def put_own(
+        self, scores: Floats, classes: Positions, weight: Floats | None, values: Floats, by_class: Floats
+    ) -> None:
+        _core.put_own(scores, classes, weight, values, by_class, self.n_threads)
+
+    def add_own(self, scores: Floats, classes: Positions, change: Floats, *, by_class: bool) -> None:
+        _core.add_own(scores, classes, change, by_class, self.n_threads)
+
     def normalise(self, scores: Floats, *, logarithm: bool) -> int:
         return int(_core.normalise(scores, logarithm, self.n_threads))
 

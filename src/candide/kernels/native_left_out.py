@@ -34,16 +34,6 @@ class LeftOutNative:
         _core.own_code_scores(codes.values, classes, offsets, table.padded, self.n_threads, scores)
         return scores
 
-    def own_log_sums(
-        self, data: Data, classes: Positions, weight: Floats | None, count: Floats, pseudo: float | Floats
-    ) -> LogSums:
-        out = LogSums(*np.empty((3, data.n_rows)))
-        totals = _totals(count, pseudo)
-        with well_formed():
-            found = _core.own_log_sums(*cells(data), classes, weight, *totals, self.n_threads, *out)
-        refuse(data, Findings(*found), counts=True)
-        return out
-
     def own_normal_scores(
         self, data: Data, classes: Positions, weight: Floats | None, posterior: NormalTable, extra: float, floor: float,
         *, student: bool,
@@ -64,6 +54,41 @@ class LeftOutNative:
             found = _core.own_rising_scores(*cells(data), classes, weight, *totals, self.n_threads, scores)
         refuse(data, Findings(*found), counts=True)
         return scores
+
+    def left_out_counts(
+        self, data: Data, classes: Positions, weight: Floats | None, table: LinearTable, base: Floats, count: Floats,
+        pseudo: float | Floats,
+    ) -> tuple[Floats, LogSums]:  # fmt: skip
+        scores, out = np.empty((data.n_rows, len(base))), LogSums(*np.empty((3, data.n_rows)))
+        tables, totals = _linear(data, table), _totals(count, pseudo)
+        with well_formed():
+            found = _core.left_out_counts(
+                *cells(data), classes, weight, tables[0], base, tables[1], *totals, self.n_threads, scores, *out
+            )
+        refuse(data, Findings(*found), counts=True)
+        return scores, out
+
+    def left_out_linear(
+        self, data: Data, classes: Positions, table: LinearTable, base: Floats, own_table: LinearTable,
+        own_base: Floats, threshold: float | None,
+    ) -> tuple[Floats, Floats]:  # fmt: skip
+        scores, own = np.empty((data.n_rows, len(base))), np.empty(data.n_rows)
+        weights, absent = _linear(data, table)
+        with well_formed():
+            found = _core.left_out_linear(
+                *cells(data), classes, weights, base, absent, own_table.weights, own_base, own_table.absent, threshold,
+                self.n_threads, scores, own,
+            )  # fmt: skip
+        refuse(data, Findings(*found), counts=threshold is None and not table.signed)
+        return scores, own
+
+    def left_out_code_scores(
+        self, codes: Dense, classes: Positions, offsets: Array, table: PickTable, own_table: PickTable, base: Floats
+    ) -> tuple[Floats, Floats]:
+        scores, own = np.empty((codes.n_rows, len(base))), np.empty(codes.n_rows)
+        tables = table.padded, own_table.padded
+        _core.left_out_code_scores(codes.values, classes, offsets, *tables, base, self.n_threads, scores, own)
+        return scores, own
 
     def left_out_complement(
         self, data: Data, classes: Positions, weight: Floats | None, others: Floats, pseudo: float | Floats
@@ -92,6 +117,14 @@ class LeftOutNative:
 def dense_values(data: Data) -> Array | tuple[Array, ...]:
     """For kernels to which a cell that is not stored says as much as any other."""
     return data.floats() if isinstance(data, Sparse) else data.values
+
+
+def _linear(data: Data, table: LinearTable) -> tuple[Floats, Floats | None]:
+    """Weights and what missing cells add, laid out for rows of this kind."""
+    if not isinstance(data, Sparse):
+        return table.weights, table.absent
+    weights, absent = table.by_column
+    return weights.padded, None if absent is None else absent.padded
 
 
 def _totals(count: Floats, pseudo: float | Floats) -> tuple[Floats, float | Floats]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .base import Extent, FactoredTable, LinearTable, MomentTable, PickTable, StudentTable, Tally
+from .base import Extent, FactoredTable, LinearTable, LogSums, MomentTable, PickTable, StudentTable, Tally
 from .data import Array, Data, Dense, Floats, Positions, Sparse
-from .reference_left_out import LeftOutReference, log_rising, usable
+from .reference_left_out import LeftOutReference, log_rising, own_log_sums, usable
 
 
 class Reference(LeftOutReference):
@@ -98,6 +98,34 @@ class Reference(LeftOutReference):
 
     def own_code_scores(self, codes: Dense, classes: Positions, offsets: Array, table: PickTable) -> Floats:
         return _own(self.code_scores(codes, offsets, table, np.zeros(table.rows.shape[1])), classes)
+
+    def left_out_counts(
+        self, data: Data, classes: Positions, weight: Floats | None, table: LinearTable, base: Floats, count: Floats,
+        pseudo: float | Floats,
+    ) -> tuple[Floats, LogSums]:  # fmt: skip
+        return self.linear_scores(data, table, base, None), own_log_sums(data, classes, weight, count, pseudo)
+
+    def left_out_linear(
+        self, data: Data, classes: Positions, table: LinearTable, base: Floats, own_table: LinearTable,
+        own_base: Floats, threshold: float | None,
+    ) -> tuple[Floats, Floats]:  # fmt: skip
+        scores = self.linear_scores(data, table, base, threshold)
+        return scores, self.own_linear_scores(data, classes, own_table, own_base, threshold)
+
+    def left_out_code_scores(
+        self, codes: Dense, classes: Positions, offsets: Array, table: PickTable, own_table: PickTable, base: Floats
+    ) -> tuple[Floats, Floats]:
+        own = self.own_code_scores(codes, classes, offsets, own_table)
+        return self.code_scores(codes, offsets, table, base), own
+
+    def put_own(
+        self, scores: Floats, classes: Positions, weight: Floats | None, values: Floats, by_class: Floats
+    ) -> None:
+        rows = np.arange(len(classes)) if weight is None else np.flatnonzero(weight > 0)
+        scores[rows, classes[rows]] = (values + by_class[classes])[rows]
+
+    def add_own(self, scores: Floats, classes: Positions, change: Floats, *, by_class: bool) -> None:
+        scores[np.arange(len(classes)), classes] += change[classes] if by_class else change
 
     def normalise(self, scores: Floats, *, logarithm: bool) -> int:
         top = scores.max(axis=1, keepdims=True)

@@ -15,15 +15,17 @@ REST = 1e-12
 LEAST_STRENGTH, LEAST_SCALE = 1e-9, 1e-5
 
 
+def own_log_sums(
+    data: Data, classes: Positions, weight: Floats | None, count: Floats, pseudo: float | Floats
+) -> LogSums:
+    """Under the rows' own classes, with the rows taken out."""
+    x = usable(data, counts=True)
+    left = _left(count[classes], _weights(classes, weight) * x, _like(pseudo, count)[classes])
+    return _log_sums(x, left)
+
+
 class LeftOutReference:
     """Plain NumPy: every row is scored under its own class, or under all where all change, and is in none of them."""
-
-    def own_log_sums(
-        self, data: Data, classes: Positions, weight: Floats | None, count: Floats, pseudo: float | Floats
-    ) -> LogSums:
-        x = usable(data, counts=True)
-        left = _left(count[classes], _weights(classes, weight) * x, _like(pseudo, count)[classes])
-        return _log_sums(x, left)
 
     def own_normal_scores(
         self, data: Data, classes: Positions, weight: Floats | None, posterior: NormalTable, extra: float, floor: float,

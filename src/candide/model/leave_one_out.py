@@ -34,7 +34,7 @@ def leave_one_out(model: Classifier, batch: Batch, kernels: Kernels, prior: Prio
     finite, limits = model.family.left_out(*parts)
     impossible = bool(np.isneginf(offset).any())
     if prior == "removed":
-        impossible |= _leave_prior(model, batch, finite)
+        impossible |= _leave_prior(model, batch, finite, kernels)
     if limits or impossible:
         finite = leaders_only(finite, list(limits), finite > -np.inf)
     if kernels.normalise(finite, logarithm=True):
@@ -44,7 +44,7 @@ def leave_one_out(model: Classifier, batch: Batch, kernels: Kernels, prior: Prio
     return finite
 
 
-def _leave_prior(model: Classifier, batch: Batch, scores: Floats) -> bool:
+def _leave_prior(model: Classifier, batch: Batch, scores: Floats, kernels: Kernels) -> bool:
     """Changes scores to those without the rows in the class prior; says whether that makes a class impossible."""
     prior = model.prior_in_score
     if prior.balanced:
@@ -52,7 +52,7 @@ def _leave_prior(model: Classifier, batch: Batch, scores: Floats) -> bool:
         scores += change
     elif prior.follows_rows and model.plan.prior_in_score:
         change = _own_prior_change(model, batch)
-        scores.ravel()[np.arange(len(change)) * scores.shape[1] + batch.classes] += change
+        kernels.add_own(scores, batch.classes, change, by_class=batch.weight is None)
     else:
         return False
     return bool(np.isneginf(change).any())
@@ -73,10 +73,15 @@ def _offset_change(model: Classifier, batch: Batch) -> Floats:
 
 
 def _own_prior_change(model: Classifier, batch: Batch) -> Floats:
-    """What a row's absence adds to its class's log prior, but for a term that all classes share."""
+    """What a row's absence adds to its class's log prior, but for a term that all classes share.
+
+    One change a row or, if all weigh the same, one a class.
+    """
     counts = model.prior_in_score.counts(model.classes, model.state.rows)
     if batch.weight is None:
-        return _log_rest(1.0 / np.where(counts > 0, counts, 1.0))[batch.classes]
+        # Of a class without rows here nobody asks.
+        present = np.bincount(batch.classes, minlength=len(counts)) > 0
+        return _log_rest(np.divide(1.0, counts, out=np.zeros(len(counts)), where=present))
     return _log_rest(batch.weight / counts[batch.classes])
 
 

@@ -5,7 +5,7 @@ from .dirichlet import Beta, Dirichlet
 from .gamma import Gamma
 from .normal import MeanVariance, Normal, NormalInverseGamma
 from .rising import log_rising
-from .shares import LogProbability, above_zero, largest, log_share, parts_of, pseudo_count
+from .shares import LogProbability, above_zero, largest, log_of_wholes, log_share, parts_of, pseudo_count
 
 __all__ = [
     "ESTIMATES",
@@ -20,6 +20,7 @@ __all__ = [
     "Prior",
     "above_zero",
     "largest",
+    "log_of_wholes",
     "log_rising",
     "log_share",
     "parts_of",

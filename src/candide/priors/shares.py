@@ -33,11 +33,17 @@ def pseudo_count(concentration: float | Floats, estimate: Estimate) -> float | F
     return concentration - 1.0 if estimate == "map" else concentration
 
 
+def log_of_wholes(whole: Floats) -> Floats:
+    """Logarithms, ``(classes, columns)`` or one column for all: those that every row observed have the same whole."""
+    same = whole.ndim == 2 and whole.shape[1] > 1 and bool((whole == whole[:, :1]).all())
+    return np.asarray(np.log(whole[:, :1] if same else whole))
+
+
 def log_share(part: Floats, whole: Floats, n_cells: int) -> LogProbability:
     """``log(part / whole)``; 0/0 is an even share, 0/positive a power of ε."""
     zero = part <= 0
     if not zero.any():
-        return LogProbability(np.log(part) - np.log(whole), None)
+        return LogProbability(np.log(part) - log_of_wholes(whole), None)
     empty = np.broadcast_to(whole <= 0, part.shape)
     finite = np.log(np.where(zero, 1.0, part)) - np.log(np.where(whole <= 0, 1.0, whole))
     finite = np.where(empty, -np.log(n_cells), finite)

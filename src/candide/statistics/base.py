@@ -116,5 +116,6 @@ def never_learned(what: str) -> ForgetError:
 
 def remaining(before: Floats, removed: Floats | float) -> Floats:
     """``before - removed``, at least 0, with rounding set to zero."""
-    after = before - removed
-    return np.where(after <= ROUNDING * before, 0.0, after)
+    after = np.asarray(before - removed)
+    np.copyto(after, 0.0, where=after <= ROUNDING * before)
+    return after
