@@ -103,20 +103,19 @@ class Complement(Plain):
         count = statistics.dense()
         others = np.maximum(count.sum(axis=0) - count, 0.0)
         sums, zeros, length = kernels.left_out_complement(batch.data, batch.classes, batch.weight, others, self.pseudo)
-        whole, own = others.sum(axis=1), (np.arange(len(length)), batch.classes)
-        left = remaining(whole, (length if batch.weight is None else length * batch.weight)[:, None])
-        left[own] = whole[batch.classes]
-        left += pseudo_sums(self.pseudo, *others.shape)
-        # Where nothing is left of the other classes, all words have an even share.
-        empty = left <= 0
-        if empty.any():
-            left[empty], sums[empty], zeros[empty] = others.shape[1], 0.0, 0.0
-        scores = np.log(left, out=left)
-        scores *= length[:, None]
-        scores -= sums
-        if offset.any():
-            scores += offset
-        return Scores(scores, (zeros,) if zeros.any() else ())
+        whole, pseudo = others.sum(axis=1), pseudo_sums(self.pseudo, *others.shape)
+        gone = length if batch.weight is None else length * batch.weight
+        # In stretches that stay in the cache.
+        for rows in (slice(first, first + 4096) for first in range(0, len(length), 4096)):
+            left = remaining(whole, gone[rows, None])
+            kernels.put_own(left, batch.classes[rows], None, np.zeros(len(left)), whole)
+            left += pseudo
+            # Where nothing is left of the other classes, all words have an even share.
+            empty = left <= 0
+            if empty.any():
+                left[empty], sums[rows][empty], zeros[rows][empty] = others.shape[1], 0.0, 0.0
+            sums[rows] = np.log(left) * length[rows, None] - sums[rows] + offset
+        return Scores(sums, (zeros,) if zeros.any() else ())
 
     def _removed(self, batch: Batch, statistics: Counts) -> Scores:
         """Weights of every row's own making, ``(rows, classes, columns)``: exact for all settings, and slow."""

@@ -104,11 +104,12 @@ class Multinomial(Plain):
         n_columns = statistics.total.shape[1]
         sums, zeros, length = log_sums
         left = own_tokens_left(batch, statistics.total, self.pseudo, length)
-        empty = left <= 0
-        if empty.any():
+        empty = np.flatnonzero(left <= 0)
+        if len(empty):
             # Nothing is left of the class: all words have an even share.
             left[empty], sums[empty], zeros[empty] = n_columns, 0.0, 0.0
-        return Scores(sums - length * np.log(left), (-zeros,))
+        sums -= length * np.log(left, out=left)
+        return Scores(sums, (-zeros,))
 
     def posterior(self, statistics: Counts) -> Dirichlet:
         prior = self.prior if self.estimate != "mle" and self.prior.is_proper else Dirichlet(0.5)

@@ -88,9 +88,10 @@ def _own_log_sums(batch: Batch, total: Any, pseudo: float | Floats) -> LogSums:
 
 def own_tokens_left(batch: Batch, total: Any, pseudo: float | Floats, length: Floats) -> Floats:
     """Σ (total - w x + pseudo) over the columns of each row's own class; ``length`` is Σ x."""
-    tokens = np.asarray(total.sum(axis=1)).ravel()[batch.classes]
-    left = remaining(tokens, length if batch.weight is None else length * batch.weight)
-    return left + pseudo_sums(pseudo, *total.shape)[batch.classes]
+    tokens, believed = np.asarray(total.sum(axis=1)).ravel(), pseudo_sums(pseudo, *total.shape)
+    left = remaining(tokens[batch.classes], length if batch.weight is None else length * batch.weight)
+    left += believed[0] if np.ndim(pseudo) < 2 else believed[batch.classes]
+    return left
 
 
 def pseudo_sums(pseudo: float | Floats, n_classes: int, n_columns: int) -> Floats:
