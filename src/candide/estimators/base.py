@@ -52,10 +52,6 @@ def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
     return guarded
 
 
-# Room for training rows, in bytes per class: some ten thousand rows of a table, some thousand texts.
-SAMPLE_BYTES = 1 << 23
-
-
 class BaseNB(Desk, Answers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Shared verbs. A subclass names its family, its parameters and the attributes that people expect of it."""
 
@@ -70,6 +66,8 @@ class BaseNB(Desk, Answers, ClassifierMixin, BaseEstimator):  # type: ignore[mis
     _counting: ClassVar[dict[str, str]] = {}
     _prior_in_score: ClassVar[bool] = True
     _positive_only: ClassVar[bool] = False
+    # Room for training rows, in bytes per class: some ten thousand rows of a table, some thousand texts.
+    _sample_bytes: ClassVar[int] = 1 << 23
 
     # What a subclass provides.
 
@@ -97,17 +95,26 @@ class BaseNB(Desk, Answers, ClassifierMixin, BaseEstimator):  # type: ignore[mis
         """How pseudo-counts are chosen, if they are."""
         return None
 
+    def _calibration(self) -> str | None:
+        """How probabilities are corrected."""
+        if self.calibrate is not None and self.calibrate not in METHODS:
+            raise ParameterError(f"calibrate is {self.calibrate!r}; it must be None or one of {', '.join(METHODS)}")
+        chosen: str | None = self.calibrate
+        return chosen
+
+    def _order(self) -> int | None:
+        """On how many columns another may depend in views that are weighed; None: nothing is weighed."""
+        return None
+
     def _plan(self, n_features: int, *, first: bool) -> Plan:
-        alpha, calibrate = self._alpha_choice(), self.calibrate
-        if calibrate is not None and calibrate not in METHODS:
-            raise ParameterError(f"calibrate is {calibrate!r}; it must be None or one of {', '.join(METHODS)}")
+        alpha, calibrate, order = self._alpha_choice(), self._calibration(), self._order()
         evaluate = flag(self.evaluate, "evaluate")
         if self.keep_sample is not None:
             flag(self.keep_sample, "keep_sample")
-        plan = Plan(self._family(n_features), self._class_prior(), self._prior_in_score, alpha, calibrate)
+        plan = Plan(self._family(n_features), self._class_prior(), self._prior_in_score, alpha, calibrate, order)
         looks_back = plan.looks_back or evaluate
         keeps = looks_back and first if self.keep_sample is False else looks_back or self.keep_sample
-        return replace(plan, sample_bytes=SAMPLE_BYTES if keeps else 0, n_threads=getattr(self, "n_threads", None))
+        return replace(plan, sample_bytes=self._sample_bytes if keeps else 0, n_threads=getattr(self, "n_threads", None))
 
     # Learning.
 

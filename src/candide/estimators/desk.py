@@ -11,7 +11,8 @@ from ..kernels import Kernels
 from ..kernels.data import Array, Floats
 from ..model.classifier import Classifier
 from ..model.evidence import LogOdds, bayes_factors, intervals, log_odds
-from ..model.leave_one_out import blocked_folds, check_prior, leave_one_out, read_folds
+from ..model.blend import left_out_posterior
+from ..model.leave_one_out import blocked_folds, check_prior, read_folds
 from ..model.state import State
 from ..model.table import Table
 from .fitted import Fitted
@@ -49,8 +50,7 @@ class Desk(Fitted):
         array([0, 0, 0, 1, 1, 1])
         """
         model, batch = self._fitted(), self._batch(X, y, sample_weight)
-        scores = leave_one_out(model, batch, self._kernels(), check_prior(class_prior))
-        return model.calibrated(scores, batch.data)
+        return left_out_posterior(model, batch, self._kernels(), check_prior(class_prior))
 
     def blocked_folds(
         self,

@@ -99,6 +99,9 @@ class Family(Protocol):
     def observe(self, batch: Batch, kernels: Kernels) -> Statistics:
         """The statistic of a batch of rows."""
 
+    def restored(self, data: Any, statistics: Any) -> Any:
+        """Rows as a sample keeps them, in the form that this family reads."""
+
     def settle(self, statistics: Any) -> Self:
         """With all that is taken from the classes together (floors, empirical priors) fixed at what they say now."""
 
@@ -158,6 +161,9 @@ class Plain:
 
     def wary(self) -> Self:
         return self
+
+    def restored(self, data: Any, statistics: Any) -> Any:
+        return data
 
     def score_covariance(self, data: Any, of: Positions, against: Positions, statistics: Any) -> Floats:
         return np.zeros(data.n_rows)

@@ -15,16 +15,19 @@ import numpy as np
 from ..encoding.index import Index
 from ..exceptions import InputError, ParameterError
 from ..families import Batch
+from ..families.left_out import refuse_strangers
 from ..kernels import Kernels
-from ..kernels.data import Array, Floats
-from .calibration import Calibration, calibrate, cross_fitted
+from ..kernels.data import Array, Floats, chunks
+from ..statistics.hashing import row_hashes
+from .calibration import Calibration, calibrate, cross_fitted, normalised
 from .calibration.scaling import Scaling
 from .evaluation import Report
 from .folds import deal
-from .leave_one_out import left_out_scores
+from .leave_one_out import PriorWhileOut, leave_one_out, left_out_scores
 from .plan import Plan
 from .smoothing import Seen, by_leave_one_out
 from .state import State
+from .views.blended import Blended, few_rows, fit_blended, left_out_views, weigh
 
 if TYPE_CHECKING:
     from .classifier import Classifier
@@ -42,6 +45,7 @@ class Blend:
     weight: float
     alpha: float | Floats | None = None
     calibration: Calibration | None = None
+    views: Blended | None = None
     changed: float = 0.0  # weight of the rows learned and forgotten since
 
     @property
@@ -66,6 +70,11 @@ class Blend:
         """For other classes, where there are no rows to fit it again: a new class has no bias."""
         if classes == self.classes:
             return self
+        if self.views is not None:
+            raise InputError(
+                f"the blend has weights for {self.classes.labels.tolist()}, and this model keeps no training rows to fit "
+                f"others for {classes.labels.tolist()}; construct it with keep_sample=True, or with blend=None"
+            )
         calibration, places = self.calibration, self.classes.positions_in(classes)
         if isinstance(calibration, Scaling) and calibration.bias is not None:
             bias = np.zeros(len(classes))
@@ -82,18 +91,36 @@ class Blend:
 
 def fit_blend(plan: Plan, state: State, kernels: Kernels) -> Blend:
     """Choose and fit whatever the plan asks for."""
-    what = "alpha='loo'" if plan.calibrate is None else f"calibrate={plan.calibrate!r}"
-    seen, alpha = seen_rows(state, what), None
+    seen, alpha = seen_rows(plan, state, _what(plan)), None
     if plan.alpha == "loo":
         alpha = _alphas(plan, state, seen, [np.arange(len(seen.case_weight))], kernels)[0]
-    calibration = None
+    calibration, views = None, None
+    if plan.order is not None:
+        seen, views, scores = _blended(plan, state, seen, kernels)
+    elif plan.calibrate is not None:
+        scores, _ = _scores(plan, state, seen, alpha, kernels)
     if plan.calibrate is not None:
-        scores, amount = _scores(plan, state, seen, alpha, kernels)
+        amount = plan.family.amount(seen.batch.data)
         calibration = calibrate(plan.calibrate, scores, seen.batch.classes, seen.case_weight, amount, seen.multiplicity)
-    return Blend(plan, state.classes, float(state.rows.sum()), alpha, calibration)
+    return Blend(plan, state.classes, float(state.rows.sum()), alpha, calibration, views)
 
 
-def seen_rows(state: State, what: str) -> Seen:
+def _what(plan: Plan) -> str:
+    """What looks at rows again."""
+    if plan.order is not None:
+        return "blend='auto'"
+    return "alpha='loo'" if plan.calibrate is None else f"calibrate={plan.calibrate!r}"
+
+
+def _blended(plan: Plan, state: State, seen: Seen, kernels: Kernels) -> tuple[Seen, Blended, Floats]:
+    """The rows that weights were fitted on, the views with their weights, and the rows' log posteriors left out."""
+    views, scores, rows = fit_blended(_bare(plan, state, None).likelihood, seen, plan.order or 0, kernels)
+    if len(rows) < len(seen.case_weight):
+        seen = seen.take(rows, seen.multiplicity[rows])
+    return seen, views, normalised(views.left_out(scores))
+
+
+def seen_rows(plan: Plan, state: State, what: str) -> Seen:
     """The training rows that were kept, for ``what`` needs them."""
     sample = state.sample
     if sample is None:
@@ -101,7 +128,8 @@ def seen_rows(state: State, what: str) -> Seen:
             f"{what} needs training rows to look at, and this model keeps none; construct it with keep_sample=True "
             "(merged models: all of them) and fit again"
         )
-    batch = Batch(sample.data, sample.classes, sample.weight, len(state.classes))
+    data = plan.family.restored(sample.data, state.statistics)
+    batch = Batch(data, sample.classes, sample.weight, len(state.classes))
     return Seen(batch, sample.case_weight(state.rows), sample.multiplicity)
 
 
@@ -116,8 +144,10 @@ class Honest(NamedTuple):
 def honest(model: Classifier, kernels: Kernels) -> Honest:
     """Every row scored with itself left out, and with all choices made again without its fold."""
     plan, state = model.plan, model.state
-    seen = seen_rows(state, "scoring rows left out (loo_, predict_set)")
+    seen = seen_rows(plan, state, "scoring rows left out (loo_, predict_set)")
     blend = model.blend
+    if blend is not None and blend.views is not None:
+        return _honest_views(model, blend.views, seen, kernels)
     if blend is None:
         scores, _ = _scores(plan, state, seen, None, kernels)
         return Honest(seen, scores, scores)
@@ -126,6 +156,28 @@ def honest(model: Classifier, kernels: Kernels) -> Honest:
     scores, amount = _scores(plan, state, seen, blend.alpha, kernels)
     optimistic = scores if blend.calibration is None else blend.calibration.apply(scores, amount)
     return Honest(seen, cross_chosen(plan, state, seen, scores, folds, kernels), optimistic)
+
+
+def _honest_views(model: Classifier, views: Blended, seen: Seen, kernels: Kernels) -> Honest:
+    """The weights fitted again without each row's fold."""
+    row, folds, copies = deal(seen.batch.classes, seen.multiplicity)
+    few = few_rows(len(row), (len(views.columns) + views.n_blocks + len(views.views)) * len(model.classes))
+    seen, folds = seen.take(row[few], copies[few]), folds[few]
+    share = seen.case_weight / seen.multiplicity
+    scores = left_out_views(views, model.likelihood, seen.batch, share, kernels)
+    out = np.empty(scores.shape[1:])
+    for fold in np.unique(folds):
+        here = folds == fold
+        rest = np.flatnonzero(~here)
+        again = replace(views, mixture=weigh(views, scores[:, rest], seen.take(rest, seen.multiplicity[rest])))
+        out[here] = again.left_out(scores[:, here])
+    calibrate = model.plan.calibrate
+    parts = seen.batch.classes, seen.case_weight, None, seen.multiplicity
+    result = cross_fitted(calibrate, normalised(out), *parts, folds)
+    optimistic = normalised(views.left_out(scores))
+    if model.blend is not None and model.blend.calibration is not None:
+        optimistic = model.blend.calibration.apply(optimistic, None)
+    return Honest(seen, result, optimistic)
 
 
 def cross_chosen(plan: Plan, state: State, seen: Seen, scores: Floats, folds: Array, kernels: Kernels) -> Floats:
@@ -145,6 +197,33 @@ def cross_chosen(plan: Plan, state: State, seen: Seen, scores: Floats, folds: Ar
         scores, amount = _scores(plan, state, seen, alpha, kernels)
         out[here] = _applied(plan, scores, amount, seen, rest)[here]
     return out
+
+
+def left_out_posterior(model: Classifier, batch: Batch, kernels: Kernels, prior: PriorWhileOut) -> Floats:
+    """log p(class | x) of rows that the model has learned, each with itself left out; what was fitted stays."""
+    views = None if model.blend is None else model.blend.views
+    if views is None:
+        return model.calibrated(leave_one_out(model, batch, kernels, prior), batch.data)
+    refuse_strangers(batch, model.state.statistics)
+    share = _share_in_sample(model.state, batch)
+    parts = []
+    for begin, end, data in chunks(batch.data):
+        weight = None if batch.weight is None else batch.weight[begin:end]
+        part = Batch(data, batch.classes[begin:end], weight, batch.n_classes)
+        parts.append(views.left_out(left_out_views(views, model.likelihood, part, share[begin:end], kernels)))
+    return model.calibrated(normalised(np.concatenate(parts)), batch.data)
+
+
+def _share_in_sample(state: State, batch: Batch) -> Floats:
+    """The weight that rows have in what was made from the sample; 0 for those that are not in it."""
+    weight = np.ones(len(batch.classes)) if batch.weight is None else batch.weight
+    sample = state.sample
+    if sample is None:
+        return np.zeros(len(weight))
+    represented = sample.represented()
+    scale = np.divide(state.rows, represented, out=np.zeros_like(state.rows), where=represented > 0)
+    inside = row_hashes(batch.data) < sample.threshold[batch.classes]
+    return np.where(inside, weight * scale[batch.classes], 0.0)
 
 
 def report(result: Honest, labels: Array) -> Report:
@@ -185,5 +264,6 @@ def _bare(plan: Plan, state: State, alpha: float | Floats | None) -> Classifier:
 
     family = plan.family if alpha is None else plan.family.with_alpha(alpha)
     how = None if alpha is not None or plan.alpha == "loo" else plan.alpha
-    prior = plan.prior if plan.calibrate is None else plan.prior.as_in_training
-    return Classifier(replace(plan, family=family, prior=prior, alpha=how, calibrate=None, target=None), state)
+    prior = plan.prior.as_in_training if plan.corrects else plan.prior
+    bare = replace(plan, family=family, prior=prior, alpha=how, calibrate=None, order=None, target=None)
+    return Classifier(bare, state)

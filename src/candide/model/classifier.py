@@ -125,7 +125,7 @@ class Classifier:
         """The class prior that scores hold. Calibrated scores hold the shares of training, whatever was given: the
         calibration would undo what is given, so that comes after it.
         """
-        if self.plan.calibrate is not None:
+        if self.plan.corrects:
             return self.plan.prior.as_in_training
         return self.plan.prior if self.plan.target is None else ClassPrior(self.plan.target)
 
@@ -152,7 +152,7 @@ class Classifier:
     def refitted(self, plan: Plan) -> Classifier:
         """With everything that looks at rows again made anew; without rows to look at, an error."""
         if plan.looks_back:
-            seen_rows(self.state, "refit")
+            seen_rows(plan, self.state, "refit")
         return Classifier(plan, self.state, Classifier(plan, self.state).blend)
 
     def without_sample(self, *, evaluate: bool) -> Classifier:
@@ -170,7 +170,7 @@ class Classifier:
     @property
     def prior_change(self) -> Floats:
         """What another class prior adds to calibrated log posteriors; -inf where one of the two rules a class out."""
-        if self.plan.calibrate is None or (self.plan.target is None and self.plan.prior.is_as_in_training):
+        if not self.plan.corrects or (self.plan.target is None and self.plan.prior.is_as_in_training):
             return np.zeros(len(self.classes))
         with np.errstate(divide="ignore", invalid="ignore"):
             change = np.log(self.class_prior) - np.log(self.prior_in_score.probability(self.classes, self.state.rows))
@@ -193,23 +193,32 @@ class Classifier:
 
     def predict(self, data: Any, kernels: Kernels) -> Array:
         """The label of each row."""
-        if self.plan.calibrate is None:
+        if not self.plan.corrects:
             return self.classes.labels[self.scorer.best(data, kernels)]
         best = self.posterior(data, kernels, logarithm=True).argmax(axis=1)
         return np.asarray(self.classes.labels[best])
 
     def posterior(self, data: Any, kernels: Kernels, *, logarithm: bool) -> Floats:
         """p(class | x), or its logarithm, calibrated if the plan says so."""
-        if self.plan.calibrate is None:
+        if not self.plan.corrects:
             return self.scorer.posterior(data, kernels, logarithm=logarithm)
-        scores = self.calibrated(self.scorer.posterior(data, kernels, logarithm=True), data)
+        scores = self.calibrated(self._blended(data, kernels), data)
         return scores if logarithm else np.exp(scores)
+
+    def _blended(self, data: Any, kernels: Kernels) -> Floats:
+        """Log posteriors before they are calibrated: of the views with their weights, if there are any."""
+        views = None if self.blend is None else self.blend.views
+        if views is None:
+            return self.scorer.posterior(data, kernels, logarithm=True)
+        scores = views.scores(self.likelihood, data, kernels)
+        kernels.normalise(scores, logarithm=True)
+        return scores
 
     def calibrated(self, scores: Floats, data: Any) -> Floats:
         """Log posteriors as the calibration corrects them, under the class prior of where the model is used."""
         blend = self.blend
         if blend is None or blend.calibration is None:
-            return scores
+            return self._retargeted(scores)
         out = blend.calibration.apply(scores, self.plan.family.amount(data))
         impossible = np.isneginf(scores)
         if impossible.any():

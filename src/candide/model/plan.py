@@ -151,19 +151,25 @@ class Plan:
     prior_in_score: bool = True  # False: scores that are not log p(x, class), where a prior has no place
     alpha: Literal["evidence", "loo"] | None = None  # how the pseudo-count is chosen; None: it is the family's
     calibrate: str | None = None
+    order: int | None = None  # views are weighed: of columns (0), and of how many columns another depends on
     sample_bytes: int = 0  # room for training rows per class, for what must look at rows again
     target: Floats | None = None  # p(class) where the model is used, if it is not that of the training rows
     n_threads: int | None = None  # for what looks at rows again; None: all there are
 
     def chooses_like(self, other: Plan) -> bool:
         """Whether what is chosen and fitted by looking at rows again would be the same."""
-        mine, theirs = ((plan.family, plan.prior, plan.alpha, plan.calibrate) for plan in (self, other))
+        mine, theirs = ((plan.family, plan.prior, plan.alpha, plan.calibrate, plan.order) for plan in (self, other))
         return _alike(mine, theirs)
 
     @property
     def looks_back(self) -> bool:
         """Whether something is chosen or fitted by looking at rows again."""
-        return self.calibrate is not None or self.alpha == "loo"
+        return self.corrects or self.alpha == "loo"
+
+    @property
+    def corrects(self) -> bool:
+        """Whether scores are corrected by what rows say that were left out."""
+        return self.calibrate is not None or self.order is not None
 
 
 def _alike(a: Any, b: Any) -> bool:

@@ -29,7 +29,7 @@ def typicality(model: Classifier, data: Any, kernels: Kernels) -> Floats:
     Only rows with about as many observed cells (or tokens) are compared, each brought to the row's own number along the
     line that densities follow there.
     """
-    seen, judge = seen_rows(model.state, "typicality"), _judge(model)
+    seen, judge = seen_rows(model.plan, model.state, "typicality"), _judge(model)
     if not len(seen.case_weight):
         raise ParameterError("typicality needs training rows to compare with, and all of them were forgotten")
     known = _observed_columns(seen.batch.data)

@@ -1,0 +1,124 @@
+"""Which columns a table has, what is asked of each, and how other tables are brought into their order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from ..encoding.columns import as_frame, is_sparse
+from ..encoding.selection import select_columns
+from ..encoding.table import Column, Columns, Kind, read_table
+from ..exceptions import InputError, ParameterError
+from ..families.table import Block, Wanted
+from ..kernels.data import Array
+from .blocks import BLOCKS, block_family
+
+# What a column may be asked to be modelled by.
+COLUMN_FAMILIES = (
+    "auto", "gaussian", "student", "lognormal", "power", "kernel", "bins", "poisson", "bernoulli", "categorical",
+    "ignore",
+)  # fmt: skip
+# Families of values that are names, be they numbers.
+_NAMES = ("categorical", "bernoulli")
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of training."""
+
+    given: tuple[Any, ...] | None  # the names that the user's columns have; None: they have none
+    n_given: int
+    names: tuple[Any, ...]  # of the columns that were made of them
+    wanted: tuple[Wanted, ...]
+    blocks: tuple[Block, ...]
+    backend: Any  # of data frames, to answer in kind
+
+    @classmethod
+    def of(cls, X: Any, columns: Any) -> tuple[Schema, Columns]:
+        """From the first table, and that table read."""
+        given, backend = _given(X), _backend(X)
+        data = read_table(X)
+        asked = _asked(columns, data)
+        forced: dict[Any, Kind] = {
+            name: "category" for name, want in asked.items() if isinstance(want, Wanted) and want.family in _NAMES
+        }
+        if forced:
+            data = read_table(X, _all_parts(data, forced))
+        wanted = tuple(_wanted_of(asked.get(name)) for name in data.names)
+        n_given = len(given) if given is not None else np.shape(X)[1] if not isinstance(X, list) else len(X[0])
+        return cls(given, n_given, data.names, wanted, _blocks(asked, data), backend), data
+
+    def describe(self, estimator: Any) -> None:
+        """Sets the attributes that scikit-learn's users expect."""
+        estimator.n_features_in_ = self.n_given
+        estimator.__dict__.pop("feature_names_in_", None)
+        if self.given is not None and all(isinstance(name, str) for name in self.given):
+            estimator.feature_names_in_ = np.array(self.given, dtype=object)
+
+    def read(self, X: Any, known: tuple[Kind, ...] | None, absent: str) -> Columns:
+        """Another table, its columns in the order of training and of the kinds that they had."""
+        kinds: dict[Any, Kind] = dict(zip(self.names, known or (), strict=False))
+        forced = [name for name, want in zip(self.names, self.wanted, strict=True) if want.family in _NAMES]
+        kinds |= {name: "category" for name in forced}
+        if self.given is None or _given(X) is None:
+            data = read_table(X, kinds)
+            if data.n_columns != len(self.names):
+                raise InputError(
+                    f"X has {data.n_columns} features, but NaiveBayes is expecting {len(self.names)} features as input; "
+                    "pass the columns that it was trained on"
+                )
+            return data
+        data = read_table(X, kinds)
+        found = {column.name: column for column in data.columns}
+        lacking = [name for name in self.names if name not in found]
+        if lacking and absent == "error":
+            raise InputError(
+                f"column {lacking[0]!r} is absent, and the model was trained on it; pass it, or construct the model with "
+                "absent='missing' to take its cells as missing"
+            )
+        nothing = np.full(data.n_rows, np.nan)
+        columns = (found.get(name, Column(name, "missing", nothing)) for name in self.names)
+        return Columns(tuple(columns), data.n_rows)
+
+    def table(self, columns: list[Array]) -> Any:
+        """A table like that of training from the cells of its columns; parts of dates are left out."""
+        names = list(self.given if self.given is not None else self.names)
+        made = {name: columns[self.names.index(name)] for name in names if name in self.names}
+        return self._in_kind(made)
+
+    def _in_kind(self, made: dict[Any, Array]) -> Any:
+        if self.backend is None:
+            if self.given is not None:
+                return made
+            return np.column_stack(list(made.values()))
+        import narwhals.stable.v2 as nw
+
+        frame = nw.from_dict({str(name): column.tolist() for name, column in made.items()}, backend=self.backend)
+        return frame.to_native()
+
+    def filled(self, X: Any, data: Columns, guesses: list[Array | None]) -> Any:
+        """The table with its holes filled."""
+        made: list[Array] = []
+        for column, guess in zip(data.columns, guesses, strict=True):
+            cells = np.array(column.cells(), dtype=object if column.kind == "category" else np.float64)
+            hole = column.values < 0 if column.kind == "category" else np.isnan(cells.astype(np.float64))
+            if guess is not None and hole.any():
+                cells = cells.astype(guess.dtype) if column.kind == "missing" else cells
+                cells[hole] = guess[hole]
+            made.append(cells)
+        return self.table(made)
+
+
+def _given(X: Any) -> tuple[Any, ...] | None:
+    if isinstance(X, Mapping):
+        return tuple(X)
+    frame = None if is_sparse(X) else as_frame(X)
+    return None if frame is None else tuple(frame.columns)
+
+
+def _backend(X: Any) -> Any:
+    frame = None if isinstance(X, Mapping) or is_sparse(X) else as_frame(X)
+    return None if frame is None else frame.implementation

@@ -1,0 +1,218 @@
+"""Naive Bayes for tables as they are."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+
+from ..encoding.selection import find_label
+from ..encoding.table import Columns
+from ..exceptions import ParameterError
+from ..families import Family
+from ..families.table import TableFamily
+from ..kernels.data import Array
+from ..model.plan import ClassPrior
+from ..model.summary import summary
+from ..model.table import Table
+from .base import BaseNB, all_or_nothing
+from .beliefs import class_prior_of
+from .schema import Schema
+from .settings import choice, number
+
+class NaiveBayes(BaseNB):
+    """Naive Bayes for any table: numbers, categories, booleans, counts, dates, with holes, straight from a data frame.
+
+    Each column is modelled by what suits it, chosen by exact leave-one-out. Views that look at pairs of columns, at
+    triples, and at all numbers together are weighed against the columns in one convex problem on rows left out, which
+    repairs the assumption of independence as far as that pays, and makes the probabilities mean what they say. All of it
+    is made from summaries that add, so the model learns further rows, forgets, and merges.
+
+    Parameters
+    ----------
+    columns : "auto", a family, or a dict, default "auto"
+        How columns are modelled: a family for all, or a dict from names, lists of names, regular expressions
+        (``re.compile``), callables ``(name, kind)`` or "numbers" and "categories" to families; columns that it leaves
+        out are "auto". Families: "gaussian", "student", "lognormal", "power", "kernel", "bins", "poisson", "bernoulli",
+        "categorical", "ignore"; for a list of columns together "multinomial" and "multivariate_normal". A tuple
+        ``("bins", {"method": "mdlp"})`` gives options.
+    alpha : float, optional
+        Pseudo-count of every category; by default chosen by leave-one-out, column by column.
+    blend : {"auto", None}, default "auto"
+        Whether columns and views are weighed. None: every column counts once, as in the textbook.
+    calibrate : {"auto", "temperature", "platt", "beta", "isotonic", None}, default "auto"
+        A correction of the probabilities on top. "auto": none where they are blended, else "platt".
+    order : {"auto", 0, 1, 2}, default "auto"
+        On how many other columns a column may depend in the views: none, one (and all numbers together), or two.
+        "auto" is 2; what does not pay gets no weight.
+    missing : {"auto", "ignore", "category", "error"}, default "auto"
+        A missing cell says nothing, or is a value of its own; "auto": whichever predicts better, column by column.
+    unseen : {"ignore", "smooth"}, default "ignore"
+        A category that was never seen says nothing, or has the share that smoothing leaves it.
+    absent : {"error", "missing"}, default "error"
+        What becomes of columns that are not there when rows are predicted.
+    fit_prior, class_prior, class_weight
+        As in ``MultinomialNB``.
+    evaluate : bool, default True
+        Offer ``loo_``: how good the model honestly is, from its training rows alone.
+    keep_sample : bool, optional
+        Whether training rows are kept, which later changes of the blend and ``loo_`` need. By default they are.
+    n_threads : int, optional
+        Threads; by default all there are.
+
+    Attributes
+    ----------
+    classes_, class_count_, class_prior_
+        As in all classifiers.
+    loo_ : Report
+        Accuracy, log-loss, calibration and more, each row judged by a model that never saw it.
+
+    Examples
+    --------
+    >>> table = {"age": [25, 38, 28, 44, 18, 34, 29, 63], "job": ["cook", "smith", None, "smith", "cook", "cook", None, "smith"]}
+    >>> model = NaiveBayes().fit(table, ["low", "high", "low", "high", "low", "low", "low", "high"])
+    >>> model.predict({"age": [40, 20], "job": ["smith", "cook"]}).tolist()
+    ['high', 'low']
+    """
+
+    _sample_bytes: ClassVar[int] = 1 << 25
+    estimate = None
+    parameter_prior = None
+
+    def __init__(
+        self,
+        columns: Any = "auto",
+        *,
+        alpha: float | None = None,
+        blend: Literal["auto"] | None = "auto",
+        calibrate: Literal["auto", "temperature", "platt", "beta", "isotonic"] | None = "auto",
+        order: Literal["auto", 0, 1, 2] = "auto",
+        missing: Literal["auto", "ignore", "category", "error"] = "auto",
+        unseen: Literal["ignore", "smooth"] = "ignore",
+        absent: Literal["error", "missing"] = "error",
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        class_weight: Any = None,
+        evaluate: bool = True,
+        keep_sample: bool | None = None,
+        n_threads: int | None = None,
+    ) -> None:
+        self.columns = columns
+        self.alpha = alpha
+        self.blend = blend
+        self.calibrate = calibrate
+        self.order = order
+        self.missing = missing
+        self.unseen = unseen
+        self.absent = absent
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.class_weight = class_weight
+        self.evaluate = evaluate
+        self.keep_sample = keep_sample
+        self.n_threads = n_threads
+
+    # Learning.
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from a table ``X`` with labels ``y``, forgetting what was learned before.
+
+        Parameters
+        ----------
+        X : data frame, dict of columns, array, lists of rows or sparse matrix
+            As it is; None, NaN and nulls are missing values.
+        y : array of shape (n_rows,), or the name of the column of ``X`` that holds the labels
+        sample_weight : array of shape (n_rows,), optional
+            A row of weight k counts as k copies of it.
+        """
+        super().fit(*find_label(X, y), sample_weight)
+        # What looks at rows again is fitted now, so that predicting only predicts.
+        _ = self._model.blend
+        return self
+
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn further rows; ``y`` may name the column with the labels. See ``MultinomialNB.partial_fit``."""
+        X, y = find_label(X, y)
+        return super().partial_fit(X, y, classes, sample_weight)
+
+    @all_or_nothing
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Remove rows that were learned, as if they had never been seen; ``y`` may name the column with the labels."""
+        X, y = find_label(X, y)
+        return super().forget(X, y, sample_weight)
+
+    def _family(self, n_features: int) -> Family:
+        alpha = None if self.alpha is None else number(self.alpha, "alpha")
+        if alpha == 0:
+            raise ParameterError("alpha is 0, and columns of a table need smoothing; for none, use CategoricalNB(alpha=0)")
+        missing = choice(self.missing, "missing", ("auto", "ignore", "category", "error"))
+        unseen = choice(self.unseen, "unseen", ("ignore", "smooth"))
+        schema = self._schema
+        return TableFamily(schema.names, schema.wanted, schema.blocks, missing, unseen, alpha)  # type: ignore[arg-type]
+
+    def _class_prior(self) -> ClassPrior:
+        return class_prior_of(self.class_prior, self.fit_prior, self.class_weight)
+
+    def _calibration(self) -> str | None:
+        if self.calibrate == "auto":
+            return "platt" if self._order() is None else None
+        return super()._calibration()
+
+    def _order(self) -> int | None:
+        """On how many columns views look at once; None without a blend."""
+        if self.blend not in ("auto", None):
+            raise ParameterError(f"blend is {self.blend!r}; it must be 'auto' or None")
+        if self.order not in ("auto", 0, 1, 2) or isinstance(self.order, bool):
+            raise ParameterError(f"order is {self.order!r}; it must be 'auto', 0, 1 or 2")
+        if self.blend is None:
+            if self.order not in ("auto", 0):
+                raise ParameterError(f"order={self.order!r} adds views that a blend must weigh; pass blend='auto'")
+            return None
+        return 2 if self.order == "auto" else int(self.order)
+
+    # Reading.
+
+    def _read(self, X: Any, reset: bool = False) -> Columns:
+        if reset:
+            self._schema, data = Schema.of(X, self.columns)
+            self._schema.describe(self)
+            return data
+        known = None if "_model" not in vars(self) else self._model.state.statistics.kinds
+        return self._schema.read(X, known, absent=choice(self.absent, "absent", ("error", "missing")))
+
+    def _column_names(self) -> Array:
+        return np.array([str(name) for name in self._schema.names], dtype=object)
+
+    # What was learned.
+
+    def summary(self) -> Table:
+        """How each column is modelled, what it is worth, and what the views past single columns add.
+
+        One row per column: its family and parameters in short; its weight in the blend (0: not used); its information
+        about the class in bits, as left-out rows tell it; the share of missing cells; and notes.
+        """
+        return summary(self._fitted())
+
+    def sample(self, n: int = 1, random_state: Any = None) -> tuple[Any, Array]:
+        """Draw ``n`` rows from the model: a table like that of training, and labels.
+
+        Columns are drawn independently given the class, but for those of a block; dates come as days since 1970.
+        """
+        columns, y = self._draw(n, random_state)
+        return self._schema.table(columns), y
+
+    def impute(self, X: Any) -> Any:
+        """``X`` with its missing cells filled from p(cell | what is observed in the row): the mean of number columns, the
+        most probable category. A column that nobody observed in training stays empty.
+        """
+        model, data, kernels = self._fitted(), self._read(X), self._kernels()
+        posterior = model.posterior(data, kernels, logarithm=False)
+        return self._schema.filled(X, data, model.likelihood.expected(data, posterior))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags

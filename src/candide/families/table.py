@@ -1,0 +1,239 @@
+"""A table whose columns are modelled each by what suits it, some together as blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from ..encoding.table import Columns, table_of
+from ..exceptions import InputError, ParameterError
+from ..kernels import Kernels
+from ..kernels.data import Data, Dense, Floats
+from ..priors import Estimate
+from ..statistics import CategoryCounts, Moments
+from ..statistics.grid import Grid
+from ..statistics.table import TableStatistics
+from .base import Batch, Family, Plain, Scores
+from .columns import ColumnModel, choose, candidates_for_categories, candidates_for_numbers, named_column
+from .left_out import put_own
+from .table_likelihood import TableLikelihood
+
+Missing = Literal["auto", "ignore", "category", "error"]
+
+
+class Wanted(NamedTuple):
+    """What the user asks of one column: "auto", the name of a family, or "ignore"."""
+
+    family: str = "auto"
+    options: tuple[tuple[str, Any], ...] = ()
+
+
+class Block(NamedTuple):
+    """Columns modelled together."""
+
+    columns: tuple[int, ...]
+    family: Family
+
+
+class Choice(NamedTuple):
+    """How a column is modelled, why, and what the families that were tried would lose."""
+
+    model: ColumnModel | None  # None: set aside
+    note: str
+    losses: dict[str, float]
+
+
+@dataclass(frozen=True)
+class TableFamily(Plain):
+    """Columns with models chosen by exact leave-one-out, column by column, when it is settled."""
+
+    names: tuple[Any, ...]
+    wanted: tuple[Wanted, ...]
+    blocks: tuple[Block, ...] = ()
+    missing: Missing = "auto"
+    unseen: str = "ignore"
+    alpha: float | None = None
+    choices: tuple[Choice, ...] | None = None
+    source: TableStatistics | None = None  # what the choices were made from
+
+    separate: ClassVar[bool] = True
+    estimate: ClassVar[Estimate] = "mean"
+    prior: ClassVar[None] = None
+
+    def observe(self, batch: Batch, kernels: Kernels) -> TableStatistics:
+        data, rows = batch.data, batch.row_weight()
+        if self.missing == "error":
+            _refuse_holes(data)
+        numbers = [column.values for column in data.columns if column.kind == "number"]
+        cells = Dense(tuple(numbers), data.n_rows, len(numbers), data.first_row, _names(data, "number"))
+        how = batch.classes, batch.weight, batch.n_classes
+        moments = Moments(rows, *kernels.moments(cells, *how)) if numbers else _no_moments(rows)
+        grid = Grid.observe(cells, *how, kernels)
+        blocks = tuple(block.family.observe(batch._replace(data=block_data(data, block)), kernels) for block in self.blocks)
+        kinds = tuple(column.kind for column in data.columns)
+        return TableStatistics(rows, self.names, kinds, moments, grid, _categories(batch, rows, kernels), blocks)
+
+    def restored(self, data: Data, statistics: TableStatistics) -> Columns:
+        """Rows as a sample keeps them, as a table again."""
+        assert isinstance(data, Dense)
+        return table_of(data, statistics.kinds, self.names)
+
+    def settle(self, statistics: TableStatistics) -> TableFamily:
+        if self.choices is not None:
+            return self
+        rows = statistics.rows
+        log_prior = np.log((rows + 1.0) / (rows.sum() + len(rows)))
+        choices = tuple(self._choice(statistics, j, log_prior) for j in range(len(self.names)))
+        blocks = tuple(
+            block._replace(family=block.family.settle(part))
+            for block, part in zip(self.blocks, statistics.blocks, strict=True)
+        )
+        return replace(self, choices=choices, blocks=blocks, source=statistics)
+
+    def _choice(self, statistics: TableStatistics, j: int, log_prior: Floats) -> Choice:
+        wanted, kind = self.wanted[j], statistics.kinds[j]
+        if any(j in block.columns for block in self.blocks):
+            return Choice(None, "in a block", {})
+        if wanted.family == "ignore":
+            return Choice(None, "ignored by request", {})
+        if kind == "missing":
+            return Choice(None, "nothing but missing values", {})
+        if wanted.family == "auto":
+            reason = set_aside(statistics, j)
+            if reason and not self._tells_by_absence(statistics, j):
+                return Choice(None, reason, {})
+            return Choice(*self._best(statistics, j, log_prior))
+        model = named_column(wanted.family, **self._parts(statistics, j), name=self.names[j], **dict(wanted.options))
+        return Choice(model, "by request", {wanted.family: model.class_loss(log_prior)})
+
+    def _tells_by_absence(self, statistics: TableStatistics, j: int) -> bool:
+        """Whether absence may be informative: only where some cells are missing and some are not."""
+        seen = statistics.observed(j).sum()
+        return self.missing in ("auto", "category") and 0 < seen < statistics.rows.sum() * (1 - 1e-12)
+
+    def _best(self, statistics: TableStatistics, j: int, log_prior: Floats) -> tuple[ColumnModel, str, dict[str, float]]:
+        make = candidates_for_numbers if statistics.kinds[j] == "number" else candidates_for_categories
+        model, losses = choose(make(**self._parts(statistics, j)), log_prior)
+        return model, "", losses
+
+    def _parts(self, statistics: TableStatistics, j: int) -> dict[str, Any]:
+        """What a column's models are made of."""
+        place, missing = statistics.place(j), np.maximum(statistics.rows - statistics.observed(j), 0.0)
+        how = {"missing": missing, "treat_missing": self.missing, "alpha": self.alpha}
+        if statistics.kinds[j] == "number":
+            return {"cells": statistics.grid.column(place), "moments": statistics.moments.only(place), **how}
+        labels, count = statistics.categories.labels[place], statistics.categories.column(place)
+        return {"labels": labels, "count": count, "unseen": self.unseen, **how}
+
+    def likelihood(self, statistics: TableStatistics) -> TableLikelihood:
+        settled = self.settle(statistics)
+        assert settled.choices is not None
+        models = tuple(choice.model for choice in settled.choices)
+        if statistics is not settled.source:
+            models = tuple(
+                None if model is None else model.again(**settled._parts(statistics, j)) for j, model in enumerate(models)
+            )
+        blocks = tuple(
+            block.family.likelihood(part) for block, part in zip(settled.blocks, statistics.blocks, strict=True)
+        )
+        return TableLikelihood(statistics, settled, models, blocks)
+
+    def left_out(
+        self, batch: Batch, statistics: TableStatistics, likelihood: TableLikelihood, offset: Floats, kernels: Kernels
+    ) -> Scores:
+        finite = likelihood.scores(batch.data, offset, kernels)
+        return put_own(finite, [], batch, Scores(likelihood.own_left_out(batch, kernels)), offset, kernels)
+
+    def only(self, j: int) -> TableFamily:
+        choices = None if self.choices is None else (self.choices[j],)
+        return replace(self, names=(self.names[j],), wanted=(self.wanted[j],), blocks=(), choices=choices, source=None)
+
+    def with_alpha(self, alpha: float | Floats) -> TableFamily:
+        return replace(self, alpha=float(np.max(alpha)), choices=None, source=None)
+
+    def intervals(self, statistics: Any, level: float) -> Any:
+        raise ParameterError("a table with models chosen by the data has no intervals; use a classifier of one family")
+
+    def log_evidence(self, statistics: Any) -> Floats:
+        raise ParameterError("models chosen by leave-one-out have no evidence; compare them by loo_ or candide.select")
+
+    def total_log_evidence(self, statistics: Any) -> float:
+        return float(self.log_evidence(statistics).sum())
+
+    def score_variance(self, data: Any, statistics: Any, kernels: Kernels) -> Floats:
+        raise ParameterError("the posterior of a table with chosen models has no variance; use one family's classifier")
+
+    def amount(self, data: Any) -> None:
+        return None
+
+    def n_parameters(self, statistics: TableStatistics) -> int:
+        made = self.likelihood(statistics)
+        own = sum(model.n_parameters for model in made.models if model is not None)
+        return own + sum(
+            block.family.n_parameters(part) for block, part in zip(made.family.blocks, statistics.blocks, strict=True)
+        )
+
+
+def block_data(data: Columns, block: Block) -> Dense:
+    """The numbers of a block."""
+    odd = [data.name(j) for j in block.columns if data.columns[j].kind == "category"]
+    if odd:
+        raise InputError(f"{odd[0]} holds categories, and stands in a block of numbers; leave it out of the block")
+    names = tuple(data.columns[j].name for j in block.columns)
+    values = tuple(data.columns[j].values for j in block.columns)
+    return Dense(values, data.n_rows, len(values), data.first_row, names)
+
+
+def set_aside(statistics: TableStatistics, j: int) -> str:
+    """Why a column tells nothing, or only what no other row will repeat; empty if it may tell something."""
+    place, known = statistics.place(j), float(statistics.observed(j).sum())
+    if statistics.kinds[j] == "category":
+        n_labels = len(statistics.categories.labels[place])
+        if n_labels > 20 and n_labels > 0.9 * known:
+            return "an identifier: nearly every row has a value of its own"
+        return "constant" if n_labels < 2 else ""
+    cells = statistics.grid.column(place)
+    if len(cells.low) < 2 and (cells.low == cells.high).all():
+        return "constant"
+    return "an identifier: the rows are numbered" if _is_numbering(statistics, place, known) else ""
+
+
+def _is_numbering(statistics: TableStatistics, place: int, known: float) -> bool:
+    """Whole numbers one after the other: their spread and their scatter say so."""
+    low, high = statistics.grid.column(place).low[0], statistics.grid.column(place).high[-1]
+    if known <= 20 or low != np.trunc(low) or abs(high - low - (known - 1)) > 2 + 2e-3 * known:
+        return False
+    _, _, variance = statistics.moments.only(place).pooled()
+    return bool(abs(variance[0] - (known**2 - 1) / 12) <= 1e-9 * known**2)
+
+
+def _names(data: Columns, kind: str) -> tuple[Any, ...]:
+    return tuple(column.name for column in data.columns if column.kind == kind)
+
+
+def _no_moments(rows: Floats) -> Moments:
+    none = np.zeros((len(rows), 0))
+    return Moments(rows, none, none, none)
+
+
+def _categories(batch: Batch, rows: Floats, kernels: Kernels) -> CategoryCounts:
+    columns = [column for column in batch.data.columns if column.kind == "category"]
+    labels = tuple(column.labels for column in columns)
+    offsets = np.concatenate([[0], np.cumsum([len(part) for part in labels])]).astype(np.int64)
+    if not columns:
+        return CategoryCounts(rows, (), np.zeros((len(rows), 0)))
+    codes = Dense.of(tuple(column.values for column in columns))
+    count = kernels.count_codes(codes, batch.classes, batch.weight, batch.n_classes, offsets)
+    return CategoryCounts.of(rows, labels, count)
+
+
+def _refuse_holes(data: Columns) -> None:
+    for j, column in enumerate(data.columns):
+        missing = column.values < 0 if column.kind == "category" else np.isnan(column.values.astype(np.float64))
+        if missing.any():
+            row = data.first_row + int(missing.argmax())
+            raise InputError(
+                f"{data.name(j)} is missing at row {row}, and missing='error'; fill the cell, or pass missing='auto'"
+            )

@@ -1,0 +1,175 @@
+"""What the columns of a table say of rows: column by column, or added up in one pass over their codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..encoding.table import Columns
+from ..kernels import Kernels
+from ..kernels.base import PickTable
+from ..kernels.data import Array, Dense, Floats, Positions
+from .base import Batch, Scores
+from .columns import CodedColumn, ColumnModel
+
+if TYPE_CHECKING:
+    from ..statistics.table import TableStatistics
+    from .table import TableFamily
+
+_SHRINK = 2.0**-600
+
+
+@dataclass(frozen=True)
+class TableLikelihood:
+    """log p(row | class) = Σ log p(cell | class) over columns, and over blocks of columns."""
+
+    statistics: TableStatistics
+    family: TableFamily
+    models: tuple[ColumnModel | None, ...]
+    blocks: tuple[Any, ...]
+
+    is_limit = False
+
+    @cached_property
+    def shown(self) -> list[int]:
+        """The columns that have a model."""
+        return [j for j, model in enumerate(self.models) if model is not None]
+
+    @cached_property
+    def _coded(self) -> list[tuple[int, CodedColumn]]:
+        return [(j, model) for j, model in enumerate(self.models) if isinstance(model, CodedColumn)]
+
+    @cached_property
+    def _others(self) -> list[tuple[int, ColumnModel]]:
+        pairs = ((j, model) for j, model in enumerate(self.models) if not isinstance(model, CodedColumn))
+        return [(j, model) for j, model in pairs if model is not None]
+
+    def scores(self, data: Columns, offset: Floats, kernels: Kernels) -> Floats:
+        """``(rows, classes)``."""
+        scores = self.weighted(data, np.ones((len(self.models) + len(self.blocks), len(offset))), kernels)
+        scores += offset
+        return scores
+
+    def weighted(self, data: Columns, weight: Floats, kernels: Kernels) -> Floats:
+        """Scores with a weight for each column and block, and class, ``(columns and blocks, classes)``."""
+        n_classes = weight.shape[1]
+        used = [(j, model) for j, model in self._coded if weight[j].any()]
+        out = np.zeros((data.n_rows, n_classes))
+        if used:
+            tables = [model.table() * weight[j] for j, model in used]
+            # One more row for what a column passes over.
+            parts = np.concatenate([part for table in tables for part in (table, np.zeros((1, n_classes)))])
+            offsets = np.concatenate([[0], np.cumsum([len(table) + 1 for table in tables])]).astype(np.int64)
+            codes = coded(data, used, kernels)
+            out = kernels.code_scores(codes, offsets, PickTable(parts), np.zeros(n_classes))
+        for j, model in self._others:
+            if weight[j].any():
+                out += model.scores(data.columns[j]) * weight[j]
+        for i, likelihood in enumerate(self.blocks):
+            own = weight[len(self.models) + i]
+            if own.any():
+                out += self._block_scores(i, likelihood, data, kernels) * own
+        return out
+
+    def _block_scores(self, i: int, likelihood: Any, data: Columns, kernels: Kernels) -> Floats:
+        from .table import block_data
+
+        none = np.zeros(len(self.statistics.rows))
+        return np.asarray(likelihood.scores(block_data(data, self.family.blocks[i]), none, kernels))
+
+    def each_column(self, data: Columns, kernels: Kernels) -> Floats:
+        """The scores of every column that is shown, then of every block, ``(columns, rows, classes)``."""
+        parts = [self._model(j).scores(data.columns[j]) for j in self.shown]
+        parts += [self._block_scores(i, block, data, kernels) for i, block in enumerate(self.blocks)]
+        return np.stack(parts) if parts else np.zeros((0, data.n_rows, len(self.statistics.rows)))
+
+    def each_left_out(self, batch: Batch, kernels: Kernels) -> Floats:
+        """The same of rows that the summaries contain, as if they did not."""
+        from .table import block_data
+
+        out = self.each_column(batch.data, kernels)
+        none = np.zeros(batch.n_classes)
+        for scores, j in zip(out, self.shown, strict=False):
+            own = self._model(j).left_out(batch.data.columns[j], batch.classes, batch.weight)
+            kernels.put_own(scores, batch.classes, batch.weight, own, none)
+        for i, (block, part) in enumerate(zip(self.family.blocks, self.statistics.blocks, strict=True)):
+            rows = batch._replace(data=block_data(batch.data, block))
+            out[len(self.shown) + i] = block.family.left_out(rows, part, self.blocks[i], none, kernels).finite
+        return out
+
+    def own_left_out(self, batch: Batch, kernels: Kernels) -> Floats:
+        """Every row under its own class without itself, ``(rows,)``."""
+        own = np.zeros(batch.data.n_rows)
+        for j in self.shown:
+            own += self._model(j).left_out(batch.data.columns[j], batch.classes, batch.weight)
+        return own
+
+    def _model(self, j: int) -> ColumnModel:
+        model = self.models[j]
+        assert model is not None
+        return model
+
+    def limits(self, data: Columns, kernels: Kernels) -> list[Floats]:
+        return []
+
+    def shrunk(self, data: Columns, kernels: Kernels) -> Floats:
+        return self.scores(data, np.zeros(len(self.statistics.rows)), kernels) * _SHRINK
+
+    def each(self, data: Columns, kernels: Kernels) -> Scores:
+        """Row ``i`` under class ``i``."""
+        scores = self.scores(data, np.zeros(len(self.statistics.rows)), kernels)
+        return Scores(scores[np.arange(data.n_rows), np.arange(data.n_rows)])
+
+    def log_base(self, data: Columns) -> Floats:
+        return np.zeros(data.n_rows)
+
+    def sample(self, classes: Positions, rng: np.random.Generator) -> list[Array]:
+        """The cells of each column; those without a model are missing."""
+        columns = [
+            np.full(len(classes), None if kind == "category" else np.nan, dtype=object if kind == "category" else float)
+            for kind in self.statistics.kinds
+        ]
+        for j in self.shown:
+            columns[j] = self._model(j).sample(classes, rng)
+        for block, likelihood in zip(self.family.blocks, self.blocks, strict=True):
+            for j, values in zip(block.columns, likelihood.sample(classes, rng).T, strict=True):
+                columns[j] = values
+        return columns
+
+    def expected(self, data: Columns, posterior: Floats) -> list[Array | None]:
+        """What each column's missing cells hold most likely; None for columns that nobody knows."""
+        guesses: list[Array | None] = [None] * len(self.models)
+        for j in self.shown:
+            guesses[j] = self._model(j).expected(posterior)
+        return guesses
+
+    def parameters(self) -> dict[str, Array]:
+        parts = []
+        for j in self.shown:
+            table = self._model(j).parameters()
+            parts.append({**table, "column": np.full(len(table["class"]), j)})
+        names = list(dict.fromkeys(name for part in parts for name in part))
+        return {name: np.concatenate([_column(part, name) for part in parts]) for name in names} if parts else {}
+
+
+def coded(data: Columns, used: list[tuple[int, CodedColumn]], kernels: Kernels) -> Dense:
+    """The codes of some columns; what has none is below 0."""
+    codes = np.empty((data.n_rows, len(used)), dtype=np.int32)
+    numbers = [(i, j, model) for i, (j, model) in enumerate(used) if model.cuts is not None]
+    if numbers:
+        cells = Dense.of(tuple(data.columns[j].values for _, j, _ in numbers))
+        found = kernels.cell_codes(cells, [model.cuts for _, _, model in numbers])
+        for k, (i, _, model) in enumerate(numbers):
+            codes[:, i] = found[:, k] if model.missing is None else np.where(found[:, k] < 0, model.missing, found[:, k])
+    for i, (j, model) in enumerate(used):
+        if model.cuts is None:
+            codes[:, i] = model.codes(data.columns[j])
+    return Dense.of(codes)
+
+
+def _column(part: dict[str, Array], name: str) -> Array:
+    n = len(part["class"])
+    return part[name] if name in part else np.full(n, np.nan)

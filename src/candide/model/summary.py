@@ -1,0 +1,75 @@
+"""What a model of a table is made of, column by column and view by view."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..families.table import TableFamily
+from ..kernels.data import Array, Floats
+from ..statistics.table import TableStatistics
+from .table import Table
+
+if TYPE_CHECKING:
+    from .classifier import Classifier
+
+
+def summary(model: Classifier) -> Table:
+    """One row per column, then one per block and per view past single columns."""
+    family, statistics = model.family, model.state.statistics
+    assert isinstance(family, TableFamily) and family.choices is not None
+    shown = [_row(family, statistics, j) for j in range(len(family.names))]
+    weight, more = _weights(model, len(shown))
+    for block in family.blocks:
+        names = ", ".join(str(family.names[j]) for j in block.columns)
+        shown.append([names, type(block.family).__name__, "", np.nan, np.nan, "a block"])
+    shown += [[name, "view", "", np.nan, np.nan, ""] for name in more]
+    column, kind, parameters, bits, missing, note = (list(part) for part in zip(*shown, strict=True))
+    return Table(
+        {
+            "column": _objects(column),
+            "family": _objects(kind),
+            "parameters": _objects(parameters),
+            "weight": weight,
+            "bits": np.array(bits),
+            "missing": np.array(missing),
+            "note": _objects(note),
+        }
+    )
+
+
+def _row(family: TableFamily, statistics: TableStatistics, j: int) -> list[object]:
+    assert family.choices is not None
+    choice, rows = family.choices[j], float(statistics.rows.sum())
+    missing = 1.0 - float(statistics.observed(j).sum()) / rows if rows > 0 else np.nan
+    if choice.model is None:
+        return [str(family.names[j]), "-", "", 0.0, missing, choice.note]
+    model = choice.model
+    return [str(family.names[j]), model.family, model.describe(), _bits(statistics, choice.losses), missing, choice.note]
+
+
+def _bits(statistics: TableStatistics, losses: dict[str, float]) -> float:
+    """What the best family tells about the class, beyond the shares of the classes, in bits."""
+    rows = statistics.rows
+    log_prior = np.log((rows + 1.0) / (rows.sum() + len(rows)))
+    entropy = -float(rows @ log_prior) / max(float(rows.sum()), 1e-300)
+    return max(0.0, entropy - min(losses.values())) / float(np.log(2.0))
+
+
+def _weights(model: Classifier, n_columns: int) -> tuple[Floats, list[str]]:
+    """The weight of every row of the summary, and the names of the views past columns and blocks."""
+    family = model.family
+    assert isinstance(family, TableFamily) and family.choices is not None
+    views = None if model.blend is None else model.blend.views
+    if views is None:
+        own = [0.0 if choice.model is None else 1.0 for choice in family.choices]
+        return np.array([*own, *[1.0] * len(family.blocks)]), []
+    further = views.mixture.weight[len(views.columns) :].mean(axis=1)
+    return np.concatenate([views.column_weight(n_columns), further]), views.names
+
+
+def _objects(values: list[object]) -> Array:
+    out = np.empty(len(values), dtype=object)
+    out[:] = values
+    return out

@@ -1,0 +1,105 @@
+"""A table seen in several ways at once: its columns one by one, pairs and triples of them, and all numbers together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...families import Batch
+from ...families.table_likelihood import TableLikelihood
+from ...kernels import Kernels
+from ...kernels.data import Array, Floats, chunks
+from .base import View
+from .look import Look
+from .make import make_views
+from .mixture import LEAST_SIZE, Mixture, fit_mixture
+
+if TYPE_CHECKING:
+    from ..smoothing import Seen
+
+# The ridge of a view; that of a column grows with the root of their number.
+RIDGE = 4.0
+# Scores (views × rows × classes) that the weights are fitted on; beyond that, on fewer rows.
+_MOST_SCORES = 1 << 25
+_MOST_ROWS = 20_000
+
+
+@dataclass(frozen=True)
+class Blended:
+    """The views and their weights. Of the views, the columns come first, then blocks, then those past independence."""
+
+    columns: tuple[int, ...]  # the columns that have a model
+    n_blocks: int
+    look: Look
+    views: tuple[View, ...]
+    mixture: Mixture
+
+    @property
+    def names(self) -> list[str]:
+        """Of the views past single columns and blocks."""
+        return [view.name for view in self.views]
+
+    def column_weight(self, n_columns: int) -> Floats:
+        """The weight of every column, averaged over the classes; 0 for those without a model."""
+        out = np.zeros(n_columns)
+        out[list(self.columns)] = self.mixture.weight[: len(self.columns)].mean(axis=1)
+        return out
+
+    def scores(self, likelihood: TableLikelihood, data: Any, kernels: Kernels) -> Floats:
+        """Of rows under every class, ``(rows, classes)``."""
+        parts = [self._scores(likelihood, part, kernels) for _, _, part in chunks(data)]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _scores(self, likelihood: TableLikelihood, data: Any, kernels: Kernels) -> Floats:
+        columns = likelihood.each_column(data, kernels)
+        return self.mixture.scores(self._all(columns, [view.scores(self.look.see(data, kernels)) for view in self.views]))
+
+    def _all(self, columns: Floats, views: list[Floats]) -> Floats:
+        together = np.concatenate([columns, np.stack(views)]) if views else columns
+        return together[self.mixture.used]
+
+    def left_out(self, scores: Floats) -> Floats:
+        """Of rows from their left-out scores under all views, ``(views, rows, classes)``."""
+        return self.mixture.scores(scores[self.mixture.used])
+
+
+def left_out_views(
+    blended: Blended, likelihood: TableLikelihood, batch: Batch, share: Floats, kernels: Kernels
+) -> Floats:
+    """Left-out scores of rows under all views, ``(views, rows, classes)``.
+
+    ``share`` is the weight that each row has in the views, which are made from the sample; 0 where it is not in it.
+    """
+    parts = [likelihood.each_left_out(batch, kernels)]
+    if blended.views:
+        looked = blended.look.see(batch.data, kernels)
+        parts += [view.left_out(looked, batch.classes, share)[None] for view in blended.views]
+    return np.concatenate(parts)
+
+
+def fit_blended(likelihood: TableLikelihood, seen: Seen, order: int, kernels: Kernels) -> tuple[Blended, Floats, Array]:
+    """The views, their weights, the left-out scores these were fitted on, and of which of the rows."""
+    blended = make_views(likelihood, seen, order, kernels)
+    n_views = len(likelihood.shown) + len(likelihood.blocks) + len(blended.views)
+    rows = few_rows(len(seen.case_weight), n_views * seen.batch.n_classes)
+    some = seen if len(rows) == len(seen.case_weight) else seen.take(rows, seen.multiplicity[rows])
+    scores = left_out_views(blended, likelihood, some.batch, some.case_weight / some.multiplicity, kernels)
+    return replace(blended, mixture=weigh(blended, scores.copy(), some)), scores, rows
+
+
+def weigh(blended: Blended, scores: Floats, seen: Seen) -> Mixture:
+    """Weights from left-out scores, which are used up."""
+    n_columns = len(blended.columns)
+    single = np.arange(len(scores)) < n_columns
+    ridge = np.where(single, RIDGE * np.sqrt(max(1, n_columns)), RIDGE)
+    return fit_mixture(scores, seen.batch.classes, seen.case_weight, ridge, np.where(single, LEAST_SIZE, 0.0))
+
+
+def few_rows(n_rows: int, n_scores: int) -> Array:
+    """Rows evenly spaced, as many as are worth their cost."""
+    most = min(_MOST_ROWS, max(200, _MOST_SCORES // max(1, n_scores)))
+    if n_rows <= most:
+        return np.arange(n_rows)
+    return np.arange(most) * n_rows // most

@@ -1,0 +1,152 @@
+"""How views see a row: every column as one of at most 64 codes, made from the summaries and frozen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from ...encoding.table import Column, Columns
+from ...kernels import Kernels
+from ...kernels.data import Array, Dense, Floats
+from ...statistics.grid import Cells
+from ...statistics.table import TableStatistics
+
+MICRO_BINS = 64
+# Numbers beyond these shares of the rows are taken for the ones at them.
+_TAILS = (0.005, 0.995)
+
+
+class Looked(NamedTuple):
+    """Rows as views see them."""
+
+    codes: Array  # (rows, columns) int32; column j has codes 0 … size - 1, then "missing", then "unseen"
+    numbers: Floats  # (rows, number columns), NaN where missing
+
+
+@dataclass(frozen=True)
+class ColumnLook:
+    """The codes of one column."""
+
+    column: int  # its position in the table
+    count: Floats  # weight of each code, all classes together
+    cuts: Floats | None = None  # of a number column
+    labels: Array | None = None  # of a category column
+    tails: tuple[float, float] = (0.0, 0.0)
+    centre: float = 0.0  # mean and spread of the numbers without their tails
+    spread: float = 1.0
+
+    @property
+    def size(self) -> int:
+        return len(self.count)
+
+    @cached_property
+    def rank(self) -> Floats:
+        """The middle of each code's stretch of the rows in order, between 0 and 1."""
+        total = max(float(self.count.sum()), 1e-300)
+        return np.asarray((np.cumsum(self.count) - self.count / 2) / total)
+
+    @property
+    def is_number(self) -> bool:
+        return self.cuts is not None
+
+    @cached_property
+    def normal_scores(self) -> Floats:
+        """Of each code of a number column, then of a missing cell: the normal quantile of its rank, standardised."""
+        from scipy.special import ndtri
+
+        quantile = ndtri(np.clip(self.rank, 1e-3, 1 - 1e-3))
+        share = self.count / max(float(self.count.sum()), 1e-300)
+        mean = share @ quantile
+        spread = np.sqrt(share @ (quantile - mean) ** 2) or 1.0
+        return np.concatenate([(quantile - mean) / spread, [0.0, 0.0]])
+
+    def standard(self, numbers: Floats) -> Floats:
+        """Numbers without their tails, standardised; missing ones are 0."""
+        out = (np.clip(numbers, *self.tails) - self.centre) / self.spread
+        return np.where(np.isnan(out), 0.0, out)
+
+
+@dataclass(frozen=True)
+class Look:
+    """The columns that views see."""
+
+    columns: tuple[ColumnLook, ...]
+
+    @classmethod
+    def of(cls, statistics: TableStatistics, which: list[int]) -> Look:
+        """From the summaries of the columns ``which``."""
+        return cls(tuple(_look(statistics, j) for j in which))
+
+    @property
+    def sizes(self) -> Array:
+        """Codes of each column without "missing" and "unseen"."""
+        return np.array([column.size for column in self.columns], dtype=np.int64)
+
+    def see(self, data: Columns, kernels: Kernels) -> Looked:
+        """Rows as views see them."""
+        codes = np.empty((data.n_rows, len(self.columns)), dtype=np.int32)
+        number = [(i, column) for i, column in enumerate(self.columns) if column.is_number]
+        numbers = np.empty((data.n_rows, len(number)))
+        if number:
+            cells = Dense.of(tuple(_numbers(data.columns[column.column]) for _, column in number))
+            numbers = cells.floats()
+            found = kernels.cell_codes(cells, [column.cuts for _, column in number])
+            for k, (i, column) in enumerate(number):
+                codes[:, i] = np.where(found[:, k] < 0, column.size, found[:, k])
+        for i, column in enumerate(self.columns):
+            if not column.is_number:
+                codes[:, i] = _category_codes(data.columns[column.column], column)
+        return Looked(codes, numbers)
+
+
+def _numbers(column: Column) -> Array:
+    return column.values
+
+
+def _category_codes(column: Column, look: ColumnLook) -> Array:
+    if column.labels is None:
+        return np.full(len(column.values), look.size, dtype=np.int32)
+    place = {label: i for i, label in enumerate(look.labels.tolist() if look.labels is not None else [])}
+    codes = [place.get(label, look.size + 1) for label in column.labels.tolist()]
+    return np.array([*codes, look.size], dtype=np.int32)[column.values]
+
+
+def _look(statistics: TableStatistics, j: int) -> ColumnLook:
+    place = statistics.place(j)
+    if statistics.kinds[j] == "category":
+        count = statistics.categories.column(place).sum(axis=0)
+        return ColumnLook(j, count, labels=statistics.categories.labels[place])
+    return _number_look(j, statistics.grid.column(place))
+
+
+def _number_look(j: int, cells: Cells) -> ColumnLook:
+    weight = cells.count.sum(axis=1)
+    last = micro_bins(weight)
+    middle = cells.low / 2 + cells.high / 2
+    low, high = np.interp(_TAILS, np.cumsum(weight) / weight.sum(), middle) if len(weight) else (0.0, 0.0)
+    inside = np.clip(middle, low, high)
+    share = weight / max(float(weight.sum()), 1e-300)
+    centre = float(share @ inside)
+    spread = float(np.sqrt(share @ (inside - centre) ** 2)) or 1.0
+    cuts = between(cells.high[last[:-1]], cells.low[last[:-1] + 1])
+    count = np.add.reduceat(weight, np.concatenate([[0], last[:-1] + 1])) if len(weight) else weight
+    return ColumnLook(j, count, cuts, tails=(float(low), float(high)), centre=centre, spread=spread)
+
+
+def micro_bins(weight: Floats, most: int = MICRO_BINS) -> Array:
+    """The last cell of each of at most ``most`` stretches of about equal weight."""
+    if len(weight) <= most:
+        return np.arange(len(weight))
+    ends = np.cumsum(weight)
+    steps = ends[-1] * np.arange(1, most) / most
+    last = np.searchsorted(ends, steps * (1 - 1e-12))
+    return np.unique(np.concatenate([last, [len(weight) - 1]]))
+
+
+def between(low: Floats, high: Floats) -> Floats:
+    """A number above ``low`` and not above ``high``."""
+    middle = low / 2 + high / 2
+    return np.where(middle > low, middle, high)

@@ -1,0 +1,126 @@
+"""Weights for views of the same rows, from scores of rows that were left out: one convex problem.
+
+A view's scores are centred over the classes and divided by their own size, so that one ridge suits all. The weights are
+at least 0, one per view and class; those of a view are tied to their mean, and a bias is added per class:
+
+    Σ_i v_i · -log softmax(b + Σ_v w_v · F_vi)[class of i]  +  ½ Σ_v ridge_v (mean(w_v)² + TIE Σ_k (w_vk - mean)²)  +  ½ Σ_k b_k²
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...kernels.data import Array, Floats
+
+# How strongly the weights that a view has for the classes are held together.
+TIE = 2.0
+# Scores smaller than this are noise, not to be blown up to the size of others.
+LEAST_SIZE = 0.1
+_STEPS = 150
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """What was fitted: the size and the largest score of each view, weights ``(views, classes)`` and biases."""
+
+    size: Floats
+    limit: Floats
+    weight: Floats
+    bias: Floats
+
+    @property
+    def used(self) -> Array:
+        """Which views have any weight."""
+        return np.asarray(self.weight.any(axis=1))
+
+    def scores(self, views: Floats) -> Floats:
+        """The scores of rows, ``(rows, classes)``, from those of the views that are used, ``(views, rows, classes)``.
+
+        No score goes beyond what was seen when the weights were fitted: of a value that nobody met, views say wild
+        things.
+        """
+        used = self.used
+        limit = self.limit[used, None, None]
+        shown = np.clip(_centred(views) / self.size[used, None, None], -limit, limit)
+        return np.asarray(np.einsum("vik,vk->ik", shown, self.weight[used]) + self.bias)
+
+
+def fit_mixture(views: Floats, classes: Array, weight: Floats, ridge: Floats, least: Floats) -> Mixture:
+    """From the left-out scores of rows, ``(views, rows, classes)``, which are changed in place.
+
+    ``ridge`` and ``least``, the least size, are those of each view; rows count by their ``weight``.
+    """
+    views -= views.mean(axis=2, keepdims=True)
+    share = weight / weight.sum()
+    mean_square = np.einsum("vik,vik,i->v", views, views, share) / views.shape[2]
+    size = np.maximum(np.sqrt(mean_square), np.maximum(least, 1e-9))
+    views /= size[:, None, None]
+    limit = np.abs(views).max(axis=(1, 2))
+    weights, bias = _solve(views, classes, weight, ridge)
+    return Mixture(size, limit, weights, bias)
+
+
+def _centred(views: Floats) -> Floats:
+    return np.asarray(views - views.mean(axis=2, keepdims=True))
+
+
+def _solve(views: Floats, classes: Array, weight: Floats, ridge: Floats) -> tuple[Floats, Floats]:
+    """One weight a view first; with more than two classes, from there one a view and class."""
+    n_views, n_rows, n_classes = views.shape
+    flat = views.reshape(n_views, n_rows * n_classes)
+    loss = _Loss(classes, weight, n_classes)
+
+    def common(point: Floats) -> tuple[float, Floats]:
+        w, b = point[:n_views], point[n_views:]
+        value, slope = loss((w @ flat).reshape(n_rows, n_classes) + b)
+        gradient = np.concatenate([flat @ slope.ravel() + ridge * w, slope.sum(axis=0) + b])
+        return value + 0.5 * float(ridge @ (w * w) + b @ b), gradient
+
+    point = _least(common, np.zeros(n_views + n_classes), n_views)
+    weights, bias = np.repeat(point[:n_views, None], n_classes, axis=1), point[n_views:]
+    if n_classes == 2:
+        return weights, bias
+    by_class = np.ascontiguousarray(views.transpose(2, 1, 0))  # (classes, rows, views)
+
+    def free(point: Floats) -> tuple[float, Floats]:
+        w, b = point[:-n_classes].reshape(n_views, n_classes), point[-n_classes:]
+        value, slope = loss(np.matmul(by_class, w.T[:, :, None])[:, :, 0].T + b)
+        mean = w.mean(axis=1, keepdims=True)
+        apart = w - mean
+        pull = ridge[:, None] * (mean / n_classes + TIE * apart)
+        gradient = np.matmul(slope.T[:, None, :], by_class)[:, 0].T + pull
+        penalty = ridge @ (mean[:, 0] ** 2 + TIE * (apart**2).sum(axis=1)) + b @ b
+        return value + 0.5 * float(penalty), np.concatenate([gradient.ravel(), slope.sum(axis=0) + b])
+
+    point = _least(free, np.concatenate([weights.ravel(), bias]), n_views * n_classes)
+    return point[:-n_classes].reshape(n_views, n_classes), point[-n_classes:]
+
+
+class _Loss:
+    """The weighted log-loss of scores, and its slope."""
+
+    def __init__(self, classes: Array, weight: Floats, n_classes: int) -> None:
+        self.place = np.arange(len(classes)) * n_classes + classes
+        self.weight = weight
+
+    def __call__(self, scores: Floats) -> tuple[float, Floats]:
+        top = scores.max(axis=1, keepdims=True)
+        share = np.exp(scores - top)
+        total = share.sum(axis=1, keepdims=True)
+        value = float(self.weight @ (np.log(total[:, 0]) + top[:, 0] - scores.ravel()[self.place]))
+        share /= total
+        share.ravel()[self.place] -= 1.0
+        share *= self.weight[:, None]
+        return value, share
+
+
+def _least(function: Callable[[Floats], tuple[float, Floats]], start: Floats, n_weights: int) -> Floats:
+    """The least point whose weights, the first of its numbers, are at least 0."""
+    from scipy.optimize import minimize
+
+    bounds = [(0.0, None)] * n_weights + [(None, None)] * (len(start) - n_weights)
+    found = minimize(function, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": _STEPS})
+    return np.asarray(found.x)

@@ -1,0 +1,139 @@
+"""What one pass over a table leaves: moments and a grid of its numbers, counts of its categories, blocks by request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..encoding.table import Kind
+from ..exceptions import InputError
+from ..kernels.data import Array, Floats
+from .base import Statistics
+from .categories import CategoryCounts
+from .grid import Grid
+from .moments import Moments
+
+
+@dataclass(frozen=True)
+class TableStatistics:
+    """Everything that any model of any column may ask for, so that summaries made apart add whatever was chosen.
+
+    The kind of a column that held nothing but holes is "missing", and joins with either other kind.
+    """
+
+    rows: Floats
+    names: tuple[Any, ...]
+    kinds: tuple[Kind, ...]
+    moments: Moments  # of the number columns, in order, as is the grid
+    grid: Grid
+    categories: CategoryCounts  # of the category columns, in order
+    blocks: tuple[Statistics, ...] = ()  # of columns modelled together, in the order of the plan
+
+    def place(self, j: int) -> int:
+        """Where column ``j`` stands among those of its kind."""
+        return self.kinds[:j].count(self.kinds[j])
+
+    def observed(self, j: int) -> Floats:
+        """Weight of the known cells of a column, per class."""
+        if self.kinds[j] == "number":
+            return self.moments.weight[:, self.place(j)]
+        if self.kinds[j] == "category":
+            return np.asarray(self.categories.column(self.place(j)).sum(axis=1))
+        return np.zeros(len(self.rows))
+
+    def merge(self, other: TableStatistics) -> TableStatistics:
+        return self._joined(other, "merge")
+
+    def forget(self, other: TableStatistics) -> TableStatistics:
+        return self._joined(other, "forget")
+
+    def without(self, other: TableStatistics) -> TableStatistics:
+        return self._joined(other, "without")
+
+    def _joined(self, other: TableStatistics, verb: str) -> TableStatistics:
+        kinds = join_kinds(self.names, self.kinds, other.kinds)
+        a, b = self.spread(kinds), other.spread(kinds)
+        moments = getattr(a.moments, verb)(b.moments)
+        parts = [getattr(mine, verb)(theirs) for mine, theirs in ((a.grid, b.grid), (a.categories, b.categories))]
+        blocks = tuple(getattr(mine, verb)(theirs) for mine, theirs in zip(a.blocks, b.blocks, strict=True))
+        return TableStatistics(moments.rows, self.names, kinds, moments, *parts, blocks)
+
+    def spread(self, kinds: tuple[Kind, ...]) -> TableStatistics:
+        """The same with other kinds: columns of holes become columns of numbers or of categories without any."""
+        if kinds == self.kinds:
+            return self
+        numbers = _sources(self.kinds, kinds, "number")
+        labels = tuple(
+            self.categories.labels[i] if i >= 0 else np.empty(0, dtype=object)
+            for i in _sources(self.kinds, kinds, "category")
+        )
+        categories = replace(self.categories, labels=labels)
+        return replace(
+            self, kinds=kinds, moments=self.moments.spread(numbers), grid=self.grid.spread(numbers),
+            categories=categories,
+        )  # fmt: skip
+
+    def lost_digits(self, before: TableStatistics) -> bool:
+        return self.moments.lost_digits(before.moments)
+
+    def take(self, classes: Array) -> TableStatistics:
+        return self._each("take", classes)
+
+    def together(self) -> TableStatistics:
+        return self._each("together")
+
+    def discount(self, factor: float) -> TableStatistics:
+        return self._each("discount", factor)
+
+    def reindex(self, positions: Array, size: int) -> TableStatistics:
+        return self._each("reindex", positions, size)
+
+    def _each(self, verb: str, *args: Any) -> TableStatistics:
+        moments, grid, categories = (
+            getattr(part, verb)(*args) for part in (self.moments, self.grid, self.categories)
+        )
+        blocks = tuple(getattr(block, verb)(*args) for block in self.blocks)
+        return TableStatistics(moments.rows, self.names, self.kinds, moments, grid, categories, blocks)
+
+    def only(self, j: int) -> TableStatistics:
+        numbers = [self.place(j)] if self.kinds[j] == "number" else []
+        categories = [self.place(j)] if self.kinds[j] == "category" else []
+        places = [slice(*self.categories.offsets[[i, i + 1]]) for i in categories]
+        count = [self.categories.count[:, place] for place in places] or [np.zeros((len(self.rows), 0))]
+        labels = tuple(self.categories.labels[i] for i in categories)
+        return TableStatistics(
+            self.rows, (self.names[j],), (self.kinds[j],), self.moments.spread(numbers), self.grid.spread(numbers),
+            CategoryCounts(self.rows, labels, count[0]),
+        )  # fmt: skip
+
+    def arrays(self) -> dict[str, Any]:
+        own = {"rows": self.rows, "names": self.names, "kinds": self.kinds, "blocks": self.blocks}
+        return own | {name: getattr(self, name) for name in ("moments", "grid", "categories")}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Any]) -> TableStatistics:
+        return cls(**arrays)
+
+
+def join_kinds(names: tuple[Any, ...], a: tuple[Kind, ...], b: tuple[Kind, ...]) -> tuple[Kind, ...]:
+    """The kinds of both; numbers here and texts there cannot be one column."""
+    joined = []
+    for name, mine, theirs in zip(names, a, b, strict=True):
+        if "missing" not in (mine, theirs) and mine != theirs:
+            raise InputError(
+                f"column {name!r} held {_plural(mine)} and now holds {_plural(theirs)}; give it one type, or pass "
+                f"columns={{{name!r}: 'categorical'}} from the start to take its numbers as categories"
+            )
+        joined.append(theirs if mine == "missing" else mine)
+    return tuple(joined)
+
+
+def _plural(kind: Kind) -> str:
+    return {"number": "numbers", "category": "categories", "missing": "nothing"}[kind]
+
+
+def _sources(before: tuple[Kind, ...], after: tuple[Kind, ...], kind: Kind) -> list[int]:
+    """For each column of a kind, where it stood among those of its kind before; -1 where it was all holes."""
+    return [before[:j].count(kind) if before[j] == kind else -1 for j, now in enumerate(after) if now == kind]
