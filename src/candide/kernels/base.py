@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from .binades import GridTable
 from .data import Array, Data, Dense, Floats, Positions, Sparse
 
 
@@ -142,6 +144,12 @@ class Kernels(Protocol):
     def count_codes(
         self, codes: Dense, classes: Positions, weight: Floats | None, n_classes: int, offsets: Array
     ) -> Floats: ...
+
+    def grid(self, data: Dense, classes: Positions, weight: Floats | None, n_classes: int, limit: int) -> GridTable:
+        """Numbers by cells, of which at most ``limit`` in a binade are occupied."""
+
+    def cell_codes(self, data: Dense, cuts: Sequence[Floats]) -> Positions:
+        """How many of its column's cuts, which ascend, are at most the cell: ``(rows, columns)``; missing is -1."""
 
     def linear_scores(self, data: Data, table: LinearTable, base: Floats, threshold: float | None) -> Floats: ...
 
