@@ -130,13 +130,13 @@ def _encode_column(
             f"{name} holds numbers that are not whole (first: {column[row]} at row {row}); each distinct value is "
             "taken as a category; for measurements use GaussianNB"
         )
-    known, index, positions = _distinct(column, name, kernels)
+    known, index, positions = distinct_values(column, name, kernels)
     codes = np.full(len(column), -1, dtype=np.int64)
     codes[known] = positions
     return codes, index.labels
 
 
-def _distinct(column: Array, name: str, kernels: Kernels) -> tuple[Array, Index, Array]:
+def distinct_values(column: Array, name: str, kernels: Kernels) -> tuple[Array, Index, Array]:
     """Which rows are known, the distinct values of those, and the position of each."""
     if column.dtype == np.uint64 and (column > np.iinfo(np.int64).max).any():
         column = column.astype(object)
@@ -224,7 +224,7 @@ def look_up(data: Dense, lookups: tuple[Lookup, ...], kernels: Kernels) -> Dense
 
 
 def _look_up_column(column: Array, name: str, lookup: Lookup, kernels: Kernels) -> Array:
-    known, index, positions = _distinct(column, name, kernels)
+    known, index, positions = distinct_values(column, name, kernels)
     _same_kind(index.labels, lookup.labels, name)
     places = index.positions_in(Index(lookup.labels))
     place = np.array([lookup.slot(*pair) for pair in zip(index.labels.tolist(), places, strict=True)], dtype=np.int64)

@@ -13,9 +13,9 @@ from ..kernels import default as default_kernels
 from ..kernels.data import Array, Data, Dense, Floats, Sparse
 
 # Types that cross to the kernels as they are; all others become doubles first.
-_DIRECT = {np.dtype(t) for t in ("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?")}
+DIRECT = {np.dtype(t) for t in ("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?")}
 # More columns than this cross as one array: handling each on its own would cost more than the copy.
-_MANY_COLUMNS, _SOME_COLUMNS = 512, 64
+_MANY_COLUMNS, SOME_COLUMNS = 512, 64
 
 Rows = TypeVar("Rows", bound=Any)
 
@@ -27,7 +27,7 @@ def read_numbers(X: Any) -> Data:
     array([[ 1.,  2.],
            [ 3., nan]])
     """
-    if type(X) is np.ndarray and X.ndim == 2 and X.dtype in _DIRECT and X.flags.aligned:
+    if type(X) is np.ndarray and X.ndim == 2 and X.dtype in DIRECT and X.flags.aligned:
         return not_empty(Dense(X, *X.shape))
     if is_sparse(X):
         return not_empty(_sparse_numbers(X))
@@ -38,7 +38,7 @@ def read_numbers(X: Any) -> Data:
 
 
 def _frame_numbers(frame: Any) -> Dense:
-    values, names = _as_one(frame), tuple(frame.columns)
+    values, names = as_one(frame), tuple(frame.columns)
     if values is not None:
         return Dense.of(values, names)
     columns = tuple(number_column(series, series.name) for series in frame.iter_columns())
@@ -46,17 +46,17 @@ def _frame_numbers(frame: Any) -> Dense:
     return Dense.of(data.floats(), names) if len(columns) > _MANY_COLUMNS else data
 
 
-def _as_one(frame: Any) -> Array | None:
+def as_one(frame: Any) -> Array | None:
     """A frame that is one array inside, or cheaply made one: asking each of many columns takes longer than the rest."""
     native = frame.to_native()
     if frame.implementation.is_pandas() and len(frame.columns):
         first = native.dtypes.iloc[0]
-        alike = isinstance(first, np.dtype) and first in _DIRECT and bool((native.dtypes == first).all())
+        alike = isinstance(first, np.dtype) and first in DIRECT and bool((native.dtypes == first).all())
         return aligned(native.to_numpy()) if alike else None
-    many = frame.implementation.is_polars() and len(frame.columns) > _SOME_COLUMNS
+    many = frame.implementation.is_polars() and len(frame.columns) > SOME_COLUMNS
     if many and all(dtype.is_numeric() for dtype in frame.schema.dtypes()):
         values = native.to_numpy()
-        return aligned(values) if values.dtype in _DIRECT else None
+        return aligned(values) if values.dtype in DIRECT else None
     return None
 
 
@@ -153,7 +153,7 @@ def number_column(series: Any, name: str) -> Array:
         what = f"column {name!r} holds dates or times ({dtype})"
         raise InputError(f"{what}; pass numbers, such as days since a fixed day")
     values = series_array(series)
-    if values.ndim == 1 and values.dtype in _DIRECT:
+    if values.ndim == 1 and values.dtype in DIRECT:
         return aligned(values)
     return _from_objects(np.asarray(values, dtype=object), name)
 
@@ -169,13 +169,13 @@ def missing_cells(column: Array) -> Array:
 
 def is_missing(value: Any) -> bool:
     """None, NaN, NaT and pandas' NA."""
-    if isinstance(value, float):
+    if isinstance(value, (float, np.datetime64, np.timedelta64)):
         return bool(value != value)
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _numbers(values: Array) -> Array:
-    if values.dtype in _DIRECT:
+    if values.dtype in DIRECT:
         return aligned(values)
     if values.dtype.kind in "mM":
         raise InputError(f"X holds dates or times ({values.dtype}); pass numbers, such as days since a fixed day")
@@ -203,12 +203,16 @@ def _from_objects(values: Array, name: str | int) -> Floats:
         except ValueError:
             texts.append(row)
     if texts:
-        count = f"{len(texts)} text value{'s' if len(texts) > 1 else ''}"
         raise InputError(
-            f"column {name!r} holds {count} (first: {values[texts[0]]!r} at row {texts[0]}); this model needs numbers; "
-            "clean the values, or use CategoricalNB for categories"
+            f"{found_texts(name, len(texts), values[texts[0]], texts[0])}; this model needs numbers; clean the values, "
+            "or use CategoricalNB for categories"
         )
     return out
+
+
+def found_texts(name: Any, n_texts: int, first: Any, row: int) -> str:
+    """What is wrong with a column of numbers that holds texts."""
+    return f"column {name!r} holds {n_texts} text value{'s' if n_texts > 1 else ''} (first: {first!r} at row {row})"
 
 
 def _sparse_numbers(X: Any) -> Sparse:
@@ -227,7 +231,7 @@ def _numeric_sparse(X: Any) -> Any:
         raise InputError(f"Expected 2D array, got a sparse array of shape {X.shape}; Reshape your data: rows × columns")
     if X.dtype.kind == "c":
         raise InputError(f"Complex data not supported: X is of type {X.dtype}; pass real numbers")
-    return X if X.dtype in _DIRECT else X.astype(np.float64)
+    return X if X.dtype in DIRECT else X.astype(np.float64)
 
 
 def not_empty(data: Rows) -> Rows:

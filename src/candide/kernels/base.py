@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from .binades import GridTable
 from .data import Array, Data, Dense, Floats, Positions, Sparse
+
+# The strength of what a column says given one other, where a pair of columns backs off to it.
+BACK_STRENGTH = 2.0
 
 
 class Findings(NamedTuple):
@@ -124,6 +129,22 @@ class LogSums(NamedTuple):
     cells: Floats  # the sum of each row
 
 
+class PairTable(NamedTuple):
+    """Weights of rows by two slots at a time; a slot is one code of one column."""
+
+    joint: Floats  # (classes, slots, slots); of a slot with itself the weight of its rows
+    rows: Floats  # (classes,)
+    spare: Floats  # (columns,) pseudo-counts of a column's codes in all, ½ each
+
+
+class TripleTable(NamedTuple):
+    """Weights of rows by the slots of two columns together, and by those of a third."""
+
+    singles: PairTable
+    columns: Positions  # (pairs, 2) which two columns a pair joins
+    joint: Floats  # (classes, joint slots, slots)
+
+
 class Kernels(Protocol):
     """The loops over rows. Missing cells are NaN (codes: below 0); classes are positions of type int32."""
 
@@ -142,6 +163,12 @@ class Kernels(Protocol):
     def count_codes(
         self, codes: Dense, classes: Positions, weight: Floats | None, n_classes: int, offsets: Array
     ) -> Floats: ...
+
+    def grid(self, data: Dense, classes: Positions, weight: Floats | None, n_classes: int, limit: int) -> GridTable:
+        """Numbers by cells, of which at most ``limit`` in a binade are occupied."""
+
+    def cell_codes(self, data: Dense, cuts: Sequence[Floats]) -> Positions:
+        """How many of its column's cuts, which ascend, are at most the cell: ``(rows, columns)``; missing is -1."""
 
     def linear_scores(self, data: Data, table: LinearTable, base: Floats, threshold: float | None) -> Floats: ...
 
@@ -202,6 +229,34 @@ class Kernels(Protocol):
         self, data: Data, classes: Positions, weight: Floats | None, location: Floats, strength: Floats, shape: Floats,
         scale: Floats, extra: float, floor: float, base: Floats,
     ) -> Floats: ...  # fmt: skip
+
+    # Columns together. Rows are ``(rows, columns)`` of slots; parents are slots too, or those of pairs of columns.
+
+    def joint_counts(
+        self, parents: Positions, slots: Positions, classes: Positions, weight: Floats | None,
+        shape: tuple[int, int, int],
+    ) -> Floats:  # fmt: skip
+        """The weight of rows by class, parent and slot."""
+
+    def joint_scores(self, parents: Positions, slots: Positions, table: Floats) -> Floats:
+        """log Σ over parents exp Σ over slots of ``table``, which is (parents, slots, classes)."""
+
+    def own_pair_scores(
+        self, slots: Positions, classes: Positions, weight: Floats, table: PairTable, strength: float
+    ) -> Floats:
+        """log Σ_u p(u | class) Π_j p(j | u, class) over columns u and j, without the row's weight in the counts.
+
+        p(j | class) = (count + ½) / (rows + spare); p(j | u, class) = (count + strength · p(j | class)) / (count of u +
+        strength).
+        """
+
+    def own_triple_scores(
+        self, parents: Positions, slots: Positions, classes: Positions, weight: Floats, table: TripleTable,
+        strength: float,
+    ) -> Floats:  # fmt: skip
+        """The same over pairs of columns u = (s, t). There p(j | u, class) backs off to the mean of p(j | s, class) and
+        p(j | t, class), which have BACK_STRENGTH, and p(u | class) to the product of p(s | class) and p(t | class).
+        """
 
     # Changes of such scores in their places, ``(rows, classes)``.
 

@@ -5,15 +5,18 @@ The border itself checks shapes and types of all arrays and releases the interpr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from . import _core
 from .base import Extent, FactoredTable, Findings, LinearTable, MomentTable, PickTable, StudentTable, Tally
+from .binades import GridTable
 from .data import Array, Data, Dense, Floats, Positions, Sparse
 from .native_left_out import LeftOutNative, cells, dense_values
 from .places import refuse, well_formed
+from .reference_dependence import DependenceReference
 
 # Up to this many cells (32 MB) a table of classes × columns is dense whatever it holds.
 DENSE_CELLS = 1 << 22
@@ -25,7 +28,7 @@ BYTE_CELLS = 1 << 11
 _CELLS = {name: number for number, name in enumerate(_core.CELLS)}
 
 
-class Native(LeftOutNative):
+class Native(LeftOutNative, DependenceReference):
     """The C++ kernels with a number of threads. Results do not depend on that number."""
 
     def encode_labels(self, values: Array) -> tuple[Array, Positions] | None:
@@ -106,6 +109,16 @@ class Native(LeftOutNative):
         counts = np.zeros((n_classes, int(offsets[-1])))
         _core.count_codes(codes.values, classes, weight, offsets, self.n_threads, counts)
         return counts
+
+    def grid(self, data: Dense, classes: Positions, weight: Floats | None, n_classes: int, limit: int) -> GridTable:
+        from .reference import Reference
+
+        return Reference().grid(data, classes, weight, n_classes, limit)
+
+    def cell_codes(self, data: Dense, cuts: Sequence[Floats]) -> Positions:
+        from .reference import Reference
+
+        return Reference().cell_codes(data, cuts)
 
     def linear_scores(self, data: Data, table: LinearTable, base: Floats, threshold: float | None) -> Floats:
         scores = np.empty((data.n_rows, len(base)))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from .base import Extent, FactoredTable, LinearTable, LogSums, MomentTable, PickTable, StudentTable, Tally
+from .binades import Cells, GridTable, keys_of, paired
 from .data import Array, Data, Dense, Floats, Positions, Sparse
+from .reference_dependence import DependenceReference
 from .reference_left_out import LeftOutReference, log_rising, own_log_sums, usable
 
 
-class Reference(LeftOutReference):
+class Reference(LeftOutReference, DependenceReference):
     """Plain NumPy, one thread, no concern for memory. Counts agree with ``Native`` exactly, sums to rounding."""
 
     def encode_labels(self, values: Array) -> tuple[Array, Positions] | None:
@@ -57,6 +61,24 @@ class Reference(LeftOutReference):
             code, known = _codes(column)
             np.add.at(counts, (classes[known], offsets[j] + code[known]), row_weight[known])
         return counts
+
+    def grid(self, data: Dense, classes: Positions, weight: Floats | None, n_classes: int, limit: int) -> GridTable:
+        from scipy.sparse import csr_array
+
+        x = usable(data)
+        row_weight = np.ones(len(x)) if weight is None else weight
+        j, row = np.nonzero((~np.isnan(x) & (row_weight > 0)[:, None]).T)
+        key = keys_of(x[row, j])
+        order = np.lexsort((key, j))
+        cells, place = paired(Cells(j, key, np.zeros(len(j), dtype=np.uint8)).take(order), limit)
+        row = row[order]
+        sums = csr_array((row_weight[row], (place, classes[row])), shape=(len(cells.key), n_classes))
+        return GridTable(np.searchsorted(cells.column, np.arange(data.n_columns + 1)), cells.key, cells.shift, sums)
+
+    def cell_codes(self, data: Dense, cuts: Sequence[Floats]) -> Positions:
+        x = usable(data)
+        codes = [np.searchsorted(own, column, side="right") for own, column in zip(cuts, x.T, strict=True)]
+        return np.where(np.isnan(x), -1, np.array(codes).reshape(x.T.shape).T).astype(np.int32, order="C")
 
     def linear_scores(self, data: Data, table: LinearTable, base: Floats, threshold: float | None) -> Floats:
         x = usable(data, counts=threshold is None and not table.signed)

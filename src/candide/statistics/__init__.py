@@ -3,7 +3,8 @@
 from .base import Statistics
 from .categories import CategoryCounts
 from .counts import Counts
+from .grid import Grid
 from .moments import Moments
 from .sample import Sample
 
-__all__ = ["CategoryCounts", "Counts", "Moments", "Sample", "Statistics"]
+__all__ = ["CategoryCounts", "Counts", "Grid", "Moments", "Sample", "Statistics"]

@@ -7,25 +7,26 @@ which a number is a float, a text is a str, and a missing label is None. Readers
 
 from __future__ import annotations
 
-from collections import defaultdict
 from types import NoneType
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from ..encoding.columns import is_missing
 from ..encoding.index import EXACT
+from ..encoding.labels import distinct
+from ..encoding.typed import Column, Columns
 from ..exceptions import MergeError
 from ..kernels.data import Array, Data, Dense, Floats, Sparse
 
 
-def stored(data: Data, rows: Array) -> Data:
+def stored(data: Data | Columns, rows: Array) -> Data:
     """A copy of some rows in that form."""
     if isinstance(data, Sparse):
         return _stored_sparse(data.matrix()[rows])
-    if not isinstance(data.values, tuple) and is_numeric(data.values):
+    if isinstance(data, Dense) and not isinstance(data.values, tuple) and is_numeric(data.values):
         return Dense.of(doubles(data.values[rows]))
-    columns = [_stored_column(data.column(j)[rows]) for j in range(data.n_columns)]
+    columns = [_stored_column(column_at(data, j), rows) for j in range(data.n_columns)]
     alike = all(column.dtype == np.float64 for column in columns)
     return Dense.of(np.column_stack(columns) if alike else tuple(columns))
 
@@ -41,9 +42,9 @@ def joined(a: Data, b: Data) -> Data:
     return Dense.of(np.concatenate([a.values, b.values]))
 
 
-def row_bytes(data: Data) -> Array:
+def row_bytes(data: Data | Columns) -> Array:
     """What each row takes when it is kept; a label counts as a pointer."""
-    if isinstance(data, Dense):
+    if not isinstance(data, Sparse):
         return np.full(data.n_rows, 8 * data.n_columns)
     bounds = data.indptr
     if not data.values.all():
@@ -51,8 +52,18 @@ def row_bytes(data: Data) -> Array:
     return np.asarray(16 * np.diff(bounds).astype(np.int64) + 8)
 
 
-def is_numeric(values: Array) -> bool:
+def column_at(data: Dense | Columns, j: int) -> Array | Column:
+    """One column: an array, or the codes and labels of categories."""
+    if isinstance(data, Dense):
+        return data.column(j)
+    column = data.columns[j]
+    return column.values if column.labels is None else column
+
+
+def is_numeric(values: Array | Column) -> TypeGuard[Array]:
     """Whether all cells are doubles; large whole numbers may not be."""
+    if isinstance(values, Column):
+        return False
     if values.dtype.kind not in "iu" or values.dtype.itemsize < 8:
         return values.dtype.kind in "biuf"
     return bool(values.min(initial=0) > -EXACT and values.max(initial=0) < EXACT)
@@ -69,12 +80,13 @@ def doubles(values: Array) -> Floats:
     return cells
 
 
-def coded(column: Array) -> tuple[Array, list[Any]]:
-    """For each row where its label stands among the distinct ones, and those in the form they are kept in."""
-    place: defaultdict[Any, int] = defaultdict()
-    place.default_factory = place.__len__  # a new label comes after those known
-    codes = np.fromiter(map(place.__getitem__, column.tolist()), dtype=np.int64, count=len(column))
-    return codes, [_plain(label) for label in place]
+def coded(column: Array | Column) -> tuple[Array, list[Any]]:
+    """For each row where its label stands, and the labels in the form they are kept in, which need not all occur."""
+    if isinstance(column, Column):
+        assert column.labels is not None
+        return column.values, [*map(_plain, column.labels.tolist()), None]  # the code -1 is the last place
+    codes, labels = distinct(column.tolist())
+    return codes, [_plain(label) for label in labels]
 
 
 def _plain(label: Any) -> Any:
@@ -93,11 +105,12 @@ def _is_double(number: int) -> bool:
     return abs(number) < 1 << 64 and float(number) == number
 
 
-def _stored_column(column: Array) -> Array:
+def _stored_column(column: Array | Column, rows: Array) -> Array:
     if is_numeric(column):
-        return doubles(column)
-    codes, labels = coded(column)
-    return _label_array(labels)[codes]
+        return doubles(column[rows])
+    codes, labels = coded(column.take(rows))
+    occurring, places = np.unique(codes, return_inverse=True)
+    return _label_array([labels[code] for code in occurring.tolist()])[places]
 
 
 def _label_array(labels: list[Any]) -> Array:

@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..encoding.index import kind_of
+from ..encoding.typed import Column, Columns
 from ..kernels.data import Array, Data, Dense, Sparse
-from .cells import coded, doubles, is_numeric
+from .cells import coded, column_at, doubles, is_numeric
 
 Hashes = NDArray[np.uint64]
 
@@ -35,7 +36,7 @@ _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _BLOCK_CELLS = 1 << 15
 
 
-def row_hashes(data: Data) -> Hashes:
+def row_hashes(data: Data | Columns) -> Hashes:
     """The hash of each row.
 
     >>> row_hashes(Dense.of(np.array([[0.0, 1.5], [2.0, np.nan]])))
@@ -62,13 +63,13 @@ def _keys(columns: Array) -> Hashes:
     return _mix((columns.astype(np.uint64) + np.uint64(1)) * _GOLDEN)
 
 
-def _dense_sums(data: Dense) -> Hashes:
+def _dense_sums(data: Dense | Columns) -> Hashes:
     keys = _keys(np.arange(data.n_columns))
-    if not isinstance(data.values, tuple) and is_numeric(data.values):
+    if isinstance(data, Dense) and not isinstance(data.values, tuple) and is_numeric(data.values):
         return _number_sums(data.values, keys)
     sums = np.zeros(data.n_rows, dtype=np.uint64)
     for j in range(data.n_columns):
-        column, key = data.column(j), keys[j : j + 1]
+        column, key = column_at(data, j), keys[j : j + 1]
         sums += _number_sums(column[:, None], key) if is_numeric(column) else _label_cells(column, key)
     return sums
 
@@ -84,7 +85,7 @@ def _number_sums(values: Array, keys: Hashes) -> Hashes:
     return np.asarray(sums - _mix(keys).sum())
 
 
-def _label_cells(column: Array, key: Hashes) -> Hashes:
+def _label_cells(column: Array | Column, key: Hashes) -> Hashes:
     codes, labels = coded(column)
     bits = np.array([_label_bits(label) for label in labels], dtype=np.uint64)
     return np.asarray(_cells(bits, key)[codes])

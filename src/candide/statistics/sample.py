@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..encoding.typed import Columns
 from ..kernels.data import Array, Data, Dense, Floats, Positions, Sparse
 from .base import ROUNDING, move_classes, never_learned, refuse_above, subtract
 from .cells import joined, row_bytes, stored
@@ -61,7 +62,7 @@ class Sample:
     data: Data
 
     @classmethod
-    def of(cls, data: Data, classes: Positions, weight: Floats | None, n_classes: int, budget: int) -> Sample:
+    def of(cls, data: Data | Columns, classes: Positions, weight: Floats | None, n_classes: int, budget: int) -> Sample:
         """The sample of a batch; ``budget`` is in bytes for each class. Rows without weight leave no trace."""
         weight = np.ones(len(classes)) if weight is None else weight
         rows = _class_weight(classes, weight, n_classes)
@@ -138,7 +139,7 @@ def _class_weight(classes: Positions, weight: Floats, n_classes: int) -> Floats:
     return np.bincount(classes, weight, minlength=n_classes).astype(np.float64, copy=False)
 
 
-def _within_budget(rows: Floats, threshold: Hashes, budget: int, entries: Entries, data: Data) -> Sample:
+def _within_budget(rows: Floats, threshold: Hashes, budget: int, entries: Entries, data: Data | Columns) -> Sample:
     """The sample of entries in any order, some perhaps to be taken away; ``data`` has the rows of those that stay."""
     places, entries = _counted(entries, _admitted(entries, threshold))
     threshold = _lowered(threshold, entries, row_bytes(data)[places], budget)

@@ -1,0 +1,92 @@
+"""What a view is, what it looks at, and how a view's strength of smoothing is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from ...kernels import Kernels
+from ...kernels.data import Array, Floats, Positions
+
+# Scores of views that repeat themselves are too sure; each is judged at the temperature that suits it best.
+_TEMPERATURES = (1.0, 0.7, 0.5, 0.3, 0.2, 0.1)
+# Rows that are enough to choose between a few strengths.
+_FEW_ROWS = 500
+
+
+class Looked(NamedTuple):
+    """Rows as views see them."""
+
+    codes: Array  # int32 (rows, columns): of a column's V codes 0 to V - 1; V is missing, V + 1 unseen
+    numbers: Floats  # (rows, number columns), missing as NaN
+
+    def take(self, rows: Array) -> Looked:
+        """Some of the rows."""
+        return Looked(self.codes[rows], self.numbers[rows])
+
+
+class Cases(NamedTuple):
+    """Rows that a view learns from.
+
+    A row may stand for several: it is in the sums with its ``case_weight``, and ``weight`` is what leaves them when it
+    is left out. That is the weight of one copy as it counts in the sums: where a sample stands for more rows than it
+    holds, scaled like the case weight.
+    """
+
+    looked: Looked
+    classes: Positions
+    case_weight: Floats
+    weight: Floats
+
+    def few(self) -> Cases:
+        """Up to 500 of the rows, evenly spaced in the order they are in."""
+        n_rows = len(self.classes)
+        if n_rows <= _FEW_ROWS:
+            return self
+        rows = np.arange(_FEW_ROWS) * n_rows // _FEW_ROWS
+        return Cases(self.looked.take(rows), self.classes[rows], self.case_weight[rows], self.weight[rows])
+
+    def under_each_class(self, n_classes: int, own: Callable[[Positions, Floats], Floats]) -> Floats:
+        """``(rows, classes)`` from scores under one class without some weight of it; other classes than the own one
+        lose none.
+        """
+        shares = [
+            (np.full_like(self.classes, k), np.where(self.classes == k, self.weight, 0.0)) for k in range(n_classes)
+        ]
+        return np.column_stack([own(classes, weight) for classes, weight in shares])
+
+
+class View(Protocol):
+    """One look at the rows: scores that are log p(x | class) up to a term that all classes share."""
+
+    @property
+    def name(self) -> str:
+        """What a summary calls it."""
+
+    def scores(self, looked: Looked, kernels: Kernels) -> Floats:
+        """``(rows, classes)`` of any rows."""
+
+    def left_out(self, looked: Looked, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
+        """``(rows, classes)`` of rows that the view has learned, each as if this weight of it had not been there."""
+
+
+def tempered_loss(scores: Floats, cases: Cases, log_prior: Floats) -> float:
+    """The mean log-loss of the scores, at the best of a few temperatures."""
+    rows = np.arange(len(scores))
+
+    def loss(temperature: float) -> float:
+        joint = temperature * scores + log_prior
+        surprise = np.logaddexp.reduce(joint, axis=1) - joint[rows, cases.classes]
+        return float(np.average(surprise, weights=cases.case_weight))
+
+    return min(map(loss, _TEMPERATURES))
+
+
+def least_loss(
+    strengths: tuple[float, ...], score: Callable[[float, Cases], Floats], cases: Cases, log_prior: Floats
+) -> float:
+    """The strength under which a few rows, each left out, are predicted best; of equals the first."""
+    few = cases.few()
+    return min(strengths, key=lambda strength: tempered_loss(score(strength, few), few, log_prior))

@@ -1,0 +1,105 @@
+"""Every column given one other and the class: averaged one-dependence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ...kernels import Kernels
+from ...kernels.base import PairTable
+from ...kernels.data import Array, Floats, Positions
+from .base import Cases, Looked, least_loss
+from .merging import Merging
+
+# Cells of the largest table of counts: a quarter of a gigabyte.
+MOST_CELLS = 1 << 25
+_STRENGTHS = (0.5, 2.0, 8.0)
+
+
+@dataclass(frozen=True)
+class OneDependence:
+    """log of the mean over columns u of p(x_u | class) Π_j p(x_j | x_u, class), from counts of pairs of codes.
+
+    p(x_j | x_u, class) is smoothed toward p(x_j | class) by ``strength`` rows.
+    """
+
+    name: str
+    merging: Merging
+    table: PairTable
+    strength: float
+
+    @cached_property
+    def log_table(self) -> Floats:
+        """``(slots, slots, classes)``: what a slot adds beside a super-parent's, and beside itself log p(u | class)."""
+        joint, alone, strength = self.table.joint, self.alone, self.strength
+        # One array of this size, worked on in place: it may be large.
+        logs = np.empty((*joint.shape[1:], len(joint)))
+        for k in range(len(joint)):
+            within = joint[k] + strength * alone[k]
+            np.log(within, out=within)
+            within -= np.log(np.diagonal(joint[k]) + strength)[:, None]
+            logs[:, :, k] = within
+        slots = np.arange(joint.shape[1])
+        logs[slots, slots] = np.log(alone.T)
+        return logs
+
+    @property
+    def alone(self) -> Floats:
+        """p(x_j | class) of each slot, ``(classes, slots)``."""
+        spare = np.repeat(self.table.spare, self.merging.sizes)
+        return (np.diagonal(self.table.joint, axis1=1, axis2=2) + 0.5) / (self.table.rows[:, None] + spare)
+
+    def scores(self, looked: Looked, kernels: Kernels) -> Floats:
+        return self._by_table(self.merging.slots(looked.codes), kernels)
+
+    def left_out(self, looked: Looked, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
+        slots = self.merging.slots(looked.codes)
+        scores = self._by_table(slots, kernels)
+        own = kernels.own_pair_scores(slots, classes, weight, self.table, self.strength)
+        by_class = np.full(len(self.table.rows), -np.log(slots.shape[1]))
+        kernels.put_own(scores, classes, weight, own, by_class)
+        return scores
+
+    def _by_table(self, slots: Positions, kernels: Kernels) -> Floats:
+        scores = kernels.joint_scores(slots, slots, self.log_table)
+        scores -= np.log(slots.shape[1])
+        return scores
+
+
+def one_dependence(
+    name: str,
+    maps: Sequence[Array],
+    cases: Cases,
+    log_prior: Floats,
+    kernels: Kernels,
+    order_of_columns: Array | None = None,
+) -> OneDependence | None:
+    """Learned from rows, their codes merged by ``maps``; None where there are not two columns to see together.
+
+    Where the table of counts would be too large, the first of ``order_of_columns`` are used, as many as fit. The
+    strength is the one by which rows left out are predicted best.
+    """
+    order = np.arange(len(maps)) if order_of_columns is None else order_of_columns
+    merging = Merging.within(maps, order, np.sqrt(MOST_CELLS / len(log_prior)))
+    if len(merging.columns) < 2:
+        return None
+    table = _counted(merging, cases, len(log_prior), kernels)
+
+    def left_out(strength: float, few: Cases) -> Floats:
+        slots = merging.slots(few.looked.codes)
+        return few.under_each_class(
+            len(log_prior), lambda classes, weight: kernels.own_pair_scores(slots, classes, weight, table, strength)
+        )
+
+    return OneDependence(name, merging, table, least_loss(_STRENGTHS, left_out, cases, log_prior))
+
+
+def _counted(merging: Merging, cases: Cases, n_classes: int, kernels: Kernels) -> PairTable:
+    slots, n_slots = merging.slots(cases.looked.codes), int(merging.offsets[-1])
+    joint = kernels.joint_counts(slots, slots, cases.classes, cases.case_weight, (n_classes, n_slots, n_slots))
+    rows = np.bincount(cases.classes, cases.case_weight, minlength=n_classes).astype(np.float64, copy=False)
+    # Half a row for each code but the unseen one, which takes its share from the others.
+    return PairTable(joint, rows, 0.5 * (merging.sizes - 1))

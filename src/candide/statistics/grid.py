@@ -1,0 +1,163 @@
+"""Columns of numbers as weights of small cells: what any density, histogram or set of cuts can be made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..kernels import Kernels, binades
+from ..kernels.binades import Keys
+from ..kernels.data import Array, Dense, Floats, Positions
+from .base import move_classes, refuse_above, subtract
+
+# Occupied cells of a binade, over all classes, beyond which they pair up.
+CELLS_PER_BINADE = 1024
+
+
+class Cells(NamedTuple):
+    """The occupied cells of a column, ascending: all numbers from ``low`` to ``high`` are of the cell."""
+
+    low: Floats
+    high: Floats
+    count: Floats  # type: ignore[assignment]  # weight, (cells, classes); it hides the method of tuples
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Weight per class and cell, where cells are made of the leading bits of the numbers themselves.
+
+    Numbers of one sign and exponent, a binade, share a cell if they differ in their last ``shift`` bits alone. At first
+    that is 0, and every number is its own cell. It grows only when more than ``CELLS_PER_BINADE`` cells are occupied, so
+    large offsets, scales, heavy tails and mixtures all keep their resolution. It is always the smallest shift that keeps
+    to the limit, hence the same in whatever order and parts the rows came. Forgetting empties cells exactly; the shift
+    of a binade stays as long as anything is left in it. Missing numbers and rows without weight occupy nothing.
+
+    >>> from candide.kernels import default
+    >>> X, classes = Dense.of(np.array([[0.5], [2.0], [2.0], [np.nan]])), np.array([0, 0, 1, 1], dtype=np.int32)
+    >>> grid = Grid.observe(X, classes, None, 2, default())
+    >>> grid.column(0)
+    Cells(low=array([0.5, 2. ]), high=array([0.5, 2. ]), count=array([[1., 0.],
+           [1., 1.]]))
+    >>> grid.merge(grid).forget(grid).observed()
+    array([[2.],
+           [1.]])
+    """
+
+    rows: Floats
+    offsets: Array  # where the cells of each column begin, and the end
+    key: Keys  # of the smallest number of each cell, as ``binades`` has it
+    shift: Array
+    count: Any  # weight, a csr_array (cells, classes): with many classes most of it is empty
+
+    @classmethod
+    def observe(cls, data: Dense, classes: Positions, weight: Floats | None, n_classes: int, kernels: Kernels) -> Grid:
+        rows = np.bincount(classes, weight, minlength=n_classes).astype(np.float64, copy=False)
+        return cls(rows, *kernels.grid(data, classes, weight, n_classes, CELLS_PER_BINADE))
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.offsets) - 1
+
+    def column(self, j: int) -> Cells:
+        """The cells of one column."""
+        here = slice(self.offsets[j], self.offsets[j + 1])
+        return Cells(*binades.bounds(self.key[here], self.shift[here]), self.count[here].toarray())
+
+    def observed(self) -> Floats:
+        """Weight of the cells that were not missing, ``(classes, columns)``."""
+        column = np.repeat(self._cells().column, np.diff(self.count.indptr))
+        slots = self.count.indices * np.int64(self.n_columns) + column
+        size = len(self.rows) * self.n_columns
+        sums = np.bincount(slots, self.count.data, minlength=size).astype(np.float64, copy=False)
+        return sums.reshape(len(self.rows), self.n_columns)
+
+    def merge(self, other: Grid) -> Grid:
+        cells, mine, theirs = self._side_by_side(other, CELLS_PER_BINADE)
+        return self._of(self.rows + other.rows, cells, mine + theirs)
+
+    def forget(self, other: Grid) -> Grid:
+        return self.without(other)._occupied()
+
+    def without(self, other: Grid) -> Grid:
+        rows = subtract(self.rows, other.rows, "the weight of a class")
+        cells, mine, theirs = self._side_by_side(other, None)
+        after = self._of(rows, cells, subtract(mine, theirs, "the weight of a cell"))
+        refuse_above(after.observed(), rows, self.rows, "the number of missing cells")
+        return after
+
+    def lost_digits(self, before: Grid) -> bool:
+        return False
+
+    def take(self, classes: Array) -> Grid:
+        return self._of(self.rows[classes], self._cells(), self.count[:, classes])
+
+    def together(self) -> Grid:
+        sums = self.count.sum(axis=1).reshape(-1, 1)
+        return self._of(self.rows.sum(keepdims=True), self._cells(), _sparse(sums))
+
+    def only(self, j: int) -> Grid:
+        here = slice(self.offsets[j], self.offsets[j + 1])
+        offsets = self.offsets[j : j + 2] - self.offsets[j]
+        return Grid(self.rows, offsets, self.key[here], self.shift[here], self.count[here])
+
+    def discount(self, factor: float) -> Grid:
+        return self._of(self.rows * factor, self._cells(), self.count * factor)._occupied()
+
+    def reindex(self, positions: Array, size: int) -> Grid:
+        count = move_classes(self.count.T.tocsr(), positions, size).T.tocsr()
+        return self._of(move_classes(self.rows, positions, size), self._cells(), count)._occupied()
+
+    def arrays(self) -> dict[str, Any]:
+        own = {"rows": self.rows, "offsets": self.offsets, "key": self.key, "shift": self.shift}
+        return own | {"weight": self.count.data, "classes": self.count.indices, "begins": self.count.indptr}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Any]) -> Grid:
+        rest = dict(arrays)
+        stored = tuple(rest.pop(name) for name in ("weight", "classes", "begins"))
+        return cls(**rest, count=_sparse(stored, (len(rest["key"]), len(rest["rows"]))))
+
+    def _of(self, rows: Floats, cells: binades.Cells, count: Any) -> Grid:
+        offsets = np.searchsorted(cells.column, np.arange(self.n_columns + 1))
+        return Grid(rows, offsets, cells.key, cells.shift, count)
+
+    def _cells(self) -> binades.Cells:
+        return binades.Cells(np.repeat(np.arange(self.n_columns), np.diff(self.offsets)), self.key, self.shift)
+
+    def _occupied(self) -> Grid:
+        """The cells in which there is weight."""
+        count = self.count.copy()
+        count.eliminate_zeros()
+        kept = np.flatnonzero(np.diff(count.indptr))
+        return self._of(self.rows, self._cells().take(kept), _adjacent(count, kept))
+
+    def _side_by_side(self, other: Grid, limit: int | None) -> tuple[binades.Cells, Any, Any]:
+        """Cells for both, of the larger shift of each binade, and the weights of either in them."""
+        cells = binades.Cells(*(np.concatenate(pair) for pair in zip(self._cells(), other._cells(), strict=True)))
+        order = np.lexsort((cells.key, cells.column))
+        joint, ordered = binades.paired(cells.take(order), limit)
+        place = np.empty_like(ordered)
+        place[order] = ordered
+        every = np.arange(len(joint.key))
+        mine, theirs = place[: len(self.key)], place[len(self.key) :]
+        return (
+            joint,
+            _adjacent(self.count, np.searchsorted(mine, every)),
+            _adjacent(other.count, np.searchsorted(theirs, every)),
+        )
+
+
+def _adjacent(count: Any, begins: Array) -> Any:
+    """Rows of a table added up from each of ``begins`` to the next."""
+    indptr = np.append(count.indptr[begins], count.indptr[-1]).astype(count.indptr.dtype)
+    out = _sparse((count.data.copy(), count.indices.copy(), indptr), (len(begins), count.shape[1]))
+    out.sum_duplicates()
+    return out
+
+
+def _sparse(*content: Any) -> Any:
+    from scipy.sparse import csr_array
+
+    return csr_array(*content)
