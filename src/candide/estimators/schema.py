@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ..encoding.table import Column, Columns, Kind, read_table
 from ..exceptions import InputError, ParameterError
 from ..families.table import Block, Wanted
 from ..kernels.data import Array
-from .blocks import BLOCKS, block_family
+from .blocks import BLOCKS, block_family, is_block
 
 # What a column may be asked to be modelled by.
 COLUMN_FAMILIES = (
@@ -42,14 +42,13 @@ class Schema:
         given, backend = _given(X), _backend(X)
         data = read_table(X)
         asked = _asked(columns, data)
-        forced: dict[Any, Kind] = {
-            name: "category" for name, want in asked.items() if isinstance(want, Wanted) and want.family in _NAMES
-        }
+        wanted = _wanted(asked, data.names)
+        forced = [name for name, want in zip(data.names, wanted, strict=True) if want.family in _NAMES]
         if forced:
-            data = read_table(X, _all_parts(data, forced))
-        wanted = tuple(_wanted_of(asked.get(name)) for name in data.names)
-        n_given = len(given) if given is not None else np.shape(X)[1] if not isinstance(X, list) else len(X[0])
-        return cls(given, n_given, data.names, wanted, _blocks(asked, data), backend), data
+            kinds = dict(zip(data.names, data.kinds, strict=True)) | dict.fromkeys(forced, "category")
+            data = read_table(X, kinds)
+        n_given = data.n_columns if given is None else len(given)
+        return cls(given, n_given, data.names, wanted, _blocks(asked, data.names), backend), data
 
     def describe(self, estimator: Any) -> None:
         """Sets the attributes that scikit-learn's users expect."""
@@ -122,3 +121,33 @@ def _given(X: Any) -> tuple[Any, ...] | None:
 def _backend(X: Any) -> Any:
     frame = None if isinstance(X, Mapping) or is_sparse(X) else as_frame(X)
     return None if frame is None else frame.implementation
+
+
+def _asked(columns: Any, data: Columns) -> list[tuple[list[Any], Any]]:
+    """Names of columns with what is asked of them, as the user grouped them."""
+    if isinstance(columns, str) or not isinstance(columns, (Mapping, list)):
+        columns = [(list(data.names), columns)]
+    pairs = list(columns.items() if isinstance(columns, Mapping) else columns)
+    select_columns(pairs, data)  # refuses unknown columns, and those meant twice
+    return [(list(select_columns([(key, setting)], data)), setting) for key, setting in pairs]
+
+
+def _wanted(asked: list[tuple[list[Any], Any]], names: tuple[Any, ...]) -> tuple[Wanted, ...]:
+    """What is asked of each column by itself."""
+    found = {name: _one(setting) for group, setting in asked if not is_block(setting) for name in group}
+    return tuple(found.get(name, Wanted()) for name in names)
+
+
+def _one(setting: Any) -> Wanted:
+    family, options = setting if isinstance(setting, tuple) and len(setting) == 2 else (setting, {})
+    if not isinstance(family, str) or family not in COLUMN_FAMILIES or not isinstance(options, Mapping):
+        raise ParameterError(
+            f"columns asks for {setting!r}; it must be one of {', '.join(COLUMN_FAMILIES)}, for a list of columns "
+            f"together {' or '.join(BLOCKS)}, a family of candide.families, or a pair of a name and a dict of options"
+        )
+    return Wanted(family, tuple(options.items()))
+
+
+def _blocks(asked: list[tuple[list[Any], Any]], names: tuple[Any, ...]) -> tuple[Block, ...]:
+    groups = [(group, setting) for group, setting in asked if is_block(setting)]
+    return tuple(Block(tuple(map(names.index, group)), block_family(setting, len(group))) for group, setting in groups)

@@ -59,7 +59,7 @@ class TableLikelihood:
         used = [(j, model) for j, model in self._coded if weight[j].any()]
         out = np.zeros((data.n_rows, n_classes))
         if used:
-            tables = [model.table() * weight[j] for j, model in used]
+            tables = [log_table(model) * weight[j] for j, model in used]
             # One more row for what a column passes over.
             parts = np.concatenate([part for table in tables for part in (table, np.zeros((1, n_classes)))])
             offsets = np.concatenate([[0], np.cumsum([len(table) + 1 for table in tables])]).astype(np.int64)
@@ -153,6 +153,11 @@ class TableLikelihood:
             parts.append({**table, "column": np.full(len(table["class"]), j)})
         names = list(dict.fromkeys(name for part in parts for name in part))
         return {name: np.concatenate([_column(part, name) for part in parts]) for name in names} if parts else {}
+
+
+def log_table(model: CodedColumn) -> Floats:
+    """log p of each code, ``(codes, classes)``; densities of numbers."""
+    return model.table() if model.log_width is None else model.table() - model.log_width[:, None]
 
 
 def coded(data: Columns, used: list[tuple[int, CodedColumn]], kernels: Kernels) -> Dense:

@@ -71,7 +71,7 @@ class TableStatistics:
         )
         categories = replace(self.categories, labels=labels)
         return replace(
-            self, kinds=kinds, moments=self.moments.spread(numbers), grid=self.grid.spread(numbers),
+            self, kinds=kinds, moments=_moments_of(self.moments, numbers), grid=_grid_of(self.grid, numbers),
             categories=categories,
         )  # fmt: skip
 
@@ -104,7 +104,7 @@ class TableStatistics:
         count = [self.categories.count[:, place] for place in places] or [np.zeros((len(self.rows), 0))]
         labels = tuple(self.categories.labels[i] for i in categories)
         return TableStatistics(
-            self.rows, (self.names[j],), (self.kinds[j],), self.moments.spread(numbers), self.grid.spread(numbers),
+            self.rows, (self.names[j],), (self.kinds[j],), _moments_of(self.moments, numbers), _grid_of(self.grid, numbers),
             CategoryCounts(self.rows, labels, count[0]),
         )  # fmt: skip
 
@@ -137,3 +137,21 @@ def _plural(kind: Kind) -> str:
 def _sources(before: tuple[Kind, ...], after: tuple[Kind, ...], kind: Kind) -> list[int]:
     """For each column of a kind, where it stood among those of its kind before; -1 where it was all holes."""
     return [before[:j].count(kind) if before[j] == kind else -1 for j, now in enumerate(after) if now == kind]
+
+
+def _moments_of(moments: Moments, sources: list[int]) -> Moments:
+    """Some columns, empty ones where the source is -1."""
+    parts = [np.zeros((len(moments.rows), len(sources))) for _ in range(3)]
+    for out, part in zip(parts, (moments.weight, moments.mean, moments.scatter), strict=True):
+        for k, i in enumerate(sources):
+            if i >= 0:
+                out[:, k] = part[:, i]
+    return Moments(moments.rows, *parts)
+
+
+def _grid_of(grid: Grid, sources: list[int]) -> Grid:
+    bounds = [(grid.offsets[i], grid.offsets[i + 1]) if i >= 0 else (0, 0) for i in sources]
+    cells = np.concatenate([np.arange(*pair) for pair in bounds]) if bounds else np.zeros(0, dtype=np.int64)
+    cells = cells.astype(np.int64)
+    offsets = np.concatenate([[0], np.cumsum([end - begin for begin, end in bounds])]).astype(np.int64)
+    return Grid(grid.rows, offsets, grid.key[cells], grid.shift[cells], grid.count[cells])

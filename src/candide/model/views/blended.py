@@ -53,12 +53,11 @@ class Blended:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _scores(self, likelihood: TableLikelihood, data: Any, kernels: Kernels) -> Floats:
-        columns = likelihood.each_column(data, kernels)
-        return self.mixture.scores(self._all(columns, [view.scores(self.look.see(data, kernels)) for view in self.views]))
-
-    def _all(self, columns: Floats, views: list[Floats]) -> Floats:
-        together = np.concatenate([columns, np.stack(views)]) if views else columns
-        return together[self.mixture.used]
+        parts = [likelihood.each_column(data, kernels)]
+        if self.views:
+            looked = self.look.see(data, kernels)
+            parts += [view.scores(looked, kernels)[None] for view in self.views]
+        return self.mixture.scores(np.concatenate(parts)[self.mixture.used])
 
     def left_out(self, scores: Floats) -> Floats:
         """Of rows from their left-out scores under all views, ``(views, rows, classes)``."""
@@ -75,7 +74,7 @@ def left_out_views(
     parts = [likelihood.each_left_out(batch, kernels)]
     if blended.views:
         looked = blended.look.see(batch.data, kernels)
-        parts += [view.left_out(looked, batch.classes, share)[None] for view in blended.views]
+        parts += [view.left_out(looked, batch.classes, share, kernels)[None] for view in blended.views]
     return np.concatenate(parts)
 
 

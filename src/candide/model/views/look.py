@@ -4,26 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from ...encoding.table import Column, Columns
+from ...families.columns.stretches import MICRO_BINS, cuts_between, equal_frequency, merged, middles
 from ...kernels import Kernels
 from ...kernels.data import Array, Dense, Floats
 from ...statistics.grid import Cells
 from ...statistics.table import TableStatistics
+from .base import Looked
 
-MICRO_BINS = 64
 # Numbers beyond these shares of the rows are taken for the ones at them.
 _TAILS = (0.005, 0.995)
-
-
-class Looked(NamedTuple):
-    """Rows as views see them."""
-
-    codes: Array  # (rows, columns) int32; column j has codes 0 … size - 1, then "missing", then "unseen"
-    numbers: Floats  # (rows, number columns), NaN where missing
 
 
 @dataclass(frozen=True)
@@ -91,7 +84,7 @@ class Look:
         number = [(i, column) for i, column in enumerate(self.columns) if column.is_number]
         numbers = np.empty((data.n_rows, len(number)))
         if number:
-            cells = Dense.of(tuple(_numbers(data.columns[column.column]) for _, column in number))
+            cells = Dense.of(tuple(data.columns[column.column].values for _, column in number))
             numbers = cells.floats()
             found = kernels.cell_codes(cells, [column.cuts for _, column in number])
             for k, (i, column) in enumerate(number):
@@ -100,10 +93,6 @@ class Look:
             if not column.is_number:
                 codes[:, i] = _category_codes(data.columns[column.column], column)
         return Looked(codes, numbers)
-
-
-def _numbers(column: Column) -> Array:
-    return column.values
 
 
 def _category_codes(column: Column, look: ColumnLook) -> Array:
@@ -124,29 +113,19 @@ def _look(statistics: TableStatistics, j: int) -> ColumnLook:
 
 def _number_look(j: int, cells: Cells) -> ColumnLook:
     weight = cells.count.sum(axis=1)
-    last = micro_bins(weight)
-    middle = cells.low / 2 + cells.high / 2
-    low, high = np.interp(_TAILS, np.cumsum(weight) / weight.sum(), middle) if len(weight) else (0.0, 0.0)
-    inside = np.clip(middle, low, high)
-    share = weight / max(float(weight.sum()), 1e-300)
+    first = equal_frequency(weight, MICRO_BINS)
+    low, high, centre, spread = _without_tails(middles(cells), weight)
+    few = merged(cells, first)
+    return ColumnLook(
+        j, few.count.sum(axis=1), cuts_between(few), tails=(low, high), centre=centre, spread=spread
+    )
+
+
+def _without_tails(x: Floats, weight: Floats) -> tuple[float, float, float, float]:
+    """The ends within which nearly all numbers lie, then the mean and the spread of all, brought within them."""
+    if not len(x):
+        return 0.0, 0.0, 0.0, 1.0
+    low, high = np.interp(_TAILS, np.cumsum(weight) / weight.sum(), x)
+    inside, share = np.clip(x, low, high), weight / weight.sum()
     centre = float(share @ inside)
-    spread = float(np.sqrt(share @ (inside - centre) ** 2)) or 1.0
-    cuts = between(cells.high[last[:-1]], cells.low[last[:-1] + 1])
-    count = np.add.reduceat(weight, np.concatenate([[0], last[:-1] + 1])) if len(weight) else weight
-    return ColumnLook(j, count, cuts, tails=(float(low), float(high)), centre=centre, spread=spread)
-
-
-def micro_bins(weight: Floats, most: int = MICRO_BINS) -> Array:
-    """The last cell of each of at most ``most`` stretches of about equal weight."""
-    if len(weight) <= most:
-        return np.arange(len(weight))
-    ends = np.cumsum(weight)
-    steps = ends[-1] * np.arange(1, most) / most
-    last = np.searchsorted(ends, steps * (1 - 1e-12))
-    return np.unique(np.concatenate([last, [len(weight) - 1]]))
-
-
-def between(low: Floats, high: Floats) -> Floats:
-    """A number above ``low`` and not above ``high``."""
-    middle = low / 2 + high / 2
-    return np.where(middle > low, middle, high)
+    return float(low), float(high), centre, float(np.sqrt(share @ (inside - centre) ** 2)) or 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,20 +10,21 @@ import numpy as np
 from ...families.table_likelihood import TableLikelihood
 from ...kernels import Kernels
 from ...kernels.data import Array, Floats
-from .base import View
-from .look import Look, Looked
+from .base import Cases, View
+from .dependence import one_dependence
+from .look import Look
+from .merging import merged
 from .mixture import Mixture
+from .two_dependence import two_dependence
 
 if TYPE_CHECKING:
     from ..smoothing import Seen
     from .blended import Blended
 
-# Bins of number columns in pairs (two views), and in triples.
-PAIR_BINS, TRIPLE_BINS = (6, 10), 6
+# Bins of number columns in the views of pairs; the first of them serve triples too.
+BINS = (6, 10)
 # Columns whose pairs are the parents of triples.
 PARENTS = 6
-# How far class covariances are drawn to the common one, in rows per column.
-SHRINKAGES = (0.5, 8.0)
 
 
 def make_views(likelihood: TableLikelihood, seen: Seen, order: int, kernels: Kernels) -> Blended:
@@ -30,11 +32,38 @@ def make_views(likelihood: TableLikelihood, seen: Seen, order: int, kernels: Ker
     from .blended import Blended
 
     look = Look.of(likelihood.statistics, likelihood.shown)
-    views: list[View] = []
+    views: tuple[View, ...] = ()
     if order and len(look.columns) > 1:
-        looked = look.see(seen.batch.data, kernels)
-        parts = looked, seen.batch.classes, seen.case_weight, seen.batch.n_classes
-        views = [*_dependences(likelihood, look, *parts, kernels), *_covariances(look, *parts)]
-    none = np.zeros(0)
-    empty = Mixture(none, none, np.zeros((0, seen.batch.n_classes)), np.zeros(seen.batch.n_classes))
-    return Blended(tuple(likelihood.shown), len(likelihood.blocks), look, tuple(views), empty)
+        share = seen.case_weight / seen.multiplicity
+        cases = Cases(look.see(seen.batch.data, kernels), seen.batch.classes, seen.case_weight, share)
+        rows = likelihood.statistics.rows
+        log_prior = np.log((rows + 1.0) / (rows.sum() + len(rows)))
+        by_loss = np.argsort(_losses(likelihood), kind="stable")
+        views = tuple(_views(look, cases, log_prior, by_loss, order, kernels))
+    none, n_classes = np.zeros(0), seen.batch.n_classes
+    unweighted = Mixture(none, none, np.zeros((0, n_classes)), np.zeros(n_classes))
+    return Blended(tuple(likelihood.shown), len(likelihood.blocks), look, views, unweighted)
+
+
+def _losses(likelihood: TableLikelihood) -> Floats:
+    """The left-out class log-loss of each column that is shown."""
+    choices = likelihood.family.choices
+    assert choices is not None
+    return np.array([min(choices[j].losses.values()) for j in likelihood.shown])
+
+
+def _views(
+    look: Look, cases: Cases, log_prior: Floats, by_loss: Array, order: int, kernels: Kernels
+) -> Iterator[View]:
+    counts, numbers = [column.count for column in look.columns], [column.is_number for column in look.columns]
+    for bins in BINS:
+        if bins > BINS[0] and max(column.size for column in look.columns) <= BINS[0]:
+            continue  # nothing that finer bins would tell apart
+        one = one_dependence(f"pairs, {bins} bins", merged(counts, numbers, bins), cases, log_prior, kernels, by_loss)
+        if one is None:
+            return
+        yield one
+        if order > 1 and bins == BINS[0]:
+            two = two_dependence("triples", one, by_loss[:PARENTS], cases, log_prior, kernels)
+            if two is not None:
+                yield two
