@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ..exceptions import InputError
 from ..kernels import default as default_kernels
 from ..kernels.data import Array
 from .categories import distinct_values
@@ -23,8 +22,9 @@ Cells = Array | Labelled
 def columns_of(name: Any, cells: Cells, kinds: Mapping[Any, Kind]) -> list[Column]:
     """The columns that one of the user's makes: a date makes several."""
     kind = kinds.get(name)
-    if isinstance(cells, Labelled) and not cells.declared and kind != "category":
-        cells = unboxed(cells, name)
+    if isinstance(cells, Labelled) and not cells.declared:
+        # As categories, numbers stay what they are: doubles would round the large ones.
+        cells = unboxed(cells, name, numbers=kind != "category")
     if not isinstance(cells, Labelled) and cells.dtype.kind == "M" and kind != "category":
         return [column_of(part, values, kinds.get(part)) for part, values in date_parts(name, cells, kinds)]
     return [column_of(name, cells, kind)]
@@ -64,12 +64,6 @@ def _direct(values: Array) -> Array:
 
 
 def _numbers(name: Any, values: Array) -> Column:
-    if values.dtype.kind == "f" and np.isinf(values).any():
-        row = int(np.isinf(values).argmax())
-        raise InputError(
-            f"Input X contains infinity: column {name!r} is infinite at row {row}; values must be finite, or NaN where "
-            "they are missing; replace or drop it"
-        )
     # Kernels read doubles; what they take for one number must be one in every container.
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and not is_exact(values):
         values = values.astype(np.float64)

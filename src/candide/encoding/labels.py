@@ -72,9 +72,10 @@ def unhashable(items: Iterable[Any], name: Any) -> InputError:
 
 def category(name: Any, found: Labelled) -> Column:
     """A column of categories."""
-    plain = [plain_label(label) for label in found.labels]
+    texts = set(map(type, found.labels)) == {str}
+    plain = found.labels if texts else [plain_label(label) for label in found.labels]
     try:
-        labels = ordered(plain)
+        labels = ordered([label for label in plain if label is not None])
     except TypeError:
         kinds = ", ".join(sorted({type(label).__name__ for label in plain}))
         raise InputError(
@@ -82,30 +83,32 @@ def category(name: Any, found: Labelled) -> Column:
             "or dates"
         ) from None
     place = {label: code for code, label in enumerate(labels.tolist())}
-    codes = np.fromiter(map(place.__getitem__, plain), dtype=np.int32, count=len(plain))
+    codes = np.fromiter((place.get(label, -1) for label in plain), dtype=np.int32, count=len(plain))
     return Column(name, "category", found.spread(codes, -1), labels)
 
 
 def plain_label(label: Any) -> Any:
-    """A label as people write it: whole numbers and booleans are int, texts are str."""
+    """A label as people write it: whole numbers and booleans are int, texts are str, holes are None."""
     if isinstance(label, str):
         return str.__str__(label)  # a member of an enumeration may have another str()
     if isinstance(label, np.generic) and label.dtype.kind in "biufS":
         label = label.item()
     if isinstance(label, (Decimal, Fraction)):
         label = float(label)
+    if is_missing(label):
+        return None
     if isinstance(label, float):
         return int(label) if label.is_integer() and abs(label) < 1 << 63 else label
     return int(label) if isinstance(label, bool) else label
 
 
-def unboxed(found: Labelled, name: Any) -> Array | Labelled:
-    """Numbers, dates, times of day or durations that came as objects, in an array; other labels as they are."""
+def unboxed(found: Labelled, name: Any, *, numbers: bool = True) -> Array | Labelled:
+    """Dates, times of day, durations and, if asked for, numbers that came as objects, in an array; else as they are."""
     kinds = set(map(type, found.labels))
     if not kinds or kinds == {str}:
         return found
     if all(issubclass(kind, NUMBERS) for kind in kinds):
-        return _numbers(found, name)
+        return _numbers(found, name) if numbers else found
     if all(issubclass(kind, (date, np.datetime64)) for kind in kinds):
         moments = [label.replace(tzinfo=None) if isinstance(label, datetime) else label for label in found.labels]
         return found.spread(np.array(moments, dtype="datetime64[us]"), "NaT")

@@ -9,6 +9,7 @@ import numpy as np
 from ..exceptions import InputError
 from ..kernels.data import Array
 from .columns import series_array
+from .index import EXACT
 from .labels import Labelled, label_cells, unhashable
 
 
@@ -49,6 +50,8 @@ def _numbers(series: Any, with_holes: Any) -> Array | Labelled:
     values = series_array(series)
     if values.dtype.kind == "O":  # booleans with holes, decimals
         values = series_array(series.cast(with_holes))
+    if values.dtype.kind == "f" and series.dtype.is_integer() and bool((np.abs(values) >= EXACT).any()):
+        return label_cells(series.to_list(), series.name)  # holes made doubles of them, which round
     return array_cells(values, series.name)
 
 

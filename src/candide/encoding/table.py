@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from ..exceptions import InputError
 from ..kernels.data import Array, Dense
+from ..kernels.places import infinite_cell
 from .columns import SOME_COLUMNS, as_array, as_frame, as_one, is_sparse, not_empty, two_dimensional
 from .kinds import Cells, column_of, columns_of
 from .series import array_cells, series_cells
@@ -16,6 +19,8 @@ __all__ = ["Column", "Columns", "Kind", "read_table", "table_of"]
 
 # More sparse columns than this are words or the like: too many for a model of each.
 MOST_SPARSE_COLUMNS = 4096
+# Rows looked at together, column by column: columns of one array lie interleaved, and are read from memory once.
+_STRETCH = 1 << 13
 
 
 def read_table(X: Any, kinds: Mapping[Any, Kind] | None = None) -> Columns:
@@ -37,7 +42,7 @@ def read_table(X: Any, kinds: Mapping[Any, Kind] | None = None) -> Columns:
     """
     made = [column for name, cells in _table_cells(X) for column in columns_of(name, cells, kinds or {})]
     n_rows = len(made[0].values) if made else 0
-    return _names_differ(_equally_long(not_empty(Columns(tuple(made), n_rows))))
+    return _finite(_names_differ(_equally_long(not_empty(Columns(tuple(made), n_rows)))))
 
 
 def table_of(data: Dense, kinds: tuple[Kind, ...], names: tuple[Any, ...]) -> Columns:
@@ -115,4 +120,13 @@ def _names_differ(table: Columns) -> Columns:
             f"two columns have the name {twice!r} (a date column 'x' also makes 'x.month', 'x.weekday' and 'x.hour'); "
             "give each a name of its own"
         )
+    return table
+
+
+def _finite(table: Columns) -> Columns:
+    floats = [column for column in table.columns if column.kind == "number" and column.values.dtype.kind == "f"]
+    for begin in range(0, table.n_rows, _STRETCH):
+        for column in floats:
+            if np.isinf(column.values[begin : begin + _STRETCH]).any():
+                raise infinite_cell(Dense.of((column.values,), (column.name,)))
     return table
