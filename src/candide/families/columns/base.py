@@ -1,0 +1,240 @@
+"""The model of one column, and the form that most take: a table over codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from ...encoding.table import Column
+from ...kernels.data import Array, Floats, Positions
+from ..base import CELLS
+from ..slots import draw_slots
+from .losses import loss_of_nothing, own_left, table_losses
+from .stretches import Categories, Numbers, Seen, middles, seen_of
+
+
+class ColumnModel(Protocol):
+    """p(x | class) of one column, made from its statistics; frozen."""
+
+    @property
+    def family(self) -> str:
+        """ "bins", "kernel", "gaussian" and so on."""
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters, over all classes."""
+
+    def describe(self) -> str:
+        """The parameters in short."""
+
+    def scores(self, column: Column) -> Floats:
+        """log p(x | class), ``(rows, classes)``: densities of numbers; 0 where a cell is missing and ignored."""
+
+    def left_out(self, column: Column, classes: Positions, weight: Floats | None) -> Floats:
+        """Each row under its own class, ``(rows,)``, its weight taken out of the statistics that contain it."""
+
+    def class_loss(self, log_prior: Floats) -> float:
+        """Log-loss of the class given this column and a fixed prior, every row left out; the mean over all rows.
+
+        A row whose cell is missing and ignored has the loss of the prior. Weight 1 is one row.
+        """
+
+    def again(self, **parts: Any) -> Self:
+        """The same choices (cuts, bases, widths, scales) with other statistics of the column."""
+
+    def sample(self, classes: Positions, rng: np.random.Generator) -> Array:
+        """A value for each class given."""
+
+    def expected(self, posterior: Floats) -> Array:
+        """What a missing cell holds most likely, given p(class): a mean, or the most probable label."""
+
+    def parameters(self) -> dict[str, Array]:
+        """Columns ``class`` and ``column``, then counts and parameters, one row each."""
+
+
+@dataclass(frozen=True, eq=False)
+class CodedColumn:
+    """A probability for each code: p(code | class) = (smoother @ count + base) / (weight of the class + Σ base).
+
+    Numbers have ``cuts``: their code is the number of cuts not above them, and within a code they are spread evenly.
+    Without cuts the code is the place among ``labels``. A missing cell has the code ``missing``, a label that nobody
+    saw has ``unseen``; where these are None such cells say nothing.
+
+    >>> model = CodedColumn("bins", "2 bins", np.array([[3.0, 0.0], [1.0, 4.0]]), np.array([0.5, 0.5]),
+    ...                     np.zeros(2), cuts=np.array([10.0]), ends=(0.0, 20.0))
+    >>> np.exp(model.table()).round(3)
+    array([[0.7, 0.1],
+           [0.3, 0.9]])
+    >>> np.exp(model.scores(Column("x", "number", np.array([5.0, np.nan])))).round(3)
+    array([[0.07, 0.01],
+           [1.  , 1.  ]])
+    """
+
+    family: str
+    note: str
+    count: Floats  # (codes, classes)
+    base: Floats  # (codes,), frozen and the same for all classes
+    ignored: Floats  # (classes,) weight of the missing cells that say nothing
+    smoother: Floats | None = None  # (codes, codes), columns add up to 1
+    cuts: Floats | None = None
+    ends: tuple[float, float] = (0.0, 0.0)  # of the numbers seen
+    center: Floats | None = None  # (codes,) mean of the numbers of each code
+    labels: Array | None = None
+    missing: int | None = None
+    unseen: int | None = None
+
+    @cached_property
+    def part(self) -> Floats:
+        """Smoothed weight, ``(codes, classes)``."""
+        smooth = self.count if self.smoother is None else self.smoother @ self.count
+        return np.asarray(smooth + self.base[:, None])
+
+    @cached_property
+    def whole(self) -> Floats:
+        """Smoothed weight of the classes, ``(classes,)``."""
+        return np.asarray(self.count.sum(axis=0) + self.base.sum())
+
+    @property
+    def own(self) -> Floats:
+        """What a row of weight 1 adds to the part of its own code, ``(codes,)``."""
+        return np.ones(len(self.count)) if self.smoother is None else np.diagonal(self.smoother)
+
+    @cached_property
+    def log_width(self) -> Floats | None:
+        """Of the codes of numbers, ``(codes,)``; a code that is a single point has a mass, and width 1."""
+        if self.cuts is None:
+            return None
+        width = np.diff(self._edges)
+        out = np.zeros(len(self.count))
+        out[: len(width)] = np.log(np.where(width > 0, width, 1.0))
+        return out
+
+    @property
+    def _edges(self) -> Floats:
+        assert self.cuts is not None
+        return np.concatenate([self.ends[:1], self.cuts, self.ends[1:]])
+
+    @property
+    def n_parameters(self) -> int:
+        return (self._n_values + (self.missing is not None) - 1) * len(self.ignored)
+
+    @property
+    def _n_values(self) -> int:
+        """Codes that are values: neither "missing" nor "unseen"."""
+        return len(self.count) - (self.missing is not None) - (self.unseen is not None)
+
+    def describe(self) -> str:
+        return self.note + ("" if self.missing is None else ", missing is a value")
+
+    def table(self) -> Floats:
+        """log p of each code, ``(codes, classes)``; of numbers too a mass, no density."""
+        return np.asarray(np.log(self.part) - np.log(self.whole))
+
+    def codes(self, column: Column) -> Array:
+        """The code of each cell; -1 where it says nothing."""
+        absent, unseen = (-1 if code is None else code for code in (self.missing, self.unseen))
+        if column.kind == "missing":
+            return np.full(len(column.values), absent)
+        if column.kind == "category":
+            return _places(column.labels, self.labels, absent, unseen)[column.values]
+        x = np.asarray(column.values, dtype=np.float64)
+        if self.cuts is not None:
+            codes = np.searchsorted(self.cuts, x, side="right")
+        else:
+            codes = _among(x, np.asarray(self.labels, dtype=np.float64), unseen)
+        return np.where(np.isnan(x), absent, codes)
+
+    def scores(self, column: Column) -> Floats:
+        table = self.table() if self.log_width is None else self.table() - self.log_width[:, None]
+        return np.vstack([table, np.zeros(table.shape[1])])[self.codes(column)]
+
+    def left_out(self, column: Column, classes: Positions, weight: Floats | None) -> Floats:
+        codes = self.codes(column)
+        at, w = (codes, classes), 1.0 if weight is None else weight
+        score = own_left(self.part[at], self.whole[classes], self.own[codes], w)
+        if self.log_width is not None:
+            score -= self.log_width[codes]
+        return np.where(codes < 0, 0.0, score)
+
+    def class_loss(self, log_prior: Floats) -> float:
+        nothing = loss_of_nothing(self.ignored, log_prior)
+        return (self.loss_of(self.count, log_prior) + nothing) / max(self.weight, 1e-300)
+
+    @property
+    def weight(self) -> float:
+        """Of all rows."""
+        return float(self.count.sum() + self.ignored.sum())
+
+    def loss_of(self, rows: Floats, log_prior: Floats) -> float:
+        """The summed loss of some of the rows, ``(codes, classes)``, each left out; a few codes at a time."""
+        step = max(1, CELLS // max(1, len(log_prior)))
+        stretches = (slice(begin, begin + step) for begin in range(0, len(rows), step))
+        own, whole = self.own, self.whole[None]
+        return sum(
+            float(table_losses(self.part[None, at], whole, own[None, at], self.count[at], rows[at], log_prior)[0])
+            for at in stretches
+        )
+
+    def again(self, **parts: Any) -> Self:
+        seen = seen_of(**parts)
+        count = np.zeros((len(self.count), len(seen.missing)))
+        codes, weight = self._codes_of(seen)
+        np.add.at(count, codes[codes >= 0], weight[codes >= 0])
+        ignored = seen.missing
+        if self.missing is not None:
+            count[self.missing], ignored = seen.missing, np.zeros_like(seen.missing)
+        return replace(self, count=count, ignored=ignored)
+
+    def _codes_of(self, seen: Seen) -> tuple[Array, Floats]:
+        if isinstance(seen, Categories):
+            everything = Column("", "category", np.arange(len(seen.labels)), seen.labels)
+            return self.codes(everything), seen.count
+        assert isinstance(seen, Numbers)
+        return self.codes(Column("", "number", middles(seen.cells))), seen.cells.count
+
+    def sample(self, classes: Positions, rng: np.random.Generator) -> Array:
+        drawn = draw_slots(np.exp(self.table()[: self._n_values]).T, classes, rng)
+        if self.cuts is None:
+            assert self.labels is not None
+            return np.asarray(self.labels[drawn])
+        edges = self._edges
+        return np.asarray(edges[drawn] + (edges[drawn + 1] - edges[drawn]) * rng.random(len(drawn)))
+
+    def expected(self, posterior: Floats) -> Array:
+        share = posterior @ np.exp(self.table()[: self._n_values]).T
+        if self.labels is not None:
+            return np.asarray(self.labels[share.argmax(axis=1)])
+        assert self.center is not None
+        return np.asarray(share @ self.center / share.sum(axis=1))
+
+    def parameters(self) -> dict[str, Array]:
+        n_values, n_classes = self._n_values, self.count.shape[1]
+        if self.labels is None:
+            values = {"low": np.tile(self._edges[:-1], n_classes), "high": np.tile(self._edges[1:], n_classes)}
+        else:
+            values = {"value": np.tile(self.labels.astype(object), n_classes)}
+        return {
+            "class": np.repeat(np.arange(n_classes), n_values),
+            "column": np.zeros(n_values * n_classes, dtype=np.int64),
+            **values,
+            "count": self.count[:n_values].T.ravel(),
+            "probability": np.exp(self.table()[:n_values]).T.ravel(),
+        }
+
+
+def _places(theirs: Array | None, mine: Array | None, absent: int, unseen: int) -> Array:
+    """The code of each of a column's labels, and last, where -1 points, that of a missing cell."""
+    place = {} if mine is None else {label: i for i, label in enumerate(mine.tolist())}
+    known = [] if theirs is None else theirs.tolist()
+    return np.array([*(place.get(label, unseen) for label in known), absent], dtype=np.int64)
+
+
+def _among(x: Floats, values: Floats, unseen: int) -> Array:
+    """The place of numbers among ascending values."""
+    if not len(values):
+        return np.full(len(x), unseen)
+    at = np.minimum(np.searchsorted(values, x), len(values) - 1)
+    return np.where(values[at] == x, at, unseen)

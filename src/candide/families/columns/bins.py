@@ -1,0 +1,130 @@
+"""Numbers in bins: shares smoothed towards those of all classes together, which do not depend on labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from ...kernels.data import Array, Floats
+from ...statistics.grid import Cells
+from .base import CodedColumn
+from .discretise import deal
+from .losses import loss_of_nothing
+from .stretches import MICRO_BINS, Numbers, averages, cuts_between, equal_frequency, merged, occupied
+
+# Weight of rows that the shares of all classes together count for.
+STRENGTHS = (1.0, 5.0)
+BIN_NUMBERS = (5, 10, 20)
+
+
+@dataclass(frozen=True, eq=False)
+class Coding:
+    """Stretches of cells with a code each, and one more for missing cells if they are a value."""
+
+    count: Floats  # (codes, classes)
+    share: Floats  # (codes,) of all classes together
+    ignored: Floats  # (classes,)
+    cuts: Floats
+    ends: tuple[float, float]
+    center: Floats  # of the numbers
+    missing: int | None
+
+    def model(self, family: str, note: str, strength: float, smoother: Floats | None = None) -> CodedColumn:
+        """The model whose base is ``strength`` rows with the shares of all classes together."""
+        base = strength * self.share
+        geometry = self.cuts, self.ends, self.center
+        return CodedColumn(family, note, self.count, base, self.ignored, smoother, *geometry, None, self.missing)
+
+
+def coding(numbers: Numbers, first: Array, holes: bool) -> Coding:
+    """Stretches that begin with the cells ``first``; ``holes``: missing cells have a code of their own."""
+    cells, missing = numbers.cells, numbers.missing
+    bins = merged(cells, first)
+    ends = float(bins.low[0]), float(bins.high[-1])
+    count, weight, ignored = bins.count, bins.count.sum(axis=1), missing
+    if holes:
+        # Half a row where none was missing in training, so that absence is possible.
+        count, weight = np.vstack([count, missing]), np.append(weight, max(missing.sum(), 0.5))
+        ignored = np.zeros_like(missing)
+    share = (weight + 1e-9) / (weight + 1e-9).sum()
+    center = averages(cells, first)
+    return Coding(count, share, ignored, cuts_between(bins), ends, center, len(bins.low) if holes else None)
+
+
+def micro(numbers: Numbers) -> Numbers:
+    """The column in at most 64 stretches of about equal weight."""
+    cells = occupied(numbers.cells)
+    return numbers._replace(cells=merged(cells, equal_frequency(cells.count.sum(axis=1), MICRO_BINS)))
+
+
+def bins(numbers: Numbers, first: Array, strength: float, holes: bool = False) -> CodedColumn:
+    """Bins that begin with the cells ``first``.
+
+    >>> from candide.statistics import Moments
+    >>> cells = Cells(np.arange(4.0), np.arange(4.0), np.array([[2.0, 0.0], [1.0, 0.0], [0.0, 2.0], [1.0, 2.0]]))
+    >>> model = bins(Numbers(cells, Moments(*np.zeros((4, 2, 1))), np.zeros(2)), np.array([0, 2]), strength=1.0)
+    >>> model.cuts, model.count.tolist(), model.describe()
+    (array([1.5]), [[3.0, 0.0], [1.0, 4.0]], '2 bins')
+    """
+    return coding(numbers, first, holes).model("bins", _note(len(first)), strength)
+
+
+def usual_bins(small: Numbers, holes: bool) -> list[CodedColumn]:
+    """5, 10 and 20 bins of equal frequency, made of a column in few stretches."""
+    weight = small.cells.count.sum(axis=1)
+    models = []
+    for n_bins in BIN_NUMBERS:
+        if len(weight) > n_bins or n_bins == BIN_NUMBERS[0]:
+            made = coding(small, equal_frequency(weight, n_bins), holes)
+            models += [made.model("bins", _note(len(made.cuts) + 1), strength) for strength in STRENGTHS]
+    return models
+
+
+def _note(n_bins: int) -> str:
+    return "1 bin" if n_bins == 1 else f"{n_bins} bins"
+
+
+@dataclass(frozen=True, eq=False)
+class FoldedBins(CodedColumn):
+    """Bins whose cuts were made with the labels in sight, judged by folds.
+
+    Cuts that have seen a row's label fit it. So the rows are dealt into folds (``deal``); a judge has the cuts that
+    the other folds make, and the counts of all rows, and scores the rows of its fold, each left out of the counts.
+    """
+
+    judges: tuple[CodedColumn, ...] = ()
+    held: tuple[Floats, ...] = ()  # the rows of each judge's fold, (codes, classes)
+
+    def class_loss(self, log_prior: Floats) -> float:
+        losses = (judge.loss_of(rows, log_prior) for judge, rows in zip(self.judges, self.held, strict=True))
+        return (sum(losses) + loss_of_nothing(self.ignored, log_prior)) / max(self.weight, 1e-300)
+
+    def again(self, **parts: Any) -> Self:
+        made = super().again(**parts)
+        judges = tuple(judge.again(**parts) for judge in self.judges)
+        return replace(made, judges=judges, held=_held(judges, parts["cells"], parts["missing"]))
+
+
+def supervised_bins(
+    numbers: Numbers, cut: Callable[[Cells], Array], strength: float, holes: bool = False
+) -> FoldedBins:
+    """Bins that begin with the cells which ``cut`` finds from the counts of the classes."""
+    cells = occupied(numbers.cells)
+    numbers = numbers._replace(cells=cells)
+    judges = tuple(
+        bins(numbers, cut(cells._replace(count=np.maximum(cells.count - held, 0.0))), strength, holes)
+        for held in deal(cells.count)
+    )
+    final = bins(numbers, cut(cells), strength, holes)
+    return FoldedBins(**vars(final), judges=judges, held=_held(judges, cells, numbers.missing))
+
+
+def _held(judges: tuple[CodedColumn, ...], cells: Cells, missing: Floats) -> tuple[Floats, ...]:
+    """The rows of each fold as its judge codes them; missing cells, which no cut has seen, in equal parts."""
+    return tuple(
+        judge.again(cells=cells._replace(count=held), moments=None, missing=missing / len(judges)).count
+        for judge, held in zip(judges, deal(cells.count), strict=True)
+    )

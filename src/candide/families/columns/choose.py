@@ -1,0 +1,121 @@
+"""Which model suits a column: the one that loses least when every row is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import numpy as np
+
+from ...kernels.data import Array, Floats
+from ...statistics import Moments
+from ...statistics.grid import Cells
+from ..base import CELLS
+from .base import CodedColumn, ColumnModel
+from .bins import micro, usual_bins
+from .categories import ALPHAS, Unseen, categorical
+from .kernel_density import kernels
+from .losses import loss_of_nothing, table_losses
+from .stretches import Categories, Numbers, are_whole
+
+# Models whose losses differ by less are as good as each other.
+_TIE = 1e-9
+# Up to so many different whole numbers may be names.
+_FEW_VALUES = 20
+
+Missing = Literal["auto", "ignore", "category", "error"]
+
+
+def candidates_for_numbers(
+    cells: Cells, moments: Moments, missing: Floats, treat_missing: Missing = "auto", alpha: float | None = None
+) -> list[ColumnModel]:
+    """The models tried for a column of numbers; the first of equals is taken.
+
+    >>> cells = Cells(np.arange(30.0), np.arange(30.0), np.ones((30, 2)))
+    >>> moments = Moments(np.full(2, 30.0), *(np.full((2, 1), part) for part in (30.0, 14.5, 2247.5)))
+    >>> models = candidates_for_numbers(cells, moments, np.zeros(2))
+    >>> list(dict.fromkeys(model.family for model in models))
+    ['bins', 'kernel']
+    """
+    seen = Numbers(cells, moments, missing)
+    small = micro(seen)
+    n_values, whole = len(cells.low), are_whole(cells)
+    models: list[ColumnModel] = []
+    for holes in holes_tried(missing, treat_missing):
+        if n_values > 2 or not whole:
+            models += [*usual_bins(small, holes), *kernels(small, holes)]
+        if whole and n_values <= _FEW_VALUES:
+            models += categoricals(seen, alpha, "smooth", holes)
+    return models
+
+
+def candidates_for_categories(
+    labels: Array, count: Floats, missing: Floats, treat_missing: Missing = "auto", alpha: float | None = None,
+    unseen: Unseen = "smooth",
+) -> list[ColumnModel]:  # fmt: skip
+    """The models tried for a column of categories: pseudo-counts, and what a missing cell says.
+
+    >>> models = candidates_for_categories(np.array(["a", "b"]), np.array([[5.0, 1.0], [0.0, 4.0]]), np.zeros(2))
+    >>> [model.describe() for model in models][:2]
+    ['2 values, alpha 0.05', '2 values, alpha 0.2']
+    """
+    seen = Categories(labels, np.asarray(count).T, missing)
+    return [
+        model for holes in holes_tried(missing, treat_missing) for model in categoricals(seen, alpha, unseen, holes)
+    ]
+
+
+def categoricals(seen: Numbers | Categories, alpha: float | None, unseen: Unseen, holes: bool) -> Iterable[CodedColumn]:
+    """One for each pseudo-count that may be chosen."""
+    return [categorical(seen, value, unseen, holes) for value in (ALPHAS if alpha is None else (alpha,))]
+
+
+def holes_tried(missing: Floats, treat_missing: Missing) -> tuple[bool, ...]:
+    """Whether missing cells are a value: no, yes, or both, to be compared."""
+    if treat_missing == "auto":
+        return (False, True) if missing.any() else (False,)
+    return (treat_missing == "category",)
+
+
+def choose(candidates: Sequence[ColumnModel], log_prior: Floats) -> tuple[ColumnModel, dict[str, float]]:
+    """The model with the least loss, the first of equals; and the least loss of each family.
+
+    >>> models = candidates_for_categories(np.array(["a", "b"]), np.array([[9.0, 1.0], [0.0, 5.0]]), np.zeros(2))
+    >>> model, losses = choose(models, np.log([2 / 3, 1 / 3]))
+    >>> model.describe(), {family: round(loss, 4) for family, loss in losses.items()}
+    ('2 values, alpha 0.5', {'categorical': 0.2728})
+    """
+    losses = class_losses(candidates, log_prior)
+    least: dict[str, float] = {}
+    for model, loss in zip(candidates, losses.tolist(), strict=True):
+        least[model.family] = min(loss, least.get(model.family, np.inf))
+    return candidates[int((losses <= losses.min() + _TIE).argmax())], least
+
+
+def class_losses(models: Sequence[ColumnModel], log_prior: Floats) -> Floats:
+    """The losses of several models, tables over codes all at once; what is not a number counts as infinite."""
+    coded = [(i, model) for i, model in enumerate(models) if type(model) is CodedColumn]
+    room = sum(len(log_prior) for _ in coded) * max((len(model.count) for _, model in coded), default=0)
+    if len(coded) < 2 or room > CELLS:
+        coded = []
+    out = np.full(len(models), np.nan)
+    if coded:
+        out[[i for i, _ in coded]] = _together([model for _, model in coded], log_prior)
+    done = {i for i, _ in coded}
+    for i, model in enumerate(models):
+        if i not in done:
+            out[i] = model.class_loss(log_prior)
+    return np.where(np.isnan(out), np.inf, out)
+
+
+def _together(models: list[CodedColumn], log_prior: Floats) -> Floats:
+    """Tables of different lengths side by side; where one is shorter, its codes have no rows."""
+    shape = len(models), max(len(model.count) for model in models), len(log_prior)
+    part, count, own = np.ones(shape), np.zeros(shape), np.zeros(shape[:2])
+    for i, model in enumerate(models):
+        n_codes = len(model.count)
+        part[i, :n_codes], count[i, :n_codes], own[i, :n_codes] = model.part, model.count, model.own
+    whole = np.stack([model.whole for model in models])
+    sums = table_losses(part, whole, own, count, count, log_prior)
+    nothing = np.array([loss_of_nothing(model.ignored, log_prior) for model in models])
+    return np.asarray((sums + nothing) / max(models[0].weight, 1e-300))

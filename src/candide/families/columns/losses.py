@@ -1,0 +1,73 @@
+"""The class log-loss of one column with every row left out, from tables of what rows have in common.
+
+Rows of one code and one class all have the same score when they are left out, so the loss is a sum over codes and
+classes. A table knows weights, not rows: weight 1 is taken for one row, and what weighs less leaves as a whole.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...kernels.data import Array, Floats
+
+# What is left of a share when rounding has taken all of it.
+LEAST = 1e-12
+
+
+def log_others(joint: Floats) -> Floats:
+    """For each class, the logarithm of the sum over all other classes; the classes are the last axis.
+
+    >>> np.exp(log_others(np.log([[0.5, 0.3, 0.2]]))).round(9)
+    array([[0.5, 0.7, 0.8]])
+    """
+    if joint.shape[-1] <= 2:
+        return joint[..., ::-1] if joint.shape[-1] == 2 else np.full_like(joint, -np.inf)
+    top = joint.max(axis=-1, keepdims=True)
+    share = np.exp(joint - top)
+    # Sums from both ends: a total minus the class's own share would lose the digits of what is left.
+    rest = np.zeros_like(share)
+    np.cumsum(share[..., :-1], axis=-1, out=rest[..., 1:])
+    rest[..., :-1] += np.cumsum(share[..., :0:-1], axis=-1)[..., ::-1]
+    gone = (rest <= 0).any(axis=-1)
+    with np.errstate(divide="ignore"):
+        out = np.log(rest) + top
+    if gone.any():
+        out[gone] = _far_others(joint[gone])
+    return np.asarray(out)
+
+
+def _far_others(joint: Floats) -> Floats:
+    """The same where one class is so far ahead that the others vanish beside it."""
+    out = np.full_like(joint, -np.inf)
+    out[:, 1:] = np.logaddexp.accumulate(joint[:, :-1], axis=1)
+    after = np.logaddexp.accumulate(joint[:, :0:-1], axis=1)[:, ::-1]
+    out[:, :-1] = np.logaddexp(out[:, :-1], after)
+    return out
+
+
+def own_left(part: Floats, whole: Floats, own: Floats, weight: float | Floats) -> Floats:
+    """log p of a code under the own class, from which such a weight was taken."""
+    return np.asarray(np.log(np.maximum(part - own * weight, LEAST)) - np.log(np.maximum(whole - weight, LEAST)))
+
+
+def table_losses(part: Floats, whole: Floats, own: Floats, count: Floats, of: Floats, log_prior: Floats) -> Floats:
+    """Summed losses of tables ``(tables, codes, classes)``; ``of``: the weight whose loss is asked, all of ``count`` or
+    some of it.
+    """
+    whole, own = whole[:, None, :], own[:, :, None]
+    joint = np.log(part) - np.log(whole) + log_prior
+    alone = own_left(part, whole, own, np.minimum(count, 1.0)) + log_prior
+    return np.asarray(weighted_losses(log_others(joint), alone, of).sum(axis=(1, 2)))
+
+
+def weighted_losses(others: Floats, own: Floats, weight: Floats) -> Floats:
+    """The weight of rows times -log of the own class's share."""
+    with np.errstate(invalid="ignore"):
+        losses = np.logaddexp(0.0, others - own)
+    return np.multiply(losses, weight, out=np.zeros_like(losses), where=weight > 0)
+
+
+def loss_of_nothing(weight: Floats, log_prior: Floats) -> float:
+    """The summed loss of rows of which only the class prior is known."""
+    seen: Array = weight > 0
+    return float(weight[seen] @ (np.logaddexp.reduce(log_prior) - log_prior[seen]))

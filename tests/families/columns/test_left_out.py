@@ -1,0 +1,74 @@
+"""Leaving rows out of a column's model in closed form is what a model made again without them gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from candide.families.columns import candidates_for_categories, candidates_for_numbers, choose
+from candide.families.columns.choose import class_losses
+
+from .rows import Rows, brute_loss, names, numbers
+
+TABLES = {
+    "numbers": numbers(1),
+    "two classes": numbers(2, n_classes=2),
+    "with holes": numbers(3, holes=True),
+    "few values": numbers(4, distinct=6, holes=True),
+    "two values": numbers(5, distinct=2),
+    "names": names(6),
+    "one row in a class": numbers(7, n_rows=12, n_classes=6),
+}
+
+
+def candidates(rows: Rows, **options: Any) -> list[Any]:
+    make = candidates_for_numbers if rows.labels is None else candidates_for_categories
+    return make(**rows.parts(), **options)
+
+
+def prior_of(rows: Rows) -> np.ndarray[Any, Any]:
+    weight = np.bincount(rows.classes, rows.weight, rows.n_classes)
+    return np.log((weight + 1) / (weight.sum() + rows.n_classes))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_class_loss_is_that_of_refits(name: str) -> None:
+    rows = TABLES[name]
+    models = candidates(rows)
+    losses = class_losses(models, prior_of(rows))
+    for model, loss in zip(models, losses, strict=True):
+        expected = brute_loss(model, rows, prior_of(rows))
+        assert loss == pytest.approx(expected, rel=1e-9), model.describe()
+        assert model.class_loss(prior_of(rows)) == pytest.approx(expected, rel=1e-9), model.describe()
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_left_out_is_a_refit(name: str) -> None:
+    """With weights that are no whole numbers, and all of a row's weight taken out."""
+    rows = TABLES[name]
+    rows = rows._replace(weight=rows.weight * np.linspace(0.5, 1.5, len(rows.weight)))
+    for model in candidates(rows):
+        own = model.left_out(rows.column(), rows.classes, rows.weight)
+        for i in range(0, len(own), 7):
+            left = model.again(**rows.without(i, rows.weight[i]).parts())
+            assert own[i] == pytest.approx(left.scores(rows.column())[i, rows.classes[i]], rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_made_again_from_the_same_is_the_same(name: str) -> None:
+    rows = TABLES[name]
+    for model in candidates(rows):
+        np.testing.assert_allclose(
+            model.again(**rows.parts()).scores(rows.column()), model.scores(rows.column()), rtol=1e-12, atol=1e-12
+        )
+
+
+def test_the_winner_has_the_least_loss() -> None:
+    rows = TABLES["with holes"]
+    models = candidates(rows)
+    model, losses = choose(models, prior_of(rows))
+    alone = [candidate.class_loss(prior_of(rows)) for candidate in models]
+    assert model is models[int(np.argmin(alone))]
+    assert min(losses.values()) == pytest.approx(min(alone), abs=1e-12)
