@@ -140,9 +140,10 @@ def number_coordinates(
     than can be seen together, the first in ``order`` (places among the number columns) are taken.
     """
     most = min(MOST_COLUMNS, int(np.sqrt(MOST_CELLS / n_classes)))
-    order = np.arange(len(columns)) if order is None else order
-    places = np.sort(np.array([j for j in order if len(counts[j]) > 1][:most], dtype=np.int64))
-    ranks = RankCoordinates.of(np.asarray(columns, dtype=np.int64)[places], [counts[j] for j in places])
+    order_of_columns = range(len(columns)) if order is None else order.tolist()
+    chosen = sorted([j for j in order_of_columns if len(counts[j]) > 1][:most])
+    places = np.array(chosen, dtype=np.int64)
+    ranks = RankCoordinates.of(np.asarray(columns, dtype=np.int64)[places], [counts[j] for j in chosen])
     return ranks, ClippedCoordinates.of(places, cases.looked.numbers, cases.case_weight)
 
 
