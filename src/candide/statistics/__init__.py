@@ -1,6 +1,7 @@
 """Summaries that can be added: what was seen, never smoothed. From here on, cost does not depend on rows."""
 
 from .base import Statistics
+from .block_moments import BlockMoments
 from .categories import CategoryCounts
 from .counts import Counts
 from .grid import Grid
@@ -8,3 +9,4 @@ from .moments import Moments
 from .sample import Sample
 
 __all__ = ["CategoryCounts", "Counts", "Grid", "Moments", "Sample", "Statistics"]
+__all__ = ["BlockMoments", "CategoryCounts", "Counts", "Moments", "Sample", "Statistics"]

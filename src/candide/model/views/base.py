@@ -22,7 +22,7 @@ class Looked(NamedTuple):
     codes: Array  # int32 (rows, columns): of a column's V codes 0 to V - 1; V is missing, V + 1 unseen
     numbers: Floats  # (rows, number columns), missing as NaN
 
-    def take(self, rows: Array) -> Looked:
+    def take(self, rows: Array | slice) -> Looked:
         """Some of the rows."""
         return Looked(self.codes[rows], self.numbers[rows])
 

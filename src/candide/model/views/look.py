@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from ...encoding.table import Column, Columns
-from ...families.columns.stretches import MICRO_BINS, cuts_between, equal_frequency, merged, middles
+from ...families.columns.stretches import MICRO_BINS, cuts_between, equal_frequency, merged
 from ...kernels import Kernels
 from ...kernels.data import Array, Dense, Floats
 from ...statistics.grid import Cells
 from ...statistics.table import TableStatistics
 from .base import Looked
-
-# Numbers beyond these shares of the rows are taken for the ones at them.
-_TAILS = (0.005, 0.995)
 
 
 @dataclass(frozen=True)
@@ -27,39 +23,14 @@ class ColumnLook:
     count: Floats  # weight of each code, all classes together
     cuts: Floats | None = None  # of a number column
     labels: Array | None = None  # of a category column
-    tails: tuple[float, float] = (0.0, 0.0)
-    centre: float = 0.0  # mean and spread of the numbers without their tails
-    spread: float = 1.0
 
     @property
     def size(self) -> int:
         return len(self.count)
 
-    @cached_property
-    def rank(self) -> Floats:
-        """The middle of each code's stretch of the rows in order, between 0 and 1."""
-        total = max(float(self.count.sum()), 1e-300)
-        return np.asarray((np.cumsum(self.count) - self.count / 2) / total)
-
     @property
     def is_number(self) -> bool:
         return self.cuts is not None
-
-    @cached_property
-    def normal_scores(self) -> Floats:
-        """Of each code of a number column, then of a missing cell: the normal quantile of its rank, standardised."""
-        from scipy.special import ndtri
-
-        quantile = ndtri(np.clip(self.rank, 1e-3, 1 - 1e-3))
-        share = self.count / max(float(self.count.sum()), 1e-300)
-        mean = share @ quantile
-        spread = np.sqrt(share @ (quantile - mean) ** 2) or 1.0
-        return np.concatenate([(quantile - mean) / spread, [0.0, 0.0]])
-
-    def standard(self, numbers: Floats) -> Floats:
-        """Numbers without their tails, standardised; missing ones are 0."""
-        out = (np.clip(numbers, *self.tails) - self.centre) / self.spread
-        return np.where(np.isnan(out), 0.0, out)
 
 
 @dataclass(frozen=True)
@@ -112,20 +83,5 @@ def _look(statistics: TableStatistics, j: int) -> ColumnLook:
 
 
 def _number_look(j: int, cells: Cells) -> ColumnLook:
-    weight = cells.count.sum(axis=1)
-    first = equal_frequency(weight, MICRO_BINS)
-    low, high, centre, spread = _without_tails(middles(cells), weight)
-    few = merged(cells, first)
-    return ColumnLook(
-        j, few.count.sum(axis=1), cuts_between(few), tails=(low, high), centre=centre, spread=spread
-    )
-
-
-def _without_tails(x: Floats, weight: Floats) -> tuple[float, float, float, float]:
-    """The ends within which nearly all numbers lie, then the mean and the spread of all, brought within them."""
-    if not len(x):
-        return 0.0, 0.0, 0.0, 1.0
-    low, high = np.interp(_TAILS, np.cumsum(weight) / weight.sum(), x)
-    inside, share = np.clip(x, low, high), weight / weight.sum()
-    centre = float(share @ inside)
-    return float(low), float(high), centre, float(np.sqrt(share @ (inside - centre) ** 2)) or 1.0
+    few = merged(cells, equal_frequency(cells.count.sum(axis=1), MICRO_BINS))
+    return ColumnLook(j, few.count.sum(axis=1), cuts_between(few))

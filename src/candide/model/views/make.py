@@ -11,6 +11,7 @@ from ...families.table_likelihood import TableLikelihood
 from ...kernels import Kernels
 from ...kernels.data import Array, Floats
 from .base import Cases, View
+from .covariance import covariances, number_coordinates
 from .dependence import one_dependence
 from .look import Look
 from .merging import merged
@@ -67,3 +68,14 @@ def _views(
             two = two_dependence("triples", one, by_loss[:PARENTS], cases, log_prior, kernels)
             if two is not None:
                 yield two
+    yield from _covariances(look, cases, len(log_prior), by_loss)
+
+
+def _covariances(look: Look, cases: Cases, n_classes: int, by_loss: Array) -> Iterator[View]:
+    numbers = [i for i, column in enumerate(look.columns) if column.is_number]
+    place = {i: k for k, i in enumerate(numbers)}
+    order = np.array([place[int(i)] for i in by_loss if int(i) in place], dtype=np.int64)
+    counts = [look.columns[i].count for i in numbers]
+    ranks, clipped = number_coordinates(numbers, counts, cases, n_classes, order)
+    yield from covariances("covariance of ranks", ranks, cases, n_classes)
+    yield from covariances("covariance", clipped, cases, n_classes)

@@ -1,0 +1,159 @@
+"""Number columns together: a normal distribution per class, its covariance shrunk to the one that classes share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.special import gammaln
+
+from ...kernels import Kernels
+from ...kernels.data import CHUNK_ROWS, Array, Floats, Positions
+from ...statistics import BlockMoments
+from ...statistics.base import remaining
+from .base import Cases, Looked
+from .coordinates import ClippedCoordinates, Coordinates, RankCoordinates
+
+# Columns that are seen together at most, and cells of all classes' matrices.
+MOST_COLUMNS = 200
+MOST_CELLS = 1 << 22
+# Rows of the shared covariance in that of each class, as a multiple of (columns + 2).
+_SHRINKAGES = (0.5, 8.0)
+# The variance that is added to each shared one, in coordinates of variance 1.
+_RIDGE = 0.01
+# What of a determinant a row leaves behind, at least: below is rounding.
+_LEAST_LEFT = 1e-9
+
+
+class _Factor(NamedTuple):
+    """A matrix Ψ as what makes its quadratic forms sums of squares: |x whitening|² = xᵀ Ψ⁻¹ x."""
+
+    whitening: Floats
+    log_determinant: float
+
+    @classmethod
+    def of(cls, matrix: Floats) -> _Factor:
+        root = np.linalg.cholesky(matrix)
+        inverse = solve_triangular(root, np.eye(len(root)), lower=True)
+        return cls(np.ascontiguousarray(inverse.T), 2.0 * float(np.log(np.diagonal(root)).sum()))
+
+
+@dataclass(frozen=True)
+class Covariance:
+    """The predictive of a normal-inverse-Wishart model of each class, a Student's t of several dimensions.
+
+    With S_k the scatter of a class and W = Σ S_k, its scale is Ψ_k = S_k + ``share`` · W + ``strength``/100 · I: so
+    many rows of the shared covariance. ``share`` stays when rows are left out, and ``center`` is where a class without
+    rows lies.
+    """
+
+    name: str
+    coordinates: Coordinates
+    moments: BlockMoments
+    center: Floats
+    strength: float
+    share: float
+
+    @cached_property
+    def factors(self) -> list[_Factor]:
+        """Of the scale of each class."""
+        within = self.moments.scatter.sum(axis=0)
+        shared = self.share * within + self.strength * _RIDGE * np.eye(len(within))
+        return [_Factor.of(scatter + shared) for scatter in self.moments.scatter]
+
+    @cached_property
+    def _means(self) -> Floats:
+        return np.where(self.moments.weight[:, None] > 0, self.moments.mean, self.center)
+
+    def scores(self, looked: Looked, kernels: Kernels) -> Floats:
+        return _by_chunks(looked, lambda rows: self._scores(self.coordinates.points(looked.take(rows))))
+
+    def left_out(self, looked: Looked, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
+        def chunk(rows: slice) -> Floats:
+            return self._left_out(self.coordinates.points(looked.take(rows)), classes[rows], weight[rows])
+
+        return _by_chunks(looked, chunk)
+
+    def _scores(self, points: Floats) -> Floats:
+        out = np.empty((len(points), len(self._means)))
+        for k, factor in enumerate(self.factors):
+            away = (points - self._means[k]) @ factor.whitening
+            out[:, k] = self._log_density(self.moments.weight[k], _squares(away, away), factor.log_determinant)
+        return out
+
+    def _left_out(self, points: Floats, classes: Positions, weight: Floats) -> Floats:
+        """Without a row of weight w at distance D from its class's mean, the class's scatter and W lose f D Dᵀ with
+        f = w N / (N - w), and the mean moves so that the row lies N / (N - w) as far from it.
+        """
+        own_weight = self.moments.weight[classes]
+        rest = remaining(own_weight, weight)
+        lift = np.divide(own_weight, rest, out=np.zeros_like(rest), where=rest > 0)
+        out = np.empty((len(points), len(self._means)))
+        for k, factor in enumerate(self.factors):
+            own = classes == k
+            white, means = points @ factor.whitening, self._means @ factor.whitening
+            distance = white - means[classes]
+            away = np.where(own[:, None], distance * lift[:, None], white - means[k])
+            # A class that loses its only row lies where those without rows lie.
+            last = own & (rest <= 0)
+            away[last] = white[last] - self.center @ factor.whitening
+            gone = weight * lift * (self.share + own)
+            left = np.maximum(1.0 - gone * _squares(distance, distance), _LEAST_LEFT)
+            square = _squares(away, away) + gone * _squares(away, distance) ** 2 / left
+            rows = np.where(own, rest, self.moments.weight[k])
+            out[:, k] = self._log_density(rows, square, factor.log_determinant + np.log(left))
+        return out
+
+    def _log_density(self, rows: Floats | float, square: Floats, log_determinant: Floats | float) -> Floats:
+        """Up to a constant, of points at such a squared distance from a class of so many rows."""
+        n_columns = len(self.center)
+        freedom = n_columns + 2 + self.strength + rows
+        # A class of less than one row knows its mean as badly as one of one row.
+        sure = np.maximum(rows, 1.0)
+        shrink = sure / (sure + 1.0)
+        constant = gammaln(freedom / 2) - gammaln((freedom - n_columns) / 2) + 0.5 * n_columns * np.log(shrink)
+        return np.asarray(constant - 0.5 * log_determinant - 0.5 * freedom * np.log1p(shrink * square))
+
+
+def covariances(name: str, coordinates: Coordinates, cases: Cases, n_classes: int) -> list[Covariance]:
+    """Learned from rows, with little and with much shrinkage; none where there are not two columns."""
+    points = coordinates.points(cases.looked)
+    n_columns, n_rows = points.shape[1], float(cases.case_weight.sum())
+    if n_columns < 2 or not n_rows > 0:
+        return []
+    moments = BlockMoments.observe(points, cases.classes, cases.case_weight, n_classes)
+    center = moments.together().mean[0]
+    strengths = [shrinkage * (n_columns + 2) for shrinkage in _SHRINKAGES]
+    return [Covariance(name, coordinates, moments, center, strength, strength / n_rows) for strength in strengths]
+
+
+def number_coordinates(
+    columns: Sequence[int], counts: Sequence[Floats], cases: Cases, n_classes: int, order: Array | None = None
+) -> tuple[RankCoordinates, ClippedCoordinates]:
+    """Both coordinates of number columns, which are ``columns`` among those of the codes.
+
+    ``counts`` is the weight of each code of each of them; those with less than two codes say nothing. Of more columns
+    than can be seen together, the first in ``order`` (places among the number columns) are taken.
+    """
+    most = min(MOST_COLUMNS, int(np.sqrt(MOST_CELLS / n_classes)))
+    order_of_columns = range(len(columns)) if order is None else order.tolist()
+    chosen = sorted([j for j in order_of_columns if len(counts[j]) > 1][:most])
+    places = np.array(chosen, dtype=np.int64)
+    ranks = RankCoordinates.of(np.asarray(columns, dtype=np.int64)[places], [counts[j] for j in chosen])
+    return ranks, ClippedCoordinates.of(places, cases.looked.numbers, cases.case_weight)
+
+
+def _by_chunks(looked: Looked, scores_of: Callable[[slice], Floats]) -> Floats:
+    """Scores of many rows, a stretch of them at a time: the points of all would take much memory."""
+    n_rows = len(looked.codes)
+    if n_rows <= CHUNK_ROWS:
+        return scores_of(slice(0, n_rows))
+    return np.concatenate([scores_of(slice(begin, begin + CHUNK_ROWS)) for begin in range(0, n_rows, CHUNK_ROWS)])
+
+
+def _squares(one: Floats, other: Floats) -> Floats:
+    return np.asarray(np.einsum("rj,rj->r", one, other))
