@@ -16,7 +16,8 @@ from ..statistics import CategoryCounts, Moments
 from ..statistics.grid import Grid
 from ..statistics.table import TableStatistics
 from .base import Batch, Family, Plain, Scores
-from .columns import ColumnModel, choose, candidates_for_categories, candidates_for_numbers, named_column
+from . import columns as column_models
+from .columns import ColumnModel, candidates_for_categories, candidates_for_numbers, choose
 from .left_out import put_own
 from .table_likelihood import TableLikelihood
 
@@ -70,7 +71,7 @@ class TableFamily(Plain):
         cells = Dense(tuple(numbers), data.n_rows, len(numbers), data.first_row, _names(data, "number"))
         how = batch.classes, batch.weight, batch.n_classes
         moments = Moments(rows, *kernels.moments(cells, *how)) if numbers else _no_moments(rows)
-        grid = Grid.observe(cells, *how, kernels)
+        grid = Grid.observe(cells, *how, kernels) if numbers else _no_grid(rows)
         blocks = tuple(block.family.observe(batch._replace(data=block_data(data, block)), kernels) for block in self.blocks)
         kinds = tuple(column.kind for column in data.columns)
         return TableStatistics(rows, self.names, kinds, moments, grid, _categories(batch, rows, kernels), blocks)
@@ -105,7 +106,7 @@ class TableFamily(Plain):
             if reason and not self._tells_by_absence(statistics, j):
                 return Choice(None, reason, {})
             return Choice(*self._best(statistics, j, log_prior))
-        model = named_column(wanted.family, **self._parts(statistics, j), name=self.names[j], **dict(wanted.options))
+        model = column_models.named_column(wanted.family, **self._parts(statistics, j), name=self.names[j], **dict(wanted.options))
         return Choice(model, "by request", {wanted.family: model.class_loss(log_prior)})
 
     def _tells_by_absence(self, statistics: TableStatistics, j: int) -> bool:
@@ -216,6 +217,13 @@ def _names(data: Columns, kind: str) -> tuple[Any, ...]:
 def _no_moments(rows: Floats) -> Moments:
     none = np.zeros((len(rows), 0))
     return Moments(rows, none, none, none)
+
+
+def _no_grid(rows: Floats) -> Grid:
+    from scipy.sparse import csr_array
+
+    none = np.zeros(0, dtype=np.int64)
+    return Grid(rows, np.zeros(1, dtype=np.int64), none.astype(np.uint64), none, csr_array((0, len(rows))))
 
 
 def _categories(batch: Batch, rows: Floats, kernels: Kernels) -> CategoryCounts:

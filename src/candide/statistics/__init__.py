@@ -8,5 +8,4 @@ from .grid import Grid
 from .moments import Moments
 from .sample import Sample
 
-__all__ = ["CategoryCounts", "Counts", "Grid", "Moments", "Sample", "Statistics"]
-__all__ = ["BlockMoments", "CategoryCounts", "Counts", "Moments", "Sample", "Statistics"]
+__all__ = ["BlockMoments", "CategoryCounts", "Counts", "Grid", "Moments", "Sample", "Statistics"]

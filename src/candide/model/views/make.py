@@ -73,6 +73,8 @@ def _views(
 
 def _covariances(look: Look, cases: Cases, n_classes: int, by_loss: Array) -> Iterator[View]:
     numbers = [i for i, column in enumerate(look.columns) if column.is_number]
+    if sum(look.columns[i].size > 1 for i in numbers) < 2:
+        return
     place = {i: k for k, i in enumerate(numbers)}
     order = np.array([place[int(i)] for i in by_loss if int(i) in place], dtype=np.int64)
     counts = [look.columns[i].count for i in numbers]
