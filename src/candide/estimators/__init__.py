@@ -8,6 +8,7 @@ from .gaussian import GaussianNB
 from .multinomial import MultinomialNB
 from .poisson import PoissonNB
 from .selection import select
+from .table import NaiveBayes
 
 __all__ = [
     "BernoulliNB",
@@ -15,6 +16,7 @@ __all__ = [
     "ComplementNB",
     "GaussianNB",
     "MultinomialNB",
+    "NaiveBayes",
     "PoissonNB",
     "merge",
     "select",

@@ -114,7 +114,9 @@ class BaseNB(Desk, Answers, ClassifierMixin, BaseEstimator):  # type: ignore[mis
         plan = Plan(self._family(n_features), self._class_prior(), self._prior_in_score, alpha, calibrate, order)
         looks_back = plan.looks_back or evaluate
         keeps = looks_back and first if self.keep_sample is False else looks_back or self.keep_sample
-        return replace(plan, sample_bytes=self._sample_bytes if keeps else 0, n_threads=getattr(self, "n_threads", None))
+        return replace(
+            plan, sample_bytes=self._sample_bytes if keeps else 0, n_threads=getattr(self, "n_threads", None)
+        )
 
     # Learning.
 

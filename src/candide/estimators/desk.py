@@ -9,9 +9,9 @@ import numpy as np
 from ..exceptions import ParameterError
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats
+from ..model.blend import left_out_posterior
 from ..model.classifier import Classifier
 from ..model.evidence import LogOdds, bayes_factors, intervals, log_odds
-from ..model.blend import left_out_posterior
 from ..model.leave_one_out import blocked_folds, check_prior, read_folds
 from ..model.state import State
 from ..model.table import Table

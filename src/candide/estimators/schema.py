@@ -61,7 +61,7 @@ class Schema:
         """Another table, its columns in the order of training and of the kinds that they had."""
         kinds: dict[Any, Kind] = dict(zip(self.names, known or (), strict=False))
         forced = [name for name, want in zip(self.names, self.wanted, strict=True) if want.family in _NAMES]
-        kinds |= {name: "category" for name in forced}
+        kinds |= dict.fromkeys(forced, "category")
         if self.given is None or _given(X) is None:
             data = read_table(X, kinds)
             if data.n_columns != len(self.names):

@@ -20,6 +20,7 @@ from .beliefs import class_prior_of
 from .schema import Schema
 from .settings import choice, number
 
+
 class NaiveBayes(BaseNB):
     """Naive Bayes for any table: numbers, categories, booleans, counts, dates, with holes, straight from a data frame.
 
@@ -69,8 +70,9 @@ class NaiveBayes(BaseNB):
 
     Examples
     --------
-    >>> table = {"age": [25, 38, 28, 44, 18, 34, 29, 63], "job": ["cook", "smith", None, "smith", "cook", "cook", None, "smith"]}
-    >>> model = NaiveBayes().fit(table, ["low", "high", "low", "high", "low", "low", "low", "high"])
+    >>> age, job = [25, 38, 28, 44, 18, 34, 29, 63], ["cook", "smith", None, "smith", "cook", "cook", None, "smith"]
+    >>> pay = ["low", "high", "low", "high", "low", "low", "low", "high"]
+    >>> model = NaiveBayes().fit({"age": age, "job": job, "pay": pay}, y="pay")
     >>> model.predict({"age": [40, 20], "job": ["smith", "cook"]}).tolist()
     ['high', 'low']
     """
@@ -135,22 +137,24 @@ class NaiveBayes(BaseNB):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn further rows; ``y`` may name the column with the labels. See ``MultinomialNB.partial_fit``."""
         X, y = find_label(X, y)
-        return super().partial_fit(X, y, classes, sample_weight)
+        super().partial_fit(X, y, classes, sample_weight)
+        return self
 
     @all_or_nothing
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Remove rows that were learned, as if they had never been seen; ``y`` may name the column with the labels."""
         X, y = find_label(X, y)
-        return super().forget(X, y, sample_weight)
+        super().forget(X, y, sample_weight)
+        return self
 
     def _family(self, n_features: int) -> Family:
         alpha = None if self.alpha is None else number(self.alpha, "alpha")
         if alpha == 0:
-            raise ParameterError("alpha is 0, and columns of a table need smoothing; for none, use CategoricalNB(alpha=0)")
+            raise ParameterError("alpha is 0, and a table needs smoothing; for none, use CategoricalNB(alpha=0)")
         missing = choice(self.missing, "missing", ("auto", "ignore", "category", "error"))
         unseen = choice(self.unseen, "unseen", ("ignore", "smooth"))
         schema = self._schema
-        return TableFamily(schema.names, schema.wanted, schema.blocks, missing, unseen, alpha)  # type: ignore[arg-type]
+        return TableFamily(schema.names, schema.wanted, schema.blocks, missing, unseen, alpha)
 
     def _class_prior(self) -> ClassPrior:
         return class_prior_of(self.class_prior, self.fit_prior, self.class_weight)
@@ -201,11 +205,12 @@ class NaiveBayes(BaseNB):
         Columns are drawn independently given the class, but for those of a block; dates come as days since 1970.
         """
         columns, y = self._draw(n, random_state)
-        return self._schema.table(columns), y
+        return self._schema.table(list(columns)), y
 
     def impute(self, X: Any) -> Any:
-        """``X`` with its missing cells filled from p(cell | what is observed in the row): the mean of number columns, the
-        most probable category. A column that nobody observed in training stays empty.
+        """``X`` with its missing cells filled from p(cell | what is observed in the row).
+
+        The mean of number columns, the most probable category. A column that nobody observed in training stays empty.
         """
         model, data, kernels = self._fitted(), self._read(X), self._kernels()
         posterior = model.posterior(data, kernels, logarithm=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,12 +16,9 @@ from ..statistics import CategoryCounts, Moments
 from ..statistics.grid import Grid
 from ..statistics.table import TableStatistics
 from .base import Batch, Family, Plain, Scores
-from . import columns as column_models
-from .columns import ColumnModel, candidates_for_categories, candidates_for_numbers, choose
+from .columns import ColumnModel, candidates_for_categories, candidates_for_numbers, choose, named_column
 from .left_out import put_own
 from .table_likelihood import TableLikelihood
-
-Missing = Literal["auto", "ignore", "category", "error"]
 
 
 class Wanted(NamedTuple):
@@ -53,7 +50,7 @@ class TableFamily(Plain):
     names: tuple[Any, ...]
     wanted: tuple[Wanted, ...]
     blocks: tuple[Block, ...] = ()
-    missing: Missing = "auto"
+    missing: str = "auto"  # or "ignore", "category", "error"
     unseen: str = "ignore"
     alpha: float | None = None
     choices: tuple[Choice, ...] | None = None
@@ -72,7 +69,9 @@ class TableFamily(Plain):
         how = batch.classes, batch.weight, batch.n_classes
         moments = Moments(rows, *kernels.moments(cells, *how)) if numbers else _no_moments(rows)
         grid = Grid.observe(cells, *how, kernels) if numbers else _no_grid(rows)
-        blocks = tuple(block.family.observe(batch._replace(data=block_data(data, block)), kernels) for block in self.blocks)
+        blocks = tuple(
+            block.family.observe(batch._replace(data=block_data(data, block)), kernels) for block in self.blocks
+        )
         kinds = tuple(column.kind for column in data.columns)
         return TableStatistics(rows, self.names, kinds, moments, grid, _categories(batch, rows, kernels), blocks)
 
@@ -105,8 +104,9 @@ class TableFamily(Plain):
             reason = set_aside(statistics, j)
             if reason and not self._tells_by_absence(statistics, j):
                 return Choice(None, reason, {})
-            return Choice(*self._best(statistics, j, log_prior))
-        model = column_models.named_column(wanted.family, **self._parts(statistics, j), name=self.names[j], **dict(wanted.options))
+            return self._best(statistics, j, log_prior)
+        parts = self._parts(statistics, j)
+        model = named_column(wanted.family, **parts, name=self.names[j], **dict(wanted.options))
         return Choice(model, "by request", {wanted.family: model.class_loss(log_prior)})
 
     def _tells_by_absence(self, statistics: TableStatistics, j: int) -> bool:
@@ -114,10 +114,10 @@ class TableFamily(Plain):
         seen = statistics.observed(j).sum()
         return self.missing in ("auto", "category") and 0 < seen < statistics.rows.sum() * (1 - 1e-12)
 
-    def _best(self, statistics: TableStatistics, j: int, log_prior: Floats) -> tuple[ColumnModel, str, dict[str, float]]:
-        make = candidates_for_numbers if statistics.kinds[j] == "number" else candidates_for_categories
+    def _best(self, statistics: TableStatistics, j: int, log_prior: Floats) -> Choice:
+        make: Any = candidates_for_numbers if statistics.kinds[j] == "number" else candidates_for_categories
         model, losses = choose(make(**self._parts(statistics, j)), log_prior)
-        return model, "", losses
+        return Choice(model, "", losses)
 
     def _parts(self, statistics: TableStatistics, j: int) -> dict[str, Any]:
         """What a column's models are made of."""
@@ -133,16 +133,15 @@ class TableFamily(Plain):
         assert settled.choices is not None
         models = tuple(choice.model for choice in settled.choices)
         if statistics is not settled.source:
-            models = tuple(
-                None if model is None else model.again(**settled._parts(statistics, j)) for j, model in enumerate(models)
-            )
+            again = (model and model.again(**settled._parts(statistics, j)) for j, model in enumerate(models))
+            models = tuple(again)
         blocks = tuple(
             block.family.likelihood(part) for block, part in zip(settled.blocks, statistics.blocks, strict=True)
         )
         return TableLikelihood(statistics, settled, models, blocks)
 
     def left_out(
-        self, batch: Batch, statistics: TableStatistics, likelihood: TableLikelihood, offset: Floats, kernels: Kernels
+        self, batch: Batch, statistics: TableStatistics, likelihood: Any, offset: Floats, kernels: Kernels
     ) -> Scores:
         finite = likelihood.scores(batch.data, offset, kernels)
         return put_own(finite, [], batch, Scores(likelihood.own_left_out(batch, kernels)), offset, kernels)

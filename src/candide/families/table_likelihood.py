@@ -166,9 +166,10 @@ def coded(data: Columns, used: list[tuple[int, CodedColumn]], kernels: Kernels) 
     numbers = [(i, j, model) for i, (j, model) in enumerate(used) if model.cuts is not None]
     if numbers:
         cells = Dense.of(tuple(data.columns[j].values for _, j, _ in numbers))
-        found = kernels.cell_codes(cells, [model.cuts for _, _, model in numbers])
+        found = kernels.cell_codes(cells, [cuts for _, _, model in numbers if (cuts := model.cuts) is not None])
         for k, (i, _, model) in enumerate(numbers):
-            codes[:, i] = found[:, k] if model.missing is None else np.where(found[:, k] < 0, model.missing, found[:, k])
+            missing = -1 if model.missing is None else model.missing
+            codes[:, i] = np.where(found[:, k] < 0, missing, found[:, k])
     for i, (j, model) in enumerate(used):
         if model.cuts is None:
             codes[:, i] = model.codes(data.columns[j])

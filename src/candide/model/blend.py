@@ -72,8 +72,8 @@ class Blend:
             return self
         if self.views is not None:
             raise InputError(
-                f"the blend has weights for {self.classes.labels.tolist()}, and this model keeps no training rows to fit "
-                f"others for {classes.labels.tolist()}; construct it with keep_sample=True, or with blend=None"
+                f"the blend has weights for {self.classes.labels.tolist()}, and this model keeps no training rows to "
+                f"fit others for {classes.labels.tolist()}; construct it with keep_sample=True, or with blend=None"
             )
         calibration, places = self.calibration, self.classes.positions_in(classes)
         if isinstance(calibration, Scaling) and calibration.bias is not None:
@@ -89,14 +89,15 @@ class Blend:
         return replace(self, classes=classes, calibration=calibration)
 
 
-def fit_blend(plan: Plan, state: State, kernels: Kernels) -> Blend:
+def fit_blend(model: Classifier, kernels: Kernels) -> Blend:
     """Choose and fit whatever the plan asks for."""
+    plan, state = model.plan, model.state
     seen, alpha = seen_rows(plan, state, _what(plan)), None
     if plan.alpha == "loo":
         alpha = _alphas(plan, state, seen, [np.arange(len(seen.case_weight))], kernels)[0]
     calibration, views = None, None
     if plan.order is not None:
-        seen, views, scores = _blended(plan, state, seen, kernels)
+        seen, views, scores = _blended(model, seen, kernels)
     elif plan.calibrate is not None:
         scores, _ = _scores(plan, state, seen, alpha, kernels)
     if plan.calibrate is not None:
@@ -112,9 +113,9 @@ def _what(plan: Plan) -> str:
     return "alpha='loo'" if plan.calibrate is None else f"calibrate={plan.calibrate!r}"
 
 
-def _blended(plan: Plan, state: State, seen: Seen, kernels: Kernels) -> tuple[Seen, Blended, Floats]:
+def _blended(model: Classifier, seen: Seen, kernels: Kernels) -> tuple[Seen, Blended, Floats]:
     """The rows that weights were fitted on, the views with their weights, and the rows' log posteriors left out."""
-    views, scores, rows = fit_blended(_bare(plan, state, None).likelihood, seen, plan.order or 0, kernels)
+    views, scores, rows = fit_blended(model.likelihood, seen, model.plan.order or 0, kernels)
     if len(rows) < len(seen.case_weight):
         seen = seen.take(rows, seen.multiplicity[rows])
     return seen, views, normalised(views.left_out(scores))

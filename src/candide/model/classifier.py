@@ -62,7 +62,7 @@ class Classifier:
             return None
         if self._earlier_blend is not None and self._earlier_blend.suits(self.plan, self.state):
             return self._earlier_blend
-        return fit_blend(self.plan, self.state, default(self.plan.n_threads))
+        return fit_blend(self, default(self.plan.n_threads))
 
     @property
     def _latest_blend(self) -> Blend | None:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def summary(model: Classifier) -> Table:
     """One row per column, then one per block and per view past single columns."""
     family, statistics = model.family, model.state.statistics
-    assert isinstance(family, TableFamily) and family.choices is not None
+    assert isinstance(family, TableFamily)
+    assert family.choices is not None
     shown = [_row(family, statistics, j) for j in range(len(family.names))]
     weight, more = _weights(model, len(shown))
     for block in family.blocks:
@@ -45,8 +46,8 @@ def _row(family: TableFamily, statistics: TableStatistics, j: int) -> list[objec
     missing = 1.0 - float(statistics.observed(j).sum()) / rows if rows > 0 else np.nan
     if choice.model is None:
         return [str(family.names[j]), "-", "", 0.0, missing, choice.note]
-    model = choice.model
-    return [str(family.names[j]), model.family, model.describe(), _bits(statistics, choice.losses), missing, choice.note]
+    made, bits = choice.model, _bits(statistics, choice.losses)
+    return [str(family.names[j]), made.family, made.describe(), bits, missing, choice.note]
 
 
 def _bits(statistics: TableStatistics, losses: dict[str, float]) -> float:
@@ -60,7 +61,8 @@ def _bits(statistics: TableStatistics, losses: dict[str, float]) -> float:
 def _weights(model: Classifier, n_columns: int) -> tuple[Floats, list[str]]:
     """The weight of every row of the summary, and the names of the views past columns and blocks."""
     family = model.family
-    assert isinstance(family, TableFamily) and family.choices is not None
+    assert isinstance(family, TableFamily)
+    assert family.choices is not None
     views = None if model.blend is None else model.blend.views
     if views is None:
         own = [0.0 if choice.model is None else 1.0 for choice in family.choices]

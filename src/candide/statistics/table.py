@@ -56,9 +56,9 @@ class TableStatistics:
         kinds = join_kinds(self.names, self.kinds, other.kinds)
         a, b = self.spread(kinds), other.spread(kinds)
         moments = getattr(a.moments, verb)(b.moments)
-        parts = [getattr(mine, verb)(theirs) for mine, theirs in ((a.grid, b.grid), (a.categories, b.categories))]
+        grid, categories = getattr(a.grid, verb)(b.grid), getattr(a.categories, verb)(b.categories)
         blocks = tuple(getattr(mine, verb)(theirs) for mine, theirs in zip(a.blocks, b.blocks, strict=True))
-        return TableStatistics(moments.rows, self.names, kinds, moments, *parts, blocks)
+        return TableStatistics(moments.rows, self.names, kinds, moments, grid, categories, blocks)
 
     def spread(self, kinds: tuple[Kind, ...]) -> TableStatistics:
         """The same with other kinds: columns of holes become columns of numbers or of categories without any."""
@@ -91,9 +91,7 @@ class TableStatistics:
         return self._each("reindex", positions, size)
 
     def _each(self, verb: str, *args: Any) -> TableStatistics:
-        moments, grid, categories = (
-            getattr(part, verb)(*args) for part in (self.moments, self.grid, self.categories)
-        )
+        moments, grid, categories = (getattr(part, verb)(*args) for part in (self.moments, self.grid, self.categories))
         blocks = tuple(getattr(block, verb)(*args) for block in self.blocks)
         return TableStatistics(moments.rows, self.names, self.kinds, moments, grid, categories, blocks)
 
@@ -136,7 +134,8 @@ def _plural(kind: Kind) -> str:
 
 def _sources(before: tuple[Kind, ...], after: tuple[Kind, ...], kind: Kind) -> list[int]:
     """For each column of a kind, where it stood among those of its kind before; -1 where it was all holes."""
-    return [before[:j].count(kind) if before[j] == kind else -1 for j, now in enumerate(after) if now == kind]
+    wanted = [j for j, now in enumerate(after) if now == kind]
+    return [before[:j].count(kind) if before[j] == kind else -1 for j in wanted]
 
 
 def _moments_of(moments: Moments, sources: list[int]) -> Moments:

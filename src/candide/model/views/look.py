@@ -57,7 +57,7 @@ class Look:
         if number:
             cells = Dense.of(tuple(data.columns[column.column].values for _, column in number))
             numbers = cells.floats()
-            found = kernels.cell_codes(cells, [column.cuts for _, column in number])
+            found = kernels.cell_codes(cells, [cuts for _, column in number if (cuts := column.cuts) is not None])
             for k, (i, column) in enumerate(number):
                 codes[:, i] = np.where(found[:, k] < 0, column.size, found[:, k])
         for i, column in enumerate(self.columns):

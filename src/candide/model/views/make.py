@@ -53,9 +53,7 @@ def _losses(likelihood: TableLikelihood) -> Floats:
     return np.array([min(choices[j].losses.values()) for j in likelihood.shown])
 
 
-def _views(
-    look: Look, cases: Cases, log_prior: Floats, by_loss: Array, order: int, kernels: Kernels
-) -> Iterator[View]:
+def _views(look: Look, cases: Cases, log_prior: Floats, by_loss: Array, order: int, kernels: Kernels) -> Iterator[View]:
     counts, numbers = [column.count for column in look.columns], [column.is_number for column in look.columns]
     for bins in BINS:
         if bins > BINS[0] and max(column.size for column in look.columns) <= BINS[0]:

@@ -3,7 +3,8 @@
 A view's scores are centred over the classes and divided by their own size, so that one ridge suits all. The weights are
 at least 0, one per view and class; those of a view are tied to their mean, and a bias is added per class:
 
-    Σ_i v_i · -log softmax(b + Σ_v w_v · F_vi)[class of i]  +  ½ Σ_v ridge_v (mean(w_v)² + TIE Σ_k (w_vk - mean)²)  +  ½ Σ_k b_k²
+    Σ_i weight_i · -log softmax(b + Σ_v w_v · F_vi)[class of i]
+    + ½ Σ_v ridge_v (mean(w_v)² + TIE Σ_k (w_vk - mean(w_v))²) + ½ Σ_k b_k²
 """
 
 from __future__ import annotations
