@@ -2,5 +2,13 @@
 
 from .base import CodedColumn, ColumnModel
 from .choose import candidates_for_categories, candidates_for_numbers, choose
+from .named import named_column
 
-__all__ = ["CodedColumn", "ColumnModel", "candidates_for_categories", "candidates_for_numbers", "choose"]
+__all__ = [
+    "CodedColumn",
+    "ColumnModel",
+    "candidates_for_categories",
+    "candidates_for_numbers",
+    "choose",
+    "named_column",
+]

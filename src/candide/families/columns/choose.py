@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -14,8 +14,12 @@ from ..base import CELLS
 from .base import CodedColumn, ColumnModel
 from .bins import micro, usual_bins
 from .categories import ALPHAS, Unseen, categorical
+from .holes import with_holes
 from .kernel_density import kernels
 from .losses import loss_of_nothing, table_losses
+from .normal_column import gaussian, student
+from .parametric import ParametricColumn
+from .poisson_column import poisson
 from .stretches import Categories, Numbers, are_whole
 
 # Models whose losses differ by less are as good as each other.
@@ -35,18 +39,27 @@ def candidates_for_numbers(
     >>> moments = Moments(np.full(2, 30.0), *(np.full((2, 1), part) for part in (30.0, 14.5, 2247.5)))
     >>> models = candidates_for_numbers(cells, moments, np.zeros(2))
     >>> list(dict.fromkeys(model.family for model in models))
-    ['bins', 'kernel']
+    ['bins', 'kernel', 'gaussian', 'student', 'poisson']
     """
     seen = Numbers(cells, moments, missing)
     small = micro(seen)
-    n_values, whole = len(cells.low), are_whole(cells)
+    whole = are_whole(cells)
+    # Of two values or fewer, a share each says all there is.
+    many = len(cells.low) > 2 or not whole
+    distributions = _distributions(seen, whole) if many else []
     models: list[ColumnModel] = []
     for holes in holes_tried(missing, treat_missing):
-        if n_values > 2 or not whole:
+        if many:
             models += [*usual_bins(small, holes), *kernels(small, holes)]
-        if whole and n_values <= _FEW_VALUES:
+            models += map(with_holes, distributions) if holes else distributions
+        if whole and len(cells.low) <= _FEW_VALUES:
             models += categoricals(seen, alpha, "smooth", holes)
     return models
+
+
+def _distributions(seen: Numbers, whole: bool) -> list[ParametricColumn]:
+    counts = whole and seen.cells.low[0] >= 0
+    return [gaussian(seen), student(seen), *([poisson(seen)] if counts else [])]
 
 
 def candidates_for_categories(
@@ -65,7 +78,7 @@ def candidates_for_categories(
     ]
 
 
-def categoricals(seen: Numbers | Categories, alpha: float | None, unseen: Unseen, holes: bool) -> Iterable[CodedColumn]:
+def categoricals(seen: Numbers | Categories, alpha: float | None, unseen: Unseen, holes: bool) -> list[CodedColumn]:
     """One for each pseudo-count that may be chosen."""
     return [categorical(seen, value, unseen, holes) for value in (ALPHAS if alpha is None else (alpha,))]
 

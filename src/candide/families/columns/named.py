@@ -1,0 +1,148 @@
+"""The model of a column whose family somebody has named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from ...exceptions import ParameterError
+from ...kernels.data import Array, Floats
+from ...statistics.grid import Cells
+from .base import ColumnModel
+from .bins import BIN_NUMBERS, STRENGTHS, bins, micro, supervised_bins
+from .categories import Unseen
+from .choose import Missing, categoricals, choose, holes_tried
+from .discretise import mdlp, modl, proportional
+from .holes import with_holes
+from .kernel_density import WIDTHS, kernels
+from .normal_column import gaussian, lognormal, power, student
+from .parametric import ParametricColumn
+from .poisson_column import poisson
+from .stretches import Categories, Numbers, Seen, equal_frequency, occupied, seen_of
+
+SUPERVISED: dict[str, Callable[[Cells], Array]] = {"mdlp": mdlp, "modl": modl}
+METHODS = ("frequency", "proportional", *SUPERVISED)
+
+
+def _bins(
+    seen: Numbers, holes: bool, method: str = "frequency", n_bins: int | None = None, strength: float | None = None
+) -> Sequence[ColumnModel]:
+    if method not in METHODS:
+        raise ParameterError(f"method={method!r} makes no bins; choose one of {', '.join(map(repr, METHODS))}")
+    strengths = STRENGTHS if strength is None else (strength,)
+    if method in SUPERVISED:
+        return [supervised_bins(seen, SUPERVISED[method], a, holes) for a in strengths]
+    seen = seen._replace(cells=occupied(seen.cells))
+    weight = seen.cells.count.sum(axis=1)
+    if method == "proportional":
+        firsts = [proportional(weight)]
+    else:
+        firsts = [equal_frequency(weight, n) for n in (BIN_NUMBERS if n_bins is None else (n_bins,))]
+    return [bins(seen, first, a, holes) for first in firsts for a in strengths]
+
+
+def _kernel(
+    seen: Numbers, holes: bool, width: float | None = None, strength: float | None = None
+) -> Sequence[ColumnModel]:
+    widths, strengths = WIDTHS if width is None else (width,), STRENGTHS if strength is None else (strength,)
+    return kernels(micro(seen), holes, widths, strengths)
+
+
+def _distribution(make: Callable[..., ParametricColumn], seen: Numbers, holes: bool, **options: Any) -> list[Any]:
+    model = make(seen, **options)
+    return [with_holes(model) if holes else model]
+
+
+_OF_NUMBERS: dict[str, Callable[..., Sequence[ColumnModel]]] = {
+    "bins": _bins,
+    "kernel": _kernel,
+    "poisson": partial(_distribution, poisson),
+    **{make.__name__: partial(_distribution, make) for make in (gaussian, student, lognormal, power)},
+}
+FAMILIES = (*_OF_NUMBERS, "categorical", "bernoulli")
+
+
+def named_column(
+    family: str, *, missing: Floats, treat_missing: Missing = "auto", alpha: float | None = None,
+    unseen: Unseen = "smooth", name: Any = "x", log_prior: Floats | None = None, **parts_and_options: Any,
+) -> ColumnModel:  # fmt: skip
+    """A model of the family named, from ``cells`` and ``moments``, or ``labels`` and ``count``, and ``missing``.
+
+    What the options leave open is chosen as among families: by the loss with every row left out, under ``log_prior``,
+    else under the shares of the classes.
+
+    ============ ==========================================================================================
+    family       options
+    ============ ==========================================================================================
+    bins         ``method`` ("frequency", "proportional", "mdlp", "modl"), ``n_bins`` for equal frequency,
+                 ``strength``: rows that the shares of all classes together count for
+    kernel       ``width`` on the scale of ranks, ``strength``
+    gaussian     ``var_smoothing``; also lognormal, power
+    categorical  ``alpha``, ``unseen``; also bernoulli; of numbers too
+    ============ ==========================================================================================
+
+    >>> model = named_column("categorical", labels=np.array(["a", "b"]), count=np.array([[3.0, 1.0], [0.0, 4.0]]),
+    ...                      missing=np.zeros(2), alpha=1.0, unseen="ignore")
+    >>> np.exp(model.table()).round(3)
+    array([[0.667, 0.167],
+           [0.333, 0.833]])
+    """
+    names = ("cells", "moments", "labels", "count")
+    parts = {key: parts_and_options.pop(key) for key in names if key in parts_and_options}
+    seen = seen_of(missing=missing, **parts)
+    make = _maker(family, seen, name, alpha, unseen, parts_and_options)
+    models = [model for holes in holes_tried(missing, treat_missing) for model in make(seen, holes)]
+    if len(models) == 1:
+        return models[0]
+    return choose(models, _log_shares(seen) if log_prior is None else log_prior)[0]
+
+
+def _maker(
+    family: str, seen: Seen, name: Any, alpha: float | None, unseen: Unseen, options: dict[str, Any]
+) -> Callable[[Any, bool], Sequence[ColumnModel]]:
+    if family not in FAMILIES:
+        raise ParameterError(f"column {name!r}: {family!r} is no family; choose one of {', '.join(FAMILIES)}")
+    if family in ("categorical", "bernoulli"):
+        _refuse_options(family, name, options, ("alpha", "unseen"), set())
+        return partial(_named_values, family, name, alpha, unseen)
+    if isinstance(seen, Categories):
+        raise ParameterError(
+            f"column {name!r} holds categories, and {family!r} needs numbers; choose 'categorical', or pass numbers"
+        )
+    make = _OF_NUMBERS[family]
+    inner = make.args[0] if isinstance(make, partial) else make
+    allowed = tuple(signature(inner).parameters)[2 if inner is make else 1 :]
+    _refuse_options(family, name, options, allowed, set(allowed))
+    return partial(make, **options)
+
+
+def _refuse_options(family: str, name: Any, options: dict[str, Any], shown: tuple[str, ...], allowed: set[str]) -> None:
+    odd = [option for option in options if option not in allowed]
+    if odd:
+        has = f"has {', '.join(shown)}" if shown else "has none"
+        raise ParameterError(f"column {name!r}: {family!r} has no option {odd[0]!r}; it {has}")
+
+
+def _named_values(
+    family: str, name: Any, alpha: float | None, unseen: Unseen, seen: Seen, holes: bool
+) -> Sequence[ColumnModel]:
+    models = categoricals(seen, alpha, unseen, holes)
+    if family == "categorical":
+        return models
+    labels = models[0].labels
+    if labels is not None and len(labels) > 2:
+        raise ParameterError(
+            f"column {name!r} holds {len(labels)} different values, and 'bernoulli' knows two; choose 'categorical'"
+        )
+    return [replace(model, family="bernoulli") for model in models]
+
+
+def _log_shares(seen: Seen) -> Floats:
+    count = seen.cells.count if isinstance(seen, Numbers) else seen.count
+    rows = count.sum(axis=0) + seen.missing
+    return np.asarray(np.log((rows + 1.0) / (rows.sum() + len(rows))))
