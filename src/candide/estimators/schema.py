@@ -66,8 +66,8 @@ class Schema:
             data = read_table(X, kinds)
             if data.n_columns != len(self.names):
                 raise InputError(
-                    f"X has {data.n_columns} features, but NaiveBayes is expecting {len(self.names)} features as input; "
-                    "pass the columns that it was trained on"
+                    f"X has {data.n_columns} features, but NaiveBayes is expecting {len(self.names)} features as "
+                    "input; pass the columns that it was trained on"
                 )
             return data
         data = read_table(X, kinds)
@@ -75,8 +75,8 @@ class Schema:
         lacking = [name for name in self.names if name not in found]
         if lacking and absent == "error":
             raise InputError(
-                f"column {lacking[0]!r} is absent, and the model was trained on it; pass it, or construct the model with "
-                "absent='missing' to take its cells as missing"
+                f"column {lacking[0]!r} is absent, and the model was trained on it; pass it, or construct the model "
+                "with absent='missing' to take its cells as missing"
             )
         nothing = np.full(data.n_rows, np.nan)
         columns = (found.get(name, Column(name, "missing", nothing)) for name in self.names)

@@ -25,8 +25,8 @@ class NaiveBayes(BaseNB):
     """Naive Bayes for any table: numbers, categories, booleans, counts, dates, with holes, straight from a data frame.
 
     Each column is modelled by what suits it, chosen by exact leave-one-out. Views that look at pairs of columns, at
-    triples, and at all numbers together are weighed against the columns in one convex problem on rows left out, which
-    repairs the assumption of independence as far as that pays, and makes the probabilities mean what they say. All of it
+    triples, and at all numbers together are weighed against the columns in one convex problem on rows left out. That
+    repairs the assumption of independence as far as it pays, and makes the probabilities mean what they say. All of it
     is made from summaries that add, so the model learns further rows, forgets, and merges.
 
     Parameters
