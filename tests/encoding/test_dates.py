@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from candide.encoding.table import read_table
+from candide.exceptions import InputError
 
 from .containers import plain
 
@@ -90,9 +91,13 @@ class TestKinds:
         for learned in (self.midnight, self.noon):
             table = read_table(learned)
             kinds = dict(zip(table.names, table.kinds, strict=True))
-            for batch in (self.midnight, self.noon, self.empty, pd.DataFrame({"w": [None]})):
+            for batch in (self.midnight, self.noon, self.empty, {"w": [None]}, {"w": [np.nan]}, {"w": [dt.date.max]}):
                 again = read_table(batch, kinds)
-                assert (again.names, again.kinds) == (table.names, table.kinds) or "w.month" not in again.names
+                assert (again.names, again.kinds) == (table.names, table.kinds)
+
+    def test_texts_are_no_dates(self) -> None:
+        with pytest.raises(InputError, match=r"column 'w' holds 1 text value \(first: '2020-01-01' at row 0\)"):
+            read_table({"w": ["2020-01-01"]}, {"w": "number", "w.month": "category"})
 
     def test_only_days(self) -> None:
         assert cells(self.noon, kinds={"w": "number"}) == {"w": [18262.5]}

@@ -120,6 +120,7 @@ def test_whole_numbers_beyond_doubles_are_doubles() -> None:
     for column in (values, pd.array(values, dtype="Int64"), pl.Series(values), np.array(values, dtype=np.uint64)):
         assert only(column) == ("number", [2.0**60, 2.0**60, 5.0])
     assert only([*values, None]) == ("number", [2.0**60, 2.0**60, 5.0, None])
+    assert only(pl.Series([2**100, None], dtype=pl.Int128)) == ("number", [2.0**100, None])
 
 
 @pytest.mark.parametrize("form", [csr_array, csr_matrix, coo_array])

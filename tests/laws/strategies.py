@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from candide.encoding.categories import read_categories
+from candide.encoding.table import Columns, table_of
 from candide.families import Batch, Bernoulli, Categorical, Gaussian, Multinomial
 from candide.kernels.data import Array, Data, Dense, Floats, Sparse
 from candide.kernels.reference import Reference
@@ -139,12 +140,17 @@ def _texts(X: Floats) -> tuple[Array, ...]:
     return tuple(as_texts(np.minimum(X, 4.0)).T)
 
 
+def _table(X: Floats) -> Columns:
+    return table_of(Dense.of((X[:, 0], *_texts(X[:, 1:]))), ("number", "category", "category"), ("a", "b", "c"))
+
+
 # Ways in which rows of the numbers 0 to 4 may come.
-FORMS: dict[str, Callable[[Floats], Data]] = {
+FORMS: dict[str, Callable[[Floats], Data | Columns]] = {
     "numbers": Dense.of,
     "sparse": lambda X: Sparse.of(csr_array(X)),
     "texts": lambda X: Dense.of(_texts(X)),
     "both": lambda X: Dense.of((X[:, 0], *_texts(X[:, 1:]))),
+    "table": _table,
 }
 
 
@@ -169,5 +175,5 @@ STATISTICS = {
     "moments": batches(_MEASURE).map(_measured),
     "sample": _samples("numbers"),
     "sample-sparse": _samples("sparse", "numbers"),
-    "sample-texts": _samples("texts", "numbers", "both"),
+    "sample-texts": _samples("texts", "numbers", "both", "table"),
 }

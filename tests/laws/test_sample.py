@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from candide.encoding.table import Columns
 from candide.exceptions import ForgetError
 from candide.kernels.data import Array, Data, Dense
 from candide.statistics import Sample
@@ -80,7 +81,7 @@ def test_parts_in_any_order_make_the_same_sample(form: str, table: Rows, budget:
     assert_identical(merged(parts, rng), sample_of(table, form, budget))
 
 
-def counted(table: Rows, data: Data) -> dict[tuple[int, int, float], tuple[int, int]]:
+def counted(table: Rows, data: Data | Columns) -> dict[tuple[int, int, float], tuple[int, int]]:
     """For each class, hash and weight how many copies, and how many bytes."""
     keys = list(zip(table.y.tolist(), row_hashes(data).tolist(), table.weight.tolist(), strict=True))
     room = dict(zip(keys, row_bytes(data).tolist(), strict=True))
@@ -199,3 +200,9 @@ def test_columns_settle(table: Rows, seed: int) -> None:
     assert_identical(a.merge(b), b.merge(a))
     assert_identical(a.merge(b).forget(b), a)
     assert_identical(b.merge(a).forget(a), b)
+
+
+@given(table=tables(), budget=budgets)
+def test_tables_are_kept_as_the_cells_they_are(table: Rows, budget: int) -> None:
+    """Coded labels leave the same sample as the labels themselves."""
+    assert_identical(sample_of(table, "table", budget), sample_of(table, "both", budget))

@@ -35,6 +35,11 @@ def date_parts(name: Any, when: Array, named: Mapping[Any, Any]) -> Iterator[tup
             yield f"{name}.{part}", _part(when, part)
 
 
+def has_parts(name: Any, named: Mapping[Any, Any]) -> bool:
+    """Whether parts of a date of this name are asked for."""
+    return any(f"{name}.{part}" in named for part in PARTS)
+
+
 def _has_times(when: Array) -> bool:
     return bool(((when != when.astype("datetime64[D]")) & ~np.isnat(when)).any())
 

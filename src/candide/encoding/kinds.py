@@ -11,7 +11,7 @@ from ..kernels import default as default_kernels
 from ..kernels.data import Array
 from .categories import distinct_values
 from .columns import DIRECT, aligned
-from .dates import date_parts, date_texts, seconds
+from .dates import date_parts, date_texts, has_parts, seconds
 from .index import is_exact
 from .labels import Labelled, category, numbers_among, refuse_few_texts, unboxed
 from .typed import Column, Kind
@@ -25,6 +25,8 @@ def columns_of(name: Any, cells: Cells, kinds: Mapping[Any, Kind]) -> list[Colum
     if isinstance(cells, Labelled) and not cells.declared:
         # As categories, numbers stay what they are: doubles would round the large ones.
         cells = unboxed(cells, name, numbers=kind != "category")
+    if has_parts(name, kinds) and _is_empty(cells):
+        cells = np.full(_n_rows(cells), "NaT", dtype="datetime64[s]")  # no date may come in any type
     if not isinstance(cells, Labelled) and cells.dtype.kind == "M" and kind != "category":
         return [column_of(part, values, kinds.get(part)) for part, values in date_parts(name, cells, kinds)]
     return [column_of(name, cells, kind)]
@@ -36,8 +38,7 @@ def column_of(name: Any, cells: Cells, kind: Kind | None) -> Column:
     if not isinstance(cells, Labelled):
         cells = date_texts(cells) if cells.dtype.kind == "M" else _direct(cells)
     if free and _is_empty(cells):
-        n_rows = len(cells.codes if isinstance(cells, Labelled) else cells)
-        return Column(name, "missing", np.full(n_rows, np.nan))
+        return Column(name, "missing", np.full(_n_rows(cells), np.nan))
     if not isinstance(cells, Labelled):
         return _coded_numbers(name, cells) if kind == "category" else _numbers(name, cells)
     if kind == "number":
@@ -45,6 +46,10 @@ def column_of(name: Any, cells: Cells, kind: Kind | None) -> Column:
     if free and not cells.declared:
         refuse_few_texts(cells, name)
     return category(name, cells)
+
+
+def _n_rows(cells: Cells) -> int:
+    return len(cells.codes if isinstance(cells, Labelled) else cells)
 
 
 def _is_empty(cells: Cells) -> bool:

@@ -17,6 +17,8 @@ def series_cells(series: Any) -> Array | Labelled:
     """Numbers, dates and durations as arrays, everything else by its labels."""
     import narwhals.stable.v2 as nw
 
+    if series.dtype in (nw.Int128, nw.UInt128):
+        series = series.cast(nw.Float64)  # NumPy has no such type
     dtype, name = series.dtype, series.name
     if dtype.is_nested():
         raise InputError(
