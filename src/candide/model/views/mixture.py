@@ -88,7 +88,7 @@ def _solve(views: Floats, classes: Array, weight: Floats, ridge: Floats) -> tupl
 
     def free(point: Floats) -> tuple[float, Floats]:
         w, b = point[:-n_classes].reshape(n_views, n_classes), point[-n_classes:]
-        value, slope = loss(np.matmul(by_class, w.T[:, :, None])[:, :, 0].T + b)
+        value, slope = loss(np.ascontiguousarray(np.matmul(by_class, w.T[:, :, None])[:, :, 0].T) + b)
         mean = w.mean(axis=1, keepdims=True)
         apart = w - mean
         pull = ridge[:, None] * (mean / n_classes + TIE * apart)
@@ -108,12 +108,13 @@ class _Loss:
         self.weight = weight
 
     def __call__(self, scores: Floats) -> tuple[float, Floats]:
+        assert scores.flags.c_contiguous  # places are counted along rows
         top = scores.max(axis=1, keepdims=True)
         share = np.exp(scores - top)
         total = share.sum(axis=1, keepdims=True)
         value = float(self.weight @ (np.log(total[:, 0]) + top[:, 0] - scores.ravel()[self.place]))
         share /= total
-        share.ravel()[self.place] -= 1.0
+        share.reshape(-1)[self.place] -= 1.0
         share *= self.weight[:, None]
         return value, share
 
