@@ -23,6 +23,7 @@ using MaybeDoubles = std::optional<Doubles>;
 using NumberOrDoubles = std::variant<double, Doubles>;
 using Output = nb::ndarray<double, nb::c_contig, nb::device::cpu>;
 using Positions = nb::ndarray<const std::int32_t, nb::c_contig, nb::device::cpu>;
+using Codes = nb::ndarray<std::int32_t, nb::c_contig, nb::device::cpu>;
 using Longs = nb::ndarray<const std::int64_t, nb::c_contig, nb::device::cpu>;
 
 // No silent copies of large arrays: one of another type or layout is an error.
@@ -142,5 +143,6 @@ void bind_presence(nb::module_& module);
 void bind_finish(nb::module_& module);
 void bind_labels(nb::module_& module);
 void bind_repeats(nb::module_& module);
+void bind_grid(nb::module_& module);
 
 }  // namespace candide

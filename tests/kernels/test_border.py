@@ -144,6 +144,10 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "add_own": lambda: {**_both("scores"), **_groups(), **_rows("change"), "by_class": False},
     "normalise": lambda: {"scores": _zeros(N_ROWS, N_CLASSES), "logarithm": True},
     "best": lambda: {"scores": _zeros(N_ROWS, N_CLASSES), "out": np.zeros(N_ROWS, dtype=np.int64)},
+    "grid": lambda: {**_table(), **_members(), "n_classes": N_CLASSES, "limit": 4},
+    "cell_codes": lambda: {
+        **_table(), "cuts": _zeros(6), **_slots(), "codes": np.zeros((N_ROWS, N_COLUMNS), dtype=np.int32),
+    },
     "encode_labels": lambda: {"labels": np.arange(N_ROWS)},
     "scan": _table,
 }
@@ -164,6 +168,7 @@ ANY_WIDTH = {
     ("tally_rows", "total"),
     ("own_code_scores", "table"),
     ("rising_scores sparse", "start"),
+    ("grid", "table"),
 }
 ANY_HEIGHT = {("normalise", "scores"), ("tally_rows", "total"), ("count_codes", "counts")}
 # Those whose rows belong to classes, and of them those that ask for no weight.
@@ -282,6 +287,11 @@ def test_row_pointers_have_a_beginning(kernel: str) -> None:
     """Even no rows have one pointer."""
     with pytest.raises(ValueError, match="indptr"):
         call(kernel, indptr=np.zeros(0, dtype=np.int32))
+
+
+def test_a_grid_allows_for_some_cells() -> None:
+    with pytest.raises(ValueError, match="limit must be above 0"):
+        call("grid", limit=0)
 
 
 def test_scores_need_a_class() -> None:

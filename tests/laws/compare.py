@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from candide.kernels.data import Array
-from candide.statistics import CategoryCounts, Counts, Moments, Sample
+from candide.statistics import CategoryCounts, Counts, Grid, Moments, Sample
 from candide.statistics.hashing import row_hashes
 
 # Rounding of means and scatters of numbers of about unit size.
@@ -25,7 +25,7 @@ def assert_alike(a: Any, b: Any, *, scale: float = 1.0, rtol: float = 0.0) -> No
     """Both statistics say the same. ``rtol`` loosens counts, for weights that are not whole."""
     assert type(a) is type(b)
     np.testing.assert_allclose(a.rows, b.rows, rtol=rtol)
-    judges = {Counts: _counts, CategoryCounts: _categories, Moments: _moments, Sample: _samples}
+    judges = {Counts: _counts, CategoryCounts: _categories, Moments: _moments, Sample: _samples, Grid: _grids}
     judges[type(a)](a, b, scale, rtol)
 
 
@@ -54,3 +54,11 @@ def _samples(a: Sample, b: Sample, scale: float, rtol: float) -> None:
     np.testing.assert_allclose(a.weight, b.weight, rtol=rtol)
     # Equal hashes are equal rows; sparse storage stays after dense rows alone are left.
     np.testing.assert_array_equal(row_hashes(a.data), row_hashes(b.data))
+
+
+def _grids(a: Grid, b: Grid, scale: float, rtol: float) -> None:
+    for part in ("offsets", "key", "shift"):
+        np.testing.assert_array_equal(getattr(a, part), getattr(b, part))
+    for part in ("indptr", "indices"):
+        np.testing.assert_array_equal(getattr(a.count, part), getattr(b.count, part))
+    np.testing.assert_allclose(a.count.data, b.count.data, rtol=rtol)

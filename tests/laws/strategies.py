@@ -15,7 +15,7 @@ from candide.encoding.table import Columns, table_of
 from candide.families import Batch, Bernoulli, Categorical, Gaussian, Multinomial
 from candide.kernels.data import Array, Data, Dense, Floats, Sparse
 from candide.kernels.reference import Reference
-from candide.statistics import Counts, Sample
+from candide.statistics import Counts, Grid, Sample
 
 from .models import Kind, as_texts
 
@@ -136,6 +136,11 @@ def _measured(batch: tuple[Floats, Array, Floats]) -> Any:
     return Gaussian().observe(Batch(Dense.of(X), classes, weight, 3), Reference())
 
 
+def _gridded(batch: tuple[Floats, Array, Floats]) -> Grid:
+    X, classes, weight = batch
+    return Grid.observe(Dense.of(X), classes, weight, 3, Reference())
+
+
 def _texts(X: Floats) -> tuple[Array, ...]:
     return tuple(as_texts(np.minimum(X, 4.0)).T)
 
@@ -173,6 +178,7 @@ STATISTICS = {
     "categories-texts": batches(_COUNT).map(lambda batch: _categories(batch, as_text=True)),
     "categories-mixed": st.tuples(batches(_COUNT), st.booleans()).map(lambda pair: _categories(*pair)),
     "moments": batches(_MEASURE).map(_measured),
+    "grid": batches(_MEASURE).map(_gridded),
     "sample": _samples("numbers"),
     "sample-sparse": _samples("sparse", "numbers"),
     "sample-texts": _samples("texts", "numbers", "both", "table"),

@@ -1,7 +1,7 @@
 """Doubles as whole numbers in the same order, and the cells into which their leading bits divide them.
 
-A binade is what doubles of one sign and exponent span; 0 and the subnormal numbers have one for each sign. A cell is a
-stretch of a binade: numbers that differ in no more than the last ``shift`` bits. Cells of one shift pair up at the next.
+A binade is what doubles of one sign and exponent span; 0 and the subnormal numbers have one for each sign. A cell is
+a stretch of a binade: numbers that differ in their last ``shift`` bits alone. Cells of one shift pair up at the next.
 """
 
 from __future__ import annotations

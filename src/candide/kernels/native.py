@@ -111,14 +111,20 @@ class Native(LeftOutNative, DependenceReference):
         return counts
 
     def grid(self, data: Dense, classes: Positions, weight: Floats | None, n_classes: int, limit: int) -> GridTable:
-        from .reference import Reference
+        from scipy.sparse import csr_array
 
-        return Reference().grid(data, classes, weight, n_classes, limit)
+        offsets, key, shift, *stored, infinite = _core.grid(
+            data.values, classes, weight, n_classes, limit, self.n_threads
+        )
+        refuse(data, Findings(negative=False, infinite=infinite, missing=False))
+        return GridTable(offsets, key, shift, csr_array(tuple(stored), shape=(len(key), n_classes)))
 
     def cell_codes(self, data: Dense, cuts: Sequence[Floats]) -> Positions:
-        from .reference import Reference
-
-        return Reference().cell_codes(data, cuts)
+        codes = np.empty((data.n_rows, data.n_columns), dtype=np.int32)
+        offsets = np.cumsum([0, *map(len, cuts)])
+        infinite = _core.cell_codes(data.values, np.concatenate([*cuts, []]), offsets, self.n_threads, codes)
+        refuse(data, Findings(negative=False, infinite=infinite, missing=False))
+        return codes
 
     def linear_scores(self, data: Data, table: LinearTable, base: Floats, threshold: float | None) -> Floats:
         scores = np.empty((data.n_rows, len(base)))

@@ -29,10 +29,10 @@ class Grid:
     """Weight per class and cell, where cells are made of the leading bits of the numbers themselves.
 
     Numbers of one sign and exponent, a binade, share a cell if they differ in their last ``shift`` bits alone. At first
-    that is 0, and every number is its own cell. It grows only when more than ``CELLS_PER_BINADE`` cells are occupied, so
-    large offsets, scales, heavy tails and mixtures all keep their resolution. It is always the smallest shift that keeps
-    to the limit, hence the same in whatever order and parts the rows came. Forgetting empties cells exactly; the shift
-    of a binade stays as long as anything is left in it. Missing numbers and rows without weight occupy nothing.
+    that is 0, and every number is its own cell. It grows only when more than ``CELLS_PER_BINADE`` cells are occupied,
+    so large offsets, scales, heavy tails and mixtures all keep their resolution. It is always the smallest shift that
+    keeps to the limit, hence the same in whatever order and parts the rows came. Forgetting empties cells exactly; the
+    shift of a binade stays as long as anything is left in it. Missing numbers and rows without weight occupy nothing.
 
     >>> from candide.kernels import default
     >>> X, classes = Dense.of(np.array([[0.5], [2.0], [2.0], [np.nan]])), np.array([0, 0, 1, 1], dtype=np.int32)
