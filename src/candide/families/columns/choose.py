@@ -58,6 +58,8 @@ def candidates_for_numbers(
 
 
 def _distributions(seen: Numbers, whole: bool) -> list[ParametricColumn]:
+    if not np.isfinite(seen.moments.scatter).all():
+        return []  # numbers whose squares overflow
     counts = whole and seen.cells.low[0] >= 0
     return [gaussian(seen), student(seen), *([poisson(seen)] if counts else [])]
 
