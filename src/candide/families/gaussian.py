@@ -131,6 +131,11 @@ class Gaussian(Plain):
         """The posterior, ``(classes, columns)`` each; with a shared variance, its shape and scale are alike for all
         classes. Maximum likelihood is the posterior of no prior at all.
         """
+        if self.estimate == "mle" and not self.shared:
+            weight = statistics.weight
+            return NormalTable(
+                weight, np.where(weight > 0, statistics.mean, np.nan), weight / 2, statistics.scatter / 2
+            )
         prior = _NOTHING if self.estimate == "mle" else self.prior
         assert isinstance(prior, NormalInverseGamma)
         after = prior.posterior(statistics.mean, statistics.weight, statistics.scatter)

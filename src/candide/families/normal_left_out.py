@@ -19,7 +19,7 @@ from ..statistics import Moments
 from .base import CELLS, Batch, Likelihood, Scores
 from .left_out import own_by_removal, remove_each, replace_own, stretches
 from .normal import dense_stretches
-from .student import student_cells
+from .student import StudentLikelihood, student_cells
 
 if TYPE_CHECKING:
     from .gaussian import Gaussian
@@ -37,13 +37,13 @@ def left_out_normal(
     elif family.shared:
         return _shared(family, batch, statistics, offset, kernels)
     else:
-        own = _own(family, batch, statistics, kernels)
+        table = likelihood.table if isinstance(likelihood, StudentLikelihood) else family.table(statistics)
+        own = _own(family, batch, statistics, table, kernels)
     return replace_own(likelihood, batch, own, offset, kernels)
 
 
-def _own(family: Gaussian, batch: Batch, statistics: Moments, kernels: Kernels) -> Scores:
-    table, floor = family.table(statistics), family.floor(statistics)
-    student = family.estimate == "predictive"
+def _own(family: Gaussian, batch: Batch, statistics: Moments, table: NormalTable, kernels: Kernels) -> Scores:
+    floor, student = family.floor(statistics), family.estimate == "predictive"
     finite = np.empty(len(batch.classes))
     for begin, end, dense in dense_stretches(batch.data):
         weight = None if batch.weight is None else batch.weight[begin:end]

@@ -36,7 +36,7 @@ class Rows(NamedTuple):
     def parts(self) -> dict[str, Any]:
         """What the models of a column are made of."""
         known = ~self.missing() & (self.weight > 0)
-        holes = np.bincount(self.classes[self.missing()], self.weight[self.missing()], self.n_classes)
+        holes = sums(self.classes[self.missing()], self.weight[self.missing()], self.n_classes)
         values, classes, weight = self.values[known], self.classes[known], self.weight[known]
         if self.labels is not None:
             count = np.zeros((self.n_classes, len(self.labels)))
@@ -49,10 +49,15 @@ class Rows(NamedTuple):
         return {"cells": Cells(distinct, distinct, count), "moments": moments, "missing": holes}
 
 
+def sums(classes: Positions, parts: Floats, n_classes: int) -> Floats:
+    return np.bincount(classes, parts, n_classes).astype(np.float64)
+
+
 def moments_of(values: Floats, classes: Positions, weight: Floats, n_classes: int) -> Moments:
-    whole = np.bincount(classes, weight, n_classes)
-    mean = np.bincount(classes, weight * values, n_classes) / np.where(whole > 0, whole, 1.0)
-    scatter = np.bincount(classes, weight * (values - mean[classes]) ** 2, n_classes)
+    whole = sums(classes, weight, n_classes)
+    mean = sums(classes, weight * values, n_classes) / np.where(whole > 0, whole, 1.0)
+    with np.errstate(over="ignore"):
+        scatter = sums(classes, weight * (values - mean[classes]) ** 2, n_classes)
     return Moments(whole, whole[:, None], mean[:, None], scatter[:, None])
 
 

@@ -13,7 +13,7 @@ from ...statistics.grid import Cells
 from .base import CodedColumn
 from .discretise import deal
 from .losses import loss_of_nothing
-from .stretches import MICRO_BINS, Numbers, averages, cuts_between, equal_frequency, merged, occupied
+from .stretches import MICRO_BINS, Numbers, averages, cuts_between, equal_frequency, merged, middles, occupied
 
 # Weight of rows that the shares of all classes together count for.
 STRENGTHS = (1.0, 5.0)
@@ -114,12 +114,20 @@ def supervised_bins(
     """Bins that begin with the cells which ``cut`` finds from the counts of the classes."""
     cells = occupied(numbers.cells)
     numbers = numbers._replace(cells=cells)
-    judges = tuple(
-        bins(numbers, cut(cells._replace(count=np.maximum(cells.count - held, 0.0))), strength, holes)
-        for held in deal(cells.count)
-    )
+    judges = tuple(bins(numbers, _cut_without(cells, held, cut), strength, holes) for held in deal(cells.count))
     final = bins(numbers, cut(cells), strength, holes)
     return FoldedBins(**vars(final), judges=judges, held=_held(judges, cells, numbers.missing))
+
+
+def _cut_without(cells: Cells, held: Floats, cut: Callable[[Cells], Array]) -> Array:
+    """The first cells of the bins that are made when some rows were never there."""
+    count = cells.count - held
+    left = np.flatnonzero(count.sum(axis=1) > 1e-9)
+    if not len(left):
+        return np.zeros(1, dtype=np.int64)
+    others = Cells(cells.low[left], cells.high[left], np.maximum(count[left], 0.0))
+    cuts = cuts_between(merged(others, cut(others)))
+    return np.unique(np.append(0, np.searchsorted(middles(cells), cuts)))
 
 
 def _held(judges: tuple[CodedColumn, ...], cells: Cells, missing: Floats) -> tuple[Floats, ...]:

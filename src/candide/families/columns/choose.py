@@ -16,7 +16,7 @@ from .bins import micro, usual_bins
 from .categories import ALPHAS, Unseen, categorical
 from .holes import with_holes
 from .kernel_density import kernels
-from .losses import loss_of_nothing, table_losses
+from .losses import LEAST, loss_of_nothing, table_losses
 from .normal_column import gaussian, student
 from .parametric import ParametricColumn
 from .poisson_column import poisson
@@ -58,6 +58,8 @@ def candidates_for_numbers(
 
 
 def _distributions(seen: Numbers, whole: bool) -> list[ParametricColumn]:
+    if not np.isfinite(seen.moments.scatter).all():
+        return []  # numbers whose squares overflow
     counts = whole and seen.cells.low[0] >= 0
     return [gaussian(seen), student(seen), *([poisson(seen)] if counts else [])]
 
@@ -124,11 +126,16 @@ def class_losses(models: Sequence[ColumnModel], log_prior: Floats) -> Floats:
 def _together(models: list[CodedColumn], log_prior: Floats) -> Floats:
     """Tables of different lengths side by side; where one is shorter, its codes have no rows."""
     shape = len(models), max(len(model.count) for model in models), len(log_prior)
-    part, count, own = np.ones(shape), np.zeros(shape), np.zeros(shape[:2])
+    smooth, count, base, own = np.zeros(shape), np.zeros(shape), np.zeros(shape[:2]), np.ones(shape[:2])
     for i, model in enumerate(models):
         n_codes = len(model.count)
-        part[i, :n_codes], count[i, :n_codes], own[i, :n_codes] = model.part, model.count, model.own
-    whole = np.stack([model.whole for model in models])
+        count[i, :n_codes], base[i, :n_codes] = model.count, model.base
+        if model.smoother is None:
+            smooth[i, :n_codes] = model.count
+        else:
+            smooth[i, :n_codes], own[i, :n_codes] = model.smoother @ model.count, model.own
+    part = np.maximum(smooth + base[:, :, None], LEAST)
+    whole = count.sum(axis=1) + base.sum(axis=1)[:, None]
     sums = table_losses(part, whole, own, count, count, log_prior)
     nothing = np.array([loss_of_nothing(model.ignored, log_prior) for model in models])
     return np.asarray((sums + nothing) / max(models[0].weight, 1e-300))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import numpy as np
 
 from ...kernels.data import Floats
@@ -13,32 +15,35 @@ from .stretches import Numbers, mid_ranks
 WIDTHS = (0.01, 0.02, 0.04, 0.08, 0.16)
 
 
-def smoothers(weight: Floats, widths: tuple[float, ...] = WIDTHS) -> Floats:
-    """How normal kernels spread the weight of each stretch over all of them, ``(widths, stretches, stretches)``.
+def smoothers(weight: Floats, widths: tuple[float, ...] = WIDTHS) -> Iterator[Floats]:
+    """How normal kernels spread the weight of each stretch over all of them, ``(stretches, stretches)`` for each width.
 
     Places are ranks, between 0 and 1, where what spreads beyond an end is reflected. Columns add up to 1.
 
-    >>> smoothers(np.ones(4), (0.16,)).round(2)[0, :, 0]
+    >>> next(smoothers(np.ones(4), (0.16,)))[:, 0].round(2)
     array([0.81, 0.19, 0.  , 0.  ])
     """
     rank, share = mid_ranks(weight), weight / weight.sum()
-    spread = _kernels(rank, widths)
-    return np.asarray(spread * share[:, None] / (share @ spread)[:, None, :])
+    for spread in _kernels(rank, widths):
+        spread *= share[:, None]
+        spread /= spread.sum(axis=0)
+        yield spread
 
 
-def _kernels(rank: Floats, widths: tuple[float, ...]) -> Floats:
-    """Σ exp(-d²/2h²) over the distances to a rank and to its two reflections."""
+def _kernels(rank: Floats, widths: tuple[float, ...]) -> Iterable[Floats]:
+    """Σ exp(-d²/2h²) over the distances to a rank and to its two reflections, for each width."""
     apart, sum_of_both = rank[:, None] - rank, rank[:, None] + rank
     half_squares = -0.5 * np.square([apart, sum_of_both, 2.0 - sum_of_both])
     if widths != WIDTHS:
-        return np.stack([np.exp(half_squares / h**2).sum(axis=0) for h in widths])
+        return [np.exp(half_squares / h**2).sum(axis=0) for h in widths]
     power = np.exp(half_squares / WIDTHS[-1] ** 2)
     out = [power.sum(axis=0)]
     for _ in WIDTHS[1:]:
         # Half the width is the fourth power: far cheaper than another exponential.
-        power = np.square(np.square(power))
+        np.square(power, out=power)
+        np.square(power, out=power)
         out.append(power.sum(axis=0))
-    return np.stack(out[::-1])
+    return out[::-1]
 
 
 def kernels(
@@ -57,14 +62,17 @@ def kernels(
     (10, 'kernel, width 0.01')
     """
     made = coding(small, np.arange(len(small.cells.low)), holes)
-    n_codes = len(made.count)
     weight = np.maximum(small.cells.count.sum(axis=1), 1e-300)
-    spread = np.zeros((len(widths), n_codes, n_codes))
-    spread[:, : len(weight), : len(weight)] = smoothers(weight, widths)
-    if holes:
-        spread[:, -1, -1] = 1.0
+    spreads = (_with_missing(spread) if holes else spread for spread in smoothers(weight, widths))
     return [
-        made.model("kernel", f"kernel, width {width:g}", strength, smoother)
-        for width, smoother in zip(widths, spread, strict=True)
+        made.model("kernel", f"kernel, width {width:g}", strength, spread)
+        for width, spread in zip(widths, spreads, strict=True)
         for strength in strengths
     ]
+
+
+def _with_missing(spread: Floats) -> Floats:
+    """With one more code, which keeps its weight."""
+    out = np.zeros((len(spread) + 1, len(spread) + 1))
+    out[:-1, :-1], out[-1, -1] = spread, 1.0
+    return out

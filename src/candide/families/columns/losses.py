@@ -69,5 +69,7 @@ def weighted_losses(others: Floats, own: Floats, weight: Floats) -> Floats:
 
 def loss_of_nothing(weight: Floats, log_prior: Floats) -> float:
     """The summed loss of rows of which only the class prior is known."""
+    if not weight.any():
+        return 0.0
     seen: Array = weight > 0
     return float(weight[seen] @ (np.logaddexp.reduce(log_prior) - log_prior[seen]))
