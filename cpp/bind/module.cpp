@@ -14,4 +14,5 @@ NB_MODULE(_core, module) {
     candide::bind_finish(module);
     candide::bind_labels(module);
     candide::bind_repeats(module);
+    candide::bind_dependence(module);
 }

@@ -241,3 +241,33 @@ def add_own(scores: Floats, classes: Positions, change: Floats, by_class: bool, 
 def best(scores: Floats, n_threads: int, out: Array) -> int: ...
 def encode_labels(labels: Array, n_threads: int) -> Any: ...
 def has_repeats(indptr: Array, indices: Array, values: Array, n_columns: int, n_threads: int) -> bool: ...
+def joint_counts(
+    parents: Positions, slots: Positions, classes: Positions, weight: Floats | None, n_threads: int, joint: Floats
+) -> None: ...
+def joint_scores(parents: Positions, slots: Positions, table: Floats, n_threads: int, scores: Floats) -> None: ...
+def own_pair_scores(
+    slots: Positions,
+    classes: Positions,
+    weight: Floats,
+    joint: Floats,
+    rows: Floats,
+    spare: Floats,
+    strength: float,
+    n_threads: int,
+    scores: Floats,
+) -> None: ...
+def own_triple_scores(
+    parents: Positions,
+    slots: Positions,
+    classes: Positions,
+    weight: Floats,
+    singles: Floats,
+    rows: Floats,
+    spare: Floats,
+    columns: Positions,
+    joint: Floats,
+    strength: float,
+    back_strength: float,
+    n_threads: int,
+    scores: Floats,
+) -> None: ...
