@@ -15,4 +15,5 @@ NB_MODULE(_core, module) {
     candide::bind_labels(module);
     candide::bind_repeats(module);
     candide::bind_grid(module);
+    candide::bind_dependence(module);
 }

@@ -25,6 +25,7 @@ namespace candide {
 #define CANDIDE_VECTORS
 typedef double Lanes8 __attribute__((vector_size(64)));
 typedef double Lanes4 __attribute__((vector_size(32)));
+typedef double Lanes2 __attribute__((vector_size(16)));
 typedef std::int64_t Integers8 __attribute__((vector_size(64)));
 typedef std::uint64_t Words8 __attribute__((vector_size(64)));
 #else
@@ -42,6 +43,7 @@ struct LaneArray {
 };
 using Lanes8 = LaneArray<8>;
 using Lanes4 = LaneArray<4>;
+using Lanes2 = LaneArray<2>;
 #endif
 
 // What elementary functions work on: eight numbers at a time, or one. Both know comparisons and `? :`. A comparison

@@ -79,6 +79,16 @@ def _own_linear() -> dict[str, Any]:
     return {**_groups(), **_sums("weights", "absent"), "base": _zeros(N_CLASSES), "threshold": None, **_rows("scores")}
 
 
+def _joint_slots() -> dict[str, Any]:
+    """Slots of three columns of two codes, and joint slots of two of them."""
+    codes = np.arange(N_ROWS, dtype=np.int32)[:, None]
+    return {"parents": codes % 4, "slots": codes % 2 + np.array([0, 2, 4], dtype=np.int32)}
+
+
+def _pair_sums() -> dict[str, Any]:
+    return {"rows": np.ones(N_CLASSES), "spare": np.ones(N_COLUMNS), "strength": 1.0}
+
+
 VARIANCE = {"extra": 0.0, "floor": 1.0}
 CELL = {"cell": VALUE, "threshold": 0.0}
 SIZES = {"n_classes": N_CLASSES, "n_columns": N_COLUMNS}
@@ -148,6 +158,16 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "cell_codes": lambda: {
         **_table(), "cuts": _zeros(6), **_slots(), "codes": np.zeros((N_ROWS, N_COLUMNS), dtype=np.int32),
     },
+    "joint_counts": lambda: {**_joint_slots(), **_members(), "joint": _zeros(N_CLASSES, 4, 6)},
+    "joint_scores": lambda: {**_joint_slots(), "table": _zeros(4, 6, 2), **_both("scores")},
+    "own_pair_scores": lambda: {
+        "slots": _joint_slots()["slots"], **_members(), "joint": _zeros(N_CLASSES, 6, 6), **_pair_sums(),
+        **_rows("scores"),
+    },
+    "own_triple_scores": lambda: {
+        **_joint_slots(), **_members(), "singles": _zeros(N_CLASSES, 6, 6), **_pair_sums(), "back_strength": 2.0,
+        "columns": np.array([[0, 2]], dtype=np.int32), "joint": _zeros(N_CLASSES, 4, 6), **_rows("scores"),
+    },
     "encode_labels": lambda: {"labels": np.arange(N_ROWS)},
     "scan": _table,
 }
@@ -169,6 +189,11 @@ ANY_WIDTH = {
     ("own_code_scores", "table"),
     ("rising_scores sparse", "start"),
     ("grid", "table"),
+    ("joint_counts", "joint"),
+    ("joint_counts", "parents"),
+    ("joint_counts", "slots"),
+    ("joint_scores", "parents"),
+    ("joint_scores", "slots"),
 }
 ANY_HEIGHT = {("normalise", "scores"), ("tally_rows", "total"), ("count_codes", "counts")}
 # Those whose rows belong to classes, and of them those that ask for no weight.
@@ -292,6 +317,15 @@ def test_row_pointers_have_a_beginning(kernel: str) -> None:
 def test_a_grid_allows_for_some_cells() -> None:
     with pytest.raises(ValueError, match="limit must be above 0"):
         call("grid", limit=0)
+
+
+@pytest.mark.parametrize(("kernel", "name"), [p for p in ARRAYS if p[1] in {"parents", "slots", "columns"}])
+@pytest.mark.parametrize("position", [-1, 6, 2**31 - 1])
+def test_slots_lie_in_their_tables(kernel: str, name: str, position: int) -> None:
+    array = CALLS[kernel]()[name]
+    array[-1, -1] = position
+    with pytest.raises(ValueError, match="must lie in"):
+        call(kernel, **{name: array})
 
 
 def test_scores_need_a_class() -> None:

@@ -245,3 +245,33 @@ def grid(
     table: Table, classes: Positions, weight: Floats | None, n_classes: int, limit: int, n_threads: int
 ) -> tuple[Array, Array, Array, Floats, Array, Array, bool]: ...
 def cell_codes(table: Table, cuts: Floats, offsets: Array, n_threads: int, codes: Array) -> bool: ...
+def joint_counts(
+    parents: Positions, slots: Positions, classes: Positions, weight: Floats | None, n_threads: int, joint: Floats
+) -> None: ...
+def joint_scores(parents: Positions, slots: Positions, table: Floats, n_threads: int, scores: Floats) -> None: ...
+def own_pair_scores(
+    slots: Positions,
+    classes: Positions,
+    weight: Floats,
+    joint: Floats,
+    rows: Floats,
+    spare: Floats,
+    strength: float,
+    n_threads: int,
+    scores: Floats,
+) -> None: ...
+def own_triple_scores(
+    parents: Positions,
+    slots: Positions,
+    classes: Positions,
+    weight: Floats,
+    singles: Floats,
+    rows: Floats,
+    spare: Floats,
+    columns: Positions,
+    joint: Floats,
+    strength: float,
+    back_strength: float,
+    n_threads: int,
+    scores: Floats,
+) -> None: ...

@@ -145,6 +145,11 @@ class TripleTable(NamedTuple):
     joint: Floats  # (classes, joint slots, slots)
 
 
+def room_for(n_classes: int) -> int:
+    """How many classes a table of joint scores has room for: zeros fill up whole vectors."""
+    return 2 if n_classes <= 2 else -(-n_classes // 4) * 4
+
+
 class Kernels(Protocol):
     """The loops over rows. Missing cells are NaN (codes: below 0); classes are positions of type int32."""
 
@@ -238,8 +243,8 @@ class Kernels(Protocol):
     ) -> Floats:  # fmt: skip
         """The weight of rows by class, parent and slot."""
 
-    def joint_scores(self, parents: Positions, slots: Positions, table: Floats) -> Floats:
-        """log Σ over parents exp Σ over slots of ``table``, which is (parents, slots, classes)."""
+    def joint_scores(self, parents: Positions, slots: Positions, table: Floats, n_classes: int) -> Floats:
+        """log Σ over parents exp Σ over slots of ``table``, (parents, slots, classes), padded by ``room_for``."""
 
     def own_pair_scores(
         self, slots: Positions, classes: Positions, weight: Floats, table: PairTable, strength: float

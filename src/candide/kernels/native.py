@@ -14,9 +14,9 @@ from . import _core
 from .base import Extent, FactoredTable, Findings, LinearTable, MomentTable, PickTable, StudentTable, Tally
 from .binades import GridTable
 from .data import Array, Data, Dense, Floats, Positions, Sparse
+from .native_dependence import DependenceNative
 from .native_left_out import LeftOutNative, cells, dense_values
 from .places import refuse, well_formed
-from .reference_dependence import DependenceReference
 
 # Up to this many cells (32 MB) a table of classes × columns is dense whatever it holds.
 DENSE_CELLS = 1 << 22
@@ -28,7 +28,7 @@ BYTE_CELLS = 1 << 11
 _CELLS = {name: number for number, name in enumerate(_core.CELLS)}
 
 
-class Native(LeftOutNative, DependenceReference):
+class Native(LeftOutNative, DependenceNative):
     """The C++ kernels with a number of threads. Results do not depend on that number."""
 
     def encode_labels(self, values: Array) -> tuple[Array, Positions] | None:

@@ -21,8 +21,8 @@ class DependenceReference:
         np.add.at(count, at, row_weight[:, None, None])
         return count
 
-    def joint_scores(self, parents: Positions, slots: Positions, table: Floats) -> Floats:
-        cells = table[parents[:, :, None], slots[:, None, :]]
+    def joint_scores(self, parents: Positions, slots: Positions, table: Floats, n_classes: int) -> Floats:
+        cells = table[parents[:, :, None], slots[:, None, :], :n_classes]
         return np.asarray(np.logaddexp.reduce(cells.sum(axis=2), axis=1))
 
     def own_pair_scores(

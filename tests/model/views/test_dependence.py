@@ -155,7 +155,7 @@ def test_few_rows_are_evenly_spaced() -> None:
 def test_too_many_slots_keep_the_first_columns_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     cases = make_cases()
     prior = log_prior(cases, 3)
-    monkeypatch.setattr(module, "MOST_CELLS", 3 * 16**2)
+    monkeypatch.setattr(module, "MOST_CELLS", 4 * 16**2)
     view = one_dependence("pairs", identity_maps(), cases, prior, KERNELS, np.array([4, 0, 1, 2, 3]))
     assert view is not None
     assert view.merging.columns.tolist() == [0, 4]

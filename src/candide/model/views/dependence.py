@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ...kernels import Kernels
-from ...kernels.base import PairTable
+from ...kernels.base import PairTable, room_for
 from ...kernels.data import Array, Floats, Positions
 from .base import Cases, Looked, least_loss
 from .merging import Merging
@@ -35,15 +35,14 @@ class OneDependence:
     def log_table(self) -> Floats:
         """``(slots, slots, classes)``: what a slot adds beside a super-parent's, and beside itself log p(u | class)."""
         joint, alone, strength = self.table.joint, self.alone, self.strength
-        # One array of this size, worked on in place: it may be large.
-        logs = np.empty((*joint.shape[1:], len(joint)))
+        logs = np.zeros((*joint.shape[1:], room_for(len(joint))))
         for k in range(len(joint)):
             within = joint[k] + strength * alone[k]
             np.log(within, out=within)
             within -= np.log(np.diagonal(joint[k]) + strength)[:, None]
             logs[:, :, k] = within
         slots = np.arange(joint.shape[1])
-        logs[slots, slots] = np.log(alone.T)
+        logs[slots, slots, : len(joint)] = np.log(alone.T)
         return logs
 
     @property
@@ -64,7 +63,7 @@ class OneDependence:
         return scores
 
     def _by_table(self, slots: Positions, kernels: Kernels) -> Floats:
-        scores = kernels.joint_scores(slots, slots, self.log_table)
+        scores = kernels.joint_scores(slots, slots, self.log_table, len(self.table.rows))
         scores -= np.log(slots.shape[1])
         return scores
 
@@ -83,7 +82,7 @@ def one_dependence(
     strength is the one by which rows left out are predicted best.
     """
     order = np.arange(len(maps)) if order_of_columns is None else order_of_columns
-    merging = Merging.within(maps, order, np.sqrt(MOST_CELLS / len(log_prior)))
+    merging = Merging.within(maps, order, np.sqrt(MOST_CELLS / room_for(len(log_prior))))
     if len(merging.columns) < 2:
         return None
     table = _counted(merging, cases, len(log_prior), kernels)

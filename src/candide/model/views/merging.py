@@ -91,5 +91,4 @@ class Merging:
         slot_of, begins = self._one_map
         # All columns need no copy first.
         chosen = codes if len(self.columns) == codes.shape[1] else codes[:, self.columns]
-        slots: Positions = slot_of[chosen + begins]
-        return slots
+        return np.ascontiguousarray(slot_of[chosen + begins])

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...kernels import Kernels
-from ...kernels.base import BACK_STRENGTH, TripleTable
+from ...kernels.base import BACK_STRENGTH, TripleTable, room_for
 from ...kernels.data import Array, Floats, Positions
 from .base import Cases, Looked, least_loss
 from .dependence import MOST_CELLS, OneDependence
@@ -64,7 +64,7 @@ class TwoDependence:
     def log_table(self) -> Floats:
         """``(joint slots, slots, classes)``: what a slot adds beside a pair's."""
         joint, alone = self.table.joint, self.one.alone
-        logs = np.empty((*joint.shape[1:], len(joint)))
+        logs = np.zeros((*joint.shape[1:], room_for(len(joint))))
         for k in range(len(joint)):
             pairs = _OneClass(self.table.singles.joint[k], alone[k], float(self.table.singles.rows[k]), self.strength)
             for place, columns in enumerate(self.joint.columns):
@@ -86,7 +86,7 @@ class TwoDependence:
         return scores
 
     def _by_table(self, parents: Positions, slots: Positions, kernels: Kernels) -> Floats:
-        scores = kernels.joint_scores(parents, slots, self.log_table)
+        scores = kernels.joint_scores(parents, slots, self.log_table, len(self.one.table.rows))
         scores -= np.log(parents.shape[1])
         return scores
 
@@ -118,7 +118,7 @@ def two_dependence(
 
 def _affordable(one: OneDependence, best_columns: Array, n_rows: int) -> JointSlots:
     """Pairs of columns that are not too large for the rows, the best first, as many as fit into memory."""
-    merging, n_classes = one.merging, len(one.table.rows)
+    merging, n_classes = one.merging, room_for(len(one.table.rows))
     places = [int(np.flatnonzero(merging.columns == j)[0]) for j in best_columns if j in merging.columns]
     pairs = [pair for pair in combinations(places, 2) if merging.sizes[list(pair)].prod() <= max(_MODEST, n_rows / 4)]
     sizes = np.array([merging.sizes[list(pair)].prod() for pair in pairs], dtype=np.int64)

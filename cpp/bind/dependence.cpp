@@ -1,0 +1,122 @@
+#include "../core/dependence.hpp"
+
+#include "arrays.hpp"
+#include "shapes.hpp"
+
+namespace candide {
+namespace {
+
+// Rows of positions below a limit, as many as there are rows.
+Places places_of(const Positions& array, std::size_t limit, const char* name) {
+    const auto [n_rows, width] = shape_of(array, name);
+    require(all_below(array.data(), n_rows * width, limit),
+            std::string(name) + " must lie in 0 ... " + std::to_string(limit) + " - 1");
+    return {array.data(), n_rows, width};
+}
+
+// Parents and slots of the same rows.
+void check_rows(const Places& parents, const Places& slots) {
+    require(parents.n_rows == slots.n_rows, "parents and slots must be of as many rows");
+}
+
+template <class Array>
+void check_cube(const Array& array, const char* name) {
+    require(array.ndim() == 3, std::string(name) + " must be three-dimensional");
+}
+
+Joint joint_of(const Doubles& array, std::size_t n_classes, const char* name) {
+    check_cube(array, name);
+    require(array.shape(0) == n_classes, std::string(name) + " must have a table for each class");
+    return {array.data(), n_classes, array.shape(1), array.shape(2)};
+}
+
+Pairs pairs_of(const Doubles& joint, const Doubles& rows, const Doubles& spare, const Positions& slots,
+               const char* name) {
+    require(rows.ndim() == 1, "rows must be one-dimensional");
+    const Joint counts = joint_of(joint, rows.shape(0), name);
+    require(counts.n_parents == counts.n_slots, std::string(name) + " must be square");
+    check_length(spare, shape_of(slots, "slots").n_columns, "spare");
+    return {counts, rows.data(), spare.data()};
+}
+
+Owned owned_of(const Positions& classes, const Doubles& weight, std::size_t n_rows, std::size_t n_classes) {
+    check_groups(n_rows, classes, weight, n_classes);
+    return {classes.data(), weight.data()};
+}
+
+}  // namespace
+
+void bind_dependence(nb::module_& module) {
+    module.def(
+        "joint_counts",
+        [](Positions parents, Positions slots, Positions classes, MaybeDoubles weight, int n_threads, Output joint) {
+            check_cube(joint, "joint");
+            const std::size_t n_classes = joint.shape(0), n_parents = joint.shape(1), n_slots = joint.shape(2);
+            const Places from = places_of(parents, n_parents, "parents"), to = places_of(slots, n_slots, "slots");
+            check_rows(from, to);
+            check_groups(to.n_rows, classes, weight, n_classes);
+            nb::gil_scoped_release unlocked;
+            joint_counts(from, to, classes.data(), data_or_null(weight), n_classes, n_parents, n_slots, n_threads,
+                         joint.data());
+        },
+        exact("parents"), exact("slots"), exact("classes"), exact("weight").none(), nb::arg("n_threads"),
+        exact("joint"));
+
+    module.def(
+        "joint_scores",
+        [](Positions parents, Positions slots, Doubles table, int n_threads, Output scores) {
+            check_cube(table, "table");
+            const std::size_t n_slots = table.shape(1), stride = table.shape(2);
+            const Places from = places_of(parents, table.shape(0), "parents"), to = places_of(slots, n_slots, "slots");
+            check_rows(from, to);
+            require(from.width > 0, "parents must have a column");
+            const std::size_t n_classes = shape_of(scores, "scores").n_columns;
+            check_shape(scores, {to.n_rows, n_classes}, "scores");
+            require(stride == (n_classes <= 2 ? 2 : (n_classes + 3) / 4 * 4),
+                    "table must be padded to two classes or to a multiple of four");
+            nb::gil_scoped_release unlocked;
+            joint_scores(from, to, table.data(), n_slots, stride, n_classes, n_threads, scores.data());
+        },
+        exact("parents"), exact("slots"), exact("table"), nb::arg("n_threads"), exact("scores"));
+
+    module.def(
+        "own_pair_scores",
+        [](Positions slots, Positions classes, Doubles weight, Doubles joint, Doubles rows, Doubles spare,
+           double strength, int n_threads, Output scores) {
+            const Pairs pairs = pairs_of(joint, rows, spare, slots, "joint");
+            const Places to = places_of(slots, pairs.joint.n_slots, "slots");
+            require(to.width > 0, "slots must have a column");
+            const Owned own = owned_of(classes, weight, to.n_rows, pairs.joint.n_classes);
+            check_length(scores, to.n_rows, "scores");
+            nb::gil_scoped_release unlocked;
+            own_pair_scores(to, own, pairs, strength, n_threads, scores.data());
+        },
+        exact("slots"), exact("classes"), exact("weight"), exact("joint"), exact("rows"), exact("spare"),
+        nb::arg("strength"), nb::arg("n_threads"), exact("scores"));
+
+    module.def(
+        "own_triple_scores",
+        [](Positions parents, Positions slots, Positions classes, Doubles weight, Doubles singles, Doubles rows,
+           Doubles spare, Positions columns, Doubles joint, double strength, double back_strength, int n_threads,
+           Output scores) {
+            const Pairs pairs = pairs_of(singles, rows, spare, slots, "singles");
+            const Joint counts = joint_of(joint, pairs.joint.n_classes, "joint");
+            require(counts.n_slots == pairs.joint.n_slots, "joint must have as many slots as singles");
+            const Places from = places_of(parents, counts.n_parents, "parents");
+            const Places to = places_of(slots, counts.n_slots, "slots");
+            check_rows(from, to);
+            require(from.width > 0, "parents must have a column");
+            check_shape(columns, {from.width, 2}, "columns");
+            places_of(columns, to.width, "columns");
+            const Owned own = owned_of(classes, weight, to.n_rows, counts.n_classes);
+            check_length(scores, to.n_rows, "scores");
+            nb::gil_scoped_release unlocked;
+            own_triple_scores(from, to, own, {pairs, columns.data(), counts, back_strength}, strength, n_threads,
+                              scores.data());
+        },
+        exact("parents"), exact("slots"), exact("classes"), exact("weight"), exact("singles"), exact("rows"),
+        exact("spare"), exact("columns"), exact("joint"), nb::arg("strength"), nb::arg("back_strength"),
+        nb::arg("n_threads"), exact("scores"));
+}
+
+}  // namespace candide
