@@ -177,7 +177,7 @@ METHODS = {
     "boosting_folds": Method(
         "boosting, stopped by folds",
         lambda frame: StoppedByFolds(
-            learning_rate=0.08, max_leaf_nodes=8, min_samples_leaf=10, l2_regularization=5.0, max_features=0.3
+            learning_rate=0.08, max_leaf_nodes=15, min_samples_leaf=5, l2_regularization=1.0, max_features=0.3
         ),
     ),
 }

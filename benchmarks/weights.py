@@ -10,10 +10,11 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax
 from sklearn.model_selection import cross_val_predict
 
+from .halves import LEAST
+
 RIDGE = 1.0
 
-# Log probabilities of training rows by a model of one column. Another row's class prior is part of every column's
-# answer; the biases take it back.
+# Log probabilities of training rows by a model of one column. Each holds the class prior, which the biases undo.
 SCORES: dict[str, Callable[[Any, Any, Any], Any]] = {
     "left out": lambda model, X, y: model.leave_one_out(X, y, class_prior="fixed"),
     "seen": lambda model, X, y: model.predict_log_proba(X),
@@ -31,6 +32,7 @@ class Weighted:
         self.models = {column: self.make(X).fit(X[[column]], y) for column in X}
         self.classes_ = next(iter(self.models.values())).classes_
         views = np.stack([self.scores(model, X[[column]], y) for column, model in self.models.items()])
+        views = np.maximum(views, np.log(LEAST))  # a fold may lack a class
         self.weight, self.bias = solve(views, np.searchsorted(self.classes_, y))
         return self
 
