@@ -86,8 +86,8 @@ def khiops(**settings: Any) -> Callable[[Any], Any]:
 def prepare_khiops() -> bool:
     """Whether it is installed; loads it, so that no set pays for that.
 
-    Its programs lie beside the interpreter. As installed, Open MPI sleeps for a second whenever one of them starts,
-    six times a set; a process that talks to itself alone does not need the devices it waits for.
+    Its programs lie beside the interpreter. As installed, Open MPI was seen to sleep for a second whenever one of
+    them starts, six times a set; a process that talks to itself alone does not need the devices it waits for.
     """
     if find_spec("khiops") is None:
         return False

@@ -34,7 +34,7 @@ TIE = 5e-4
 
 NOTES = (
     "Seconds are of two fits and two predictions. Khiops runs as one process without Open MPI's devices: as installed, "
-    "it sleeps for a second at each start of its programs, which adds about seven seconds a set.",
+    "it slept here for a second at each start of its programs, which added about seven seconds a set.",
     "",
     "Boosting is scikit-learn's HistGradientBoosting. *Stopped early*: native categories, small steps, early stopping. "
     "*Stopped by folds*: also a ridge, a third of the columns at each split, and the number of steps by three folds. "
