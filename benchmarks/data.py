@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.sparse import csr_matrix
 
 DENSE_SHAPE, DENSE_CLASSES = (1_000_000, 40), 10
@@ -54,3 +55,36 @@ def words(scale: float = 1.0) -> tuple[Any, Any]:
     X = csr_matrix((np.ones(len(column)), column.astype(np.int32), pointer), shape=(n_rows, n_columns))
     X.sum_duplicates()
     return X, y
+
+
+def mixed(n_rows: int) -> tuple[Any, Any]:
+    """A frame as people have them: 20 columns of numbers with holes, 10 of categories, 5 of booleans, 5 of counts."""
+    rng = np.random.default_rng(6)
+    y = rng.integers(0, 2, n_rows)
+    columns: dict[str, Any] = {}
+    for j in range(20):
+        columns[f"number {j}"] = _with_holes(_numbers(j, y, rng), rng)
+    for j, n_levels in enumerate((3, 4, 5, 6, 8, 10, 15, 20, 30, 50)):
+        columns[f"category {j}"] = _categories(n_levels, y, rng)
+    for j in range(5):
+        columns[f"boolean {j}"] = rng.random(n_rows) < 0.3 + 0.04 * j * y
+    for j in range(5):
+        columns[f"count {j}"] = rng.poisson(2 + j + 0.3 * y)
+    return pd.DataFrame(columns), np.array(["no", "yes"])[y]
+
+
+def _numbers(j: int, y: Any, rng: Any) -> Any:
+    """Normal, log-normal and whole in turn, depending a little on the class."""
+    normal = rng.normal(0.05 * (j % 5) * y, 1)
+    return (normal, np.exp(normal), np.round(10 * normal))[j % 3]
+
+
+def _with_holes(values: Any, rng: Any) -> Any:
+    values[rng.random(len(values)) < 0.05] = np.nan
+    return values
+
+
+def _categories(n_levels: int, y: Any, rng: Any) -> Any:
+    """Texts, the first levels being more frequent, and more so in the second class."""
+    level = (n_levels * rng.random(len(y)) ** (1.5 + 0.2 * y)).astype(np.int64)
+    return np.array([f"level {k}" for k in range(n_levels)], dtype=object)[level]
