@@ -88,7 +88,11 @@ def one_dependence(
     table = _counted(merging, cases, len(log_prior), kernels)
 
     def left_out(strength: float, few: Cases) -> Floats:
-        slots = merging.slots(few.looked.codes)
+        rows, n_columns = few.looked, len(merging.columns)
+        if table.count.size <= len(few.classes) * n_columns**2 * len(log_prior):
+            return OneDependence(name, merging, table, strength).left_out(rows, few.classes, few.weight, kernels)
+        # A table of logarithms that is larger than what the few rows ask of it.
+        slots = merging.slots(rows.codes)
         return few.under_each_class(
             len(log_prior), lambda classes, weight: kernels.own_pair_scores(slots, classes, weight, table, strength)
         )
