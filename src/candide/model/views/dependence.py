@@ -89,7 +89,7 @@ def one_dependence(
 
     def left_out(strength: float, few: Cases) -> Floats:
         rows, n_columns = few.looked, len(merging.columns)
-        if table.count.size <= len(few.classes) * n_columns**2 * len(log_prior):
+        if table.joint.size <= len(few.classes) * n_columns**2 * len(log_prior):
             return OneDependence(name, merging, table, strength).left_out(rows, few.classes, few.weight, kernels)
         # A table of logarithms that is larger than what the few rows ask of it.
         slots = merging.slots(rows.codes)
