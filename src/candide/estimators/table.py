@@ -77,7 +77,7 @@ class NaiveBayes(BaseNB):
     ['high', 'low']
     """
 
-    _sample_bytes: ClassVar[int] = 1 << 25
+    _sample_bytes: ClassVar[int] = 1 << 24
     estimate = None
     parameter_prior = None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from .table import TableFamily
 
 _SHRINK = 2.0**-600
+
+# What becomes of the scores of a column or block, known by its place: ``(rows or codes, classes)``.
+Change = Callable[[int, Floats], "Floats | None"]
 
 
 @dataclass(frozen=True)
@@ -49,29 +53,23 @@ class TableLikelihood:
 
     def scores(self, data: Columns, offset: Floats, kernels: Kernels) -> Floats:
         """``(rows, classes)``."""
-        scores = self.weighted(data, np.ones((len(self.models) + len(self.blocks), len(offset))), kernels)
+        scores = self.added_up(data, lambda _, own: own, kernels)
         scores += offset
         return scores
 
-    def weighted(self, data: Columns, weight: Floats, kernels: Kernels) -> Floats:
-        """Scores with a weight for each column and block, and class, ``(columns and blocks, classes)``."""
-        n_classes = weight.shape[1]
-        used = [(j, model) for j, model in self._coded if weight[j].any()]
-        out = np.zeros((data.n_rows, n_classes))
-        if used:
-            tables = [log_table(model) * weight[j] for j, model in used]
-            # One more row for what a column passes over.
-            parts = np.concatenate([part for table in tables for part in (table, np.zeros((1, n_classes)))])
-            offsets = np.concatenate([[0], np.cumsum([len(table) + 1 for table in tables])]).astype(np.int64)
-            codes = coded(data, used, kernels)
-            out = kernels.code_scores(codes, offsets, PickTable(parts), np.zeros(n_classes))
+    def added_up(self, data: Columns, change: Change, kernels: Kernels) -> Floats:
+        """The scores of columns and blocks, each as ``change(place, scores)`` makes it; where that is None, without.
+
+        Places are those of ``each_column``. What a coded column says is changed once for each code, not for each row.
+        """
+        place = {j: i for i, j in enumerate(self.shown)}
+        pairs = [(j, model, change(place[j], log_table(model))) for j, model in self._coded]
+        used = [(j, model, table) for j, model, table in pairs if table is not None]
+        out = _picked(data, used, len(self.statistics.rows), kernels)
         for j, model in self._others:
-            if weight[j].any():
-                out += model.scores(data.columns[j]) * weight[j]
+            _add(out, change(place[j], model.scores(data.columns[j])))
         for i, likelihood in enumerate(self.blocks):
-            own = weight[len(self.models) + i]
-            if own.any():
-                out += self._block_scores(i, likelihood, data, kernels) * own
+            _add(out, change(len(place) + i, self._block_scores(i, likelihood, data, kernels)))
         return out
 
     def _block_scores(self, i: int, likelihood: Any, data: Columns, kernels: Kernels) -> Floats:
@@ -153,6 +151,23 @@ class TableLikelihood:
             parts.append({**table, "column": np.full(len(table["class"]), j)})
         names = list(dict.fromkeys(name for part in parts for name in part))
         return {name: np.concatenate([_column(part, name) for part in parts]) for name in names} if parts else {}
+
+
+def _picked(data: Columns, used: list[tuple[int, CodedColumn, Floats]], n_classes: int, kernels: Kernels) -> Floats:
+    """The rows of tables that the codes of the columns pick, added up."""
+    if not used:
+        return np.zeros((data.n_rows, n_classes))
+    # One more row for what a column passes over.
+    nothing = np.zeros((1, n_classes))
+    parts = np.concatenate([part for _, _, table in used for part in (table, nothing)])
+    offsets = np.concatenate([[0], np.cumsum([len(table) + 1 for _, _, table in used])]).astype(np.int64)
+    codes = coded(data, [(j, model) for j, model, _ in used], kernels)
+    return kernels.code_scores(codes, offsets, PickTable(parts), np.zeros(n_classes))
+
+
+def _add(total: Floats, part: Floats | None) -> None:
+    if part is not None:
+        total += part
 
 
 def log_table(model: CodedColumn) -> Floats:

@@ -40,12 +40,12 @@ class Cases(NamedTuple):
     case_weight: Floats
     weight: Floats
 
-    def few(self) -> Cases:
-        """Up to 500 of the rows, evenly spaced in the order they are in."""
+    def few(self, most: int = _FEW_ROWS) -> Cases:
+        """Up to 500 of the rows, or ``most``, evenly spaced in the order they are in."""
         n_rows = len(self.classes)
-        if n_rows <= _FEW_ROWS:
+        if n_rows <= most:
             return self
-        rows = np.arange(_FEW_ROWS) * n_rows // _FEW_ROWS
+        rows = np.arange(most) * n_rows // most
         return Cases(self.looked.take(rows), self.classes[rows], self.case_weight[rows], self.weight[rows])
 
     def under_each_class(self, n_classes: int, own: Callable[[Positions, Floats], Floats]) -> Floats:

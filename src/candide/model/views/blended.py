@@ -53,15 +53,21 @@ class Blended:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _scores(self, likelihood: TableLikelihood, data: Any, kernels: Kernels) -> Floats:
-        parts = [likelihood.each_column(data, kernels)]
-        if self.views:
+        out = likelihood.added_up(data, self.mixture.part, kernels)
+        out += self.mixture.bias
+        first = len(self.columns) + self.n_blocks
+        used = [(i, view) for i, view in enumerate(self.views, first) if self.mixture.weight[i].any()]
+        if used:
             looked = self.look.see(data, kernels)
-            parts += [view.scores(looked, kernels)[None] for view in self.views]
-        return self.mixture.scores(np.concatenate(parts)[self.mixture.used])
+            for i, view in used:
+                part = self.mixture.part(i, view.scores(looked, kernels))
+                assert part is not None
+                out += part
+        return out
 
     def left_out(self, scores: Floats) -> Floats:
         """Of rows from their left-out scores under all views, ``(views, rows, classes)``."""
-        return self.mixture.scores(scores[self.mixture.used])
+        return self.mixture.scores(scores)
 
 
 def left_out_views(

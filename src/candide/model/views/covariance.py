@@ -25,6 +25,8 @@ MOST_CELLS = 1 << 22
 _SHRINKAGES = (0.5, 8.0)
 # The variance that is added to each shared one, in coordinates of variance 1.
 _RIDGE = 0.01
+# Rows that are enough to see where the tails of a column begin.
+_MANY_ROWS = 20_000
 # What of a determinant a row leaves behind, at least: below is rounding.
 _LEAST_LEFT = 1e-9
 
@@ -144,7 +146,8 @@ def number_coordinates(
     chosen = sorted([j for j in order_of_columns if len(counts[j]) > 1][:most])
     places = np.array(chosen, dtype=np.int64)
     ranks = RankCoordinates.of(np.asarray(columns, dtype=np.int64)[places], [counts[j] for j in chosen])
-    return ranks, ClippedCoordinates.of(places, cases.looked.numbers, cases.case_weight)
+    some = cases.few(_MANY_ROWS)
+    return ranks, ClippedCoordinates.of(places, some.looked.numbers, some.case_weight)
 
 
 def _by_chunks(looked: Looked, scores_of: Callable[[slice], Floats]) -> Floats:

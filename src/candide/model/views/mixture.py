@@ -32,21 +32,28 @@ class Mixture:
     weight: Floats
     bias: Floats
 
-    @property
-    def used(self) -> Array:
-        """Which views have any weight."""
-        return np.asarray(self.weight.any(axis=1))
-
-    def scores(self, views: Floats) -> Floats:
-        """The scores of rows, ``(rows, classes)``, from those of the views that are used, ``(views, rows, classes)``.
+    def part(self, view: int, scores: Floats) -> Floats | None:
+        """What a view's scores add, ``(rows, classes)``; None if it has no weight.
 
         No score goes beyond what was seen when the weights were fitted: of a value that nobody met, views say wild
         things.
         """
-        used = self.used
-        limit = self.limit[used, None, None]
-        shown = np.clip(_centred(views) / self.size[used, None, None], -limit, limit)
-        return np.asarray(np.einsum("vik,vk->ik", shown, self.weight[used]) + self.bias)
+        if not self.weight[view].any():
+            return None
+        shown = scores - scores.mean(axis=1, keepdims=True)
+        shown /= self.size[view]
+        np.clip(shown, -self.limit[view], self.limit[view], out=shown)
+        shown *= self.weight[view]
+        return np.asarray(shown)
+
+    def scores(self, views: Floats) -> Floats:
+        """Of rows, ``(rows, classes)``, from those of all views, ``(views, rows, classes)``."""
+        out = np.tile(self.bias, (views.shape[1], 1))
+        for view, scores in enumerate(views):
+            part = self.part(view, scores)
+            if part is not None:
+                out += part
+        return out
 
 
 def fit_mixture(views: Floats, classes: Array, weight: Floats, ridge: Floats, least: Floats) -> Mixture:
@@ -62,10 +69,6 @@ def fit_mixture(views: Floats, classes: Array, weight: Floats, ridge: Floats, le
     limit = np.abs(views).max(axis=(1, 2))
     weights, bias = _solve(views, classes, weight, ridge)
     return Mixture(size, limit, weights, bias)
-
-
-def _centred(views: Floats) -> Floats:
-    return np.asarray(views - views.mean(axis=2, keepdims=True))
 
 
 def _solve(views: Floats, classes: Array, weight: Floats, ridge: Floats) -> tuple[Floats, Floats]:
