@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from candide.encoding.categories import read_categories
-from candide.families import Batch, Bernoulli, Categorical, Gaussian, Multinomial
+from candide.families import Batch, Bernoulli, Categorical, Gaussian, Multinomial, MultivariateNormal
 from candide.kernels.data import Array, Data, Dense, Floats, Sparse
 from candide.kernels.reference import Reference
 from candide.statistics import Counts, Sample
@@ -135,6 +135,11 @@ def _measured(batch: tuple[Floats, Array, Floats]) -> Any:
     return Gaussian().observe(Batch(Dense.of(X), classes, weight, 3), Reference())
 
 
+def _blocks(batch: tuple[Floats, Array, Floats]) -> Any:
+    X, classes, weight = batch
+    return MultivariateNormal().observe(Batch(Dense.of(X), classes, weight, 3), Reference())
+
+
 def _texts(X: Floats) -> tuple[Array, ...]:
     return tuple(as_texts(np.minimum(X, 4.0)).T)
 
@@ -167,6 +172,7 @@ STATISTICS = {
     "categories-texts": batches(_COUNT).map(lambda batch: _categories(batch, as_text=True)),
     "categories-mixed": st.tuples(batches(_COUNT), st.booleans()).map(lambda pair: _categories(*pair)),
     "moments": batches(_MEASURE).map(_measured),
+    "blocks": batches(_MEASURE).map(_blocks),
     "sample": _samples("numbers"),
     "sample-sparse": _samples("sparse", "numbers"),
     "sample-texts": _samples("texts", "numbers", "both"),
