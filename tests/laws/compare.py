@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from candide.kernels.data import Array
-from candide.statistics import CategoryCounts, Counts, Grid, Moments, Sample
+from candide.statistics import BlockMoments, CategoryCounts, Counts, Grid, Moments, Sample
 from candide.statistics.hashing import row_hashes
 
 # Rounding of means and scatters of numbers of about unit size.
@@ -25,7 +25,10 @@ def assert_alike(a: Any, b: Any, *, scale: float = 1.0, rtol: float = 0.0) -> No
     """Both statistics say the same. ``rtol`` loosens counts, for weights that are not whole."""
     assert type(a) is type(b)
     np.testing.assert_allclose(a.rows, b.rows, rtol=rtol)
-    judges = {Counts: _counts, CategoryCounts: _categories, Moments: _moments, Sample: _samples, Grid: _grids}
+    judges = {
+        Counts: _counts, CategoryCounts: _categories, Moments: _moments, BlockMoments: _moments, Sample: _samples,
+        Grid: _grids,
+    }  # fmt: skip
     judges[type(a)](a, b, scale, rtol)
 
 
@@ -40,7 +43,7 @@ def _categories(a: CategoryCounts, b: CategoryCounts, scale: float, rtol: float)
     np.testing.assert_allclose(a.count, b.count, rtol=rtol)
 
 
-def _moments(a: Moments, b: Moments, scale: float, rtol: float) -> None:
+def _moments(a: Any, b: Any, scale: float, rtol: float) -> None:
     np.testing.assert_allclose(a.weight, b.weight, rtol=rtol)
     seen = a.weight > 0
     np.testing.assert_allclose(a.mean[seen], b.mean[seen], rtol=0, atol=ROUNDING * scale)

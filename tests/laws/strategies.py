@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from candide.encoding.categories import read_categories
 from candide.encoding.table import Columns, table_of
-from candide.families import Batch, Bernoulli, Categorical, Gaussian, Multinomial
+from candide.families import Batch, Bernoulli, Categorical, Gaussian, Multinomial, MultivariateNormal
 from candide.kernels.data import Array, Data, Dense, Floats, Sparse
 from candide.kernels.reference import Reference
 from candide.statistics import Counts, Grid, Sample
@@ -141,6 +141,11 @@ def _gridded(batch: tuple[Floats, Array, Floats]) -> Grid:
     return Grid.observe(Dense.of(X), classes, weight, 3, Reference())
 
 
+def _blocks(batch: tuple[Floats, Array, Floats]) -> Any:
+    X, classes, weight = batch
+    return MultivariateNormal().observe(Batch(Dense.of(X), classes, weight, 3), Reference())
+
+
 def _texts(X: Floats) -> tuple[Array, ...]:
     return tuple(as_texts(np.minimum(X, 4.0)).T)
 
@@ -179,6 +184,7 @@ STATISTICS = {
     "categories-mixed": st.tuples(batches(_COUNT), st.booleans()).map(lambda pair: _categories(*pair)),
     "moments": batches(_MEASURE).map(_measured),
     "grid": batches(_MEASURE).map(_gridded),
+    "blocks": batches(_MEASURE).map(_blocks),
     "sample": _samples("numbers"),
     "sample-sparse": _samples("sparse", "numbers"),
     "sample-texts": _samples("texts", "numbers", "both", "table"),

@@ -6,6 +6,7 @@ from .categorical import Categorical
 from .complement import Complement
 from .gaussian import Gaussian
 from .multinomial import Multinomial
+from .multivariate_normal import MultivariateNormal
 from .poisson import Poisson
 
 FAMILIES: dict[str, type[Family]] = {
@@ -14,6 +15,7 @@ FAMILIES: dict[str, type[Family]] = {
     "complement": Complement,
     "gaussian": Gaussian,
     "multinomial": Multinomial,
+    "multivariate_normal": MultivariateNormal,
     "poisson": Poisson,
 }
 
@@ -27,5 +29,6 @@ __all__ = [
     "Gaussian",
     "Likelihood",
     "Multinomial",
+    "MultivariateNormal",
     "Poisson",
 ]

@@ -6,6 +6,7 @@ from .gamma import Gamma
 from .normal import MeanVariance, Normal, NormalInverseGamma
 from .rising import log_rising
 from .shares import LogProbability, above_zero, largest, log_of_wholes, log_share, parts_of, pseudo_count
+from .wishart import NormalInverseWishart
 
 __all__ = [
     "ESTIMATES",
@@ -17,6 +18,7 @@ __all__ = [
     "MeanVariance",
     "Normal",
     "NormalInverseGamma",
+    "NormalInverseWishart",
     "Prior",
     "above_zero",
     "largest",

@@ -114,8 +114,9 @@ def _moments(values: Floats, weight: Floats) -> tuple[float, Floats, Floats]:
     # The mean, then the mean of what it leaves: a large offset does not swallow the digits.
     mean = share @ values
     mean = mean + share @ (values - mean)
-    deviation = values - mean
-    return total, mean, deviation.T @ (deviation * weight[:, None])
+    # A matrix with its own transpose: the product is symmetric to the last bit.
+    deviation = (values - mean) * np.sqrt(weight)[:, None]
+    return total, mean, deviation.T @ deviation
 
 
 def _square(delta: Floats) -> Floats:
