@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...kernels.data import Array, Floats
+from ...kernels.data import Array, Floats, Positions
 
 # What is left of a share when rounding has taken all of it.
 LEAST = 1e-12
@@ -43,6 +43,17 @@ def _far_others(joint: Floats) -> Floats:
     after = np.logaddexp.accumulate(joint[:, :0:-1], axis=1)[:, ::-1]
     out[:, :-1] = np.logaddexp(out[:, :-1], after)
     return out
+
+
+def log_rest(joint: Floats, own: Positions) -> Floats:
+    """The logarithm of the sum over all classes but the own one of each row."""
+    if joint.shape[1] == 1:
+        return np.full(len(joint), -np.inf)
+    rest = joint.copy()
+    rest[np.arange(len(rest)), own] = -np.inf
+    top = rest.max(axis=1, keepdims=True)
+    rest -= top
+    return np.asarray(np.log(np.exp(rest, out=rest).sum(axis=1)) + top[:, 0])
 
 
 def own_left(part: Floats, whole: Floats, own: Floats, weight: float | Floats) -> Floats:
