@@ -74,7 +74,9 @@ def table_losses(part: Floats, whole: Floats, own: Floats, count: Floats, of: Fl
 def weighted_losses(others: Floats, own: Floats, weight: Floats) -> Floats:
     """The weight of rows times -log of the own class's share."""
     with np.errstate(invalid="ignore"):
-        losses = np.logaddexp(0.0, others - own)
+        ahead = others - own
+        # log(1 + e^ahead) as np.logaddexp has it, but vectorised.
+        losses = np.maximum(ahead, 0.0) + np.log1p(np.exp(-np.abs(ahead)))
     return np.multiply(losses, weight, out=np.zeros_like(losses), where=weight > 0)
 
 
