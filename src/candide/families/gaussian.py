@@ -131,19 +131,12 @@ class Gaussian(Plain):
         """The posterior, ``(classes, columns)`` each; with a shared variance, its shape and scale are alike for all
         classes. Maximum likelihood is the posterior of no prior at all.
         """
-        if self.estimate == "mle" and not self.shared:
-            weight = statistics.weight
-            return NormalTable(
-                weight, np.where(weight > 0, statistics.mean, np.nan), weight / 2, statistics.scatter / 2
-            )
         prior = _NOTHING if self.estimate == "mle" else self.prior
         assert isinstance(prior, NormalInverseGamma)
-        after = prior.posterior(statistics.mean, statistics.weight, statistics.scatter)
-        shape, scale = np.asarray(after.shape), np.asarray(after.scale)
+        location, strength, shape, scale = prior.updated(statistics.mean, statistics.weight, statistics.scatter)
         if self.shared:
-            shape, scale = self._pooled(prior, after, statistics)
-        strength = np.asarray(after.strength)
-        return NormalTable(strength, np.where(strength > 0, after.location, np.nan), shape, scale)
+            shape, scale = self._pooled(prior, shape, scale, statistics)
+        return NormalTable(strength, np.where(strength > 0, location, np.nan), shape, scale)
 
     def extra(self, n_classes: int) -> float:
         """What is added to the shape to make the divisor of the scale: a mean, a mode, or maximum likelihood."""
@@ -164,16 +157,15 @@ class Gaussian(Plain):
         after = prior.posterior(statistics.mean, statistics.weight, statistics.scatter)
         if not self.shared:
             return after
-        shape, scale = self._pooled(prior, after, statistics)
+        shape, scale = self._pooled(prior, np.asarray(after.shape), np.asarray(after.scale), statistics)
         # Each class that observed the column takes a degree of freedom for its mean.
         lost = 0.5 * ((statistics.weight > 0).sum(axis=0) - 1) if self.estimate == "mle" else 0.0
         return replace(after, shape=np.maximum(shape - lost, -0.5), scale=scale)
 
     def _pooled(
-        self, prior: NormalInverseGamma, after: NormalInverseGamma, statistics: Moments
+        self, prior: NormalInverseGamma, shape: Floats, scale: Floats, statistics: Moments
     ) -> tuple[Floats, Floats]:
         """Shape and scale of one variance for all classes, whose prior counts once."""
-        shape, scale = np.asarray(after.shape), np.asarray(after.scale)
         return (
             _like(prior.shape + (shape - prior.shape).sum(axis=0), statistics),
             _like(prior.scale + (scale - prior.scale).sum(axis=0), statistics),

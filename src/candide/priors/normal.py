@@ -128,8 +128,11 @@ class NormalInverseGamma(Readable):
 
     def posterior(self, mean: Any, weight: Any, scatter: Any) -> NormalInverseGamma:
         """After ``weight`` observations with this mean and sum of squared deviations from it."""
-        mean, weight, scatter = summaries(self, mean=mean, weight=weight, scatter=scatter)
-        strength = self.strength + weight
+        return NormalInverseGamma(*self.updated(*summaries(self, mean=mean, weight=weight, scatter=scatter)))
+
+    def updated(self, mean: Floats, weight: Floats, scatter: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """The parameters of the posterior; summaries that come from rows need no checks."""
+        strength = np.asarray(self.strength + weight)
         share = np.divide(weight, strength, out=np.zeros(strength.shape), where=strength > 0)
         away = mean - self.location
         scale = self.scale + 0.5 * (scatter + self.strength * share * away * away)
@@ -137,7 +140,7 @@ class NormalInverseGamma(Readable):
         location = np.where(
             np.asarray(self.strength) > 0, self.location + away * share, np.where(weight > 0, mean, self.location)
         )
-        return NormalInverseGamma(location, strength, self.shape + 0.5 * weight, scale)
+        return location, strength, self.shape + 0.5 * weight, scale
 
     def learn(self, values: Any) -> NormalInverseGamma:
         """After observations."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 import numpy as np
 
@@ -63,12 +64,22 @@ def kernels(
     """
     made = coding(small, np.arange(len(small.cells.low)), holes)
     weight = np.maximum(small.cells.count.sum(axis=1), 1e-300)
-    spreads = (_with_missing(spread) if holes else spread for spread in smoothers(weight, widths))
+    usual = _usual_smoothers(weight.tobytes()) if widths == WIDTHS else smoothers(weight, widths)
+    spreads = (_with_missing(spread) if holes else spread for spread in usual)
     return [
         made.model("kernel", f"kernel, width {width:g}", strength, spread)
         for width, spread in zip(widths, spreads, strict=True)
         for strength in strengths
     ]
+
+
+@lru_cache(maxsize=4)
+def _usual_smoothers(weight: bytes) -> tuple[Floats, ...]:
+    """Columns without ties all have the same weights, and the same smoothers."""
+    made = tuple(smoothers(np.frombuffer(weight)))
+    for spread in made:
+        spread.flags.writeable = False
+    return made
 
 
 def _with_missing(spread: Floats) -> Floats:

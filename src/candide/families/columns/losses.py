@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...kernels.data import Array, Floats
+from ...kernels.data import Array, Floats, Positions
 
 # What is left of a share when rounding has taken all of it.
 LEAST = 1e-12
@@ -45,6 +45,17 @@ def _far_others(joint: Floats) -> Floats:
     return out
 
 
+def log_rest(joint: Floats, own: Positions) -> Floats:
+    """The logarithm of the sum over all classes but the own one of each row."""
+    if joint.shape[1] == 1:
+        return np.full(len(joint), -np.inf)
+    rest = joint.copy()
+    rest[np.arange(len(rest)), own] = -np.inf
+    top = rest.max(axis=1, keepdims=True)
+    rest -= top
+    return np.asarray(np.log(np.exp(rest, out=rest).sum(axis=1)) + top[:, 0])
+
+
 def own_left(part: Floats, whole: Floats, own: Floats, weight: float | Floats) -> Floats:
     """log p of a code under the own class, from which such a weight was taken."""
     return np.asarray(np.log(np.maximum(part - own * weight, LEAST)) - np.log(np.maximum(whole - weight, LEAST)))
@@ -63,7 +74,9 @@ def table_losses(part: Floats, whole: Floats, own: Floats, count: Floats, of: Fl
 def weighted_losses(others: Floats, own: Floats, weight: Floats) -> Floats:
     """The weight of rows times -log of the own class's share."""
     with np.errstate(invalid="ignore"):
-        losses = np.logaddexp(0.0, others - own)
+        ahead = others - own
+        # log(1 + e^ahead) as np.logaddexp has it, but vectorised.
+        losses = np.maximum(ahead, 0.0) + np.log1p(np.exp(-np.abs(ahead)))
     return np.multiply(losses, weight, out=np.zeros_like(losses), where=weight > 0)
 
 

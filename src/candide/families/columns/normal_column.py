@@ -77,9 +77,10 @@ def _normal(name: str, numbers: Numbers, family: Gaussian, change: Change) -> Pa
 def _settled(family: Gaussian, moments: Moments) -> Gaussian:
     """Settled, and with a floor even where the column is constant: no density is infinite."""
     settled = family.settle(moments)
-    _, mean, variance = (float(part[0]) for part in moments.pooled())
+    overall = settled.overall
+    assert overall is not None
+    mean, variance = float(overall.mean[0]), float(overall.variance[0])
     if family.estimate != "mle" or np.sqrt(variance) > 1e-12 * abs(mean):
         return settled
-    assert settled.overall is not None
     floor = max(1e-18 * mean * mean, 1e-290) if mean else 1.0
-    return replace(settled, overall=settled.overall._replace(floor=floor))
+    return replace(settled, overall=overall._replace(floor=floor))

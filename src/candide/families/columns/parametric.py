@@ -18,7 +18,7 @@ from ..base import CELLS, Batch
 from ..gaussian import Gaussian
 from ..poisson import Poisson
 from .changes import Change, Same, moments_of
-from .losses import log_others, loss_of_nothing, weighted_losses
+from .losses import log_rest, loss_of_nothing, weighted_losses
 from .stretches import Numbers, middles, seen_of
 
 
@@ -102,11 +102,12 @@ class ParametricColumn:
         for begin, end in _stretches(len(at), len(log_prior)):
             own = classes[begin:end].astype(np.int32)
             rows = np.arange(end - begin), own
-            one = np.minimum(weight[begin:end], 1.0)
+            some = weight[begin:end]
+            one = None if (some >= 1.0).all() else np.minimum(some, 1.0)
             batch = Batch(Dense(x[begin:end, None], end - begin, 1), own, one, len(log_prior))
             joint = self._left_out(batch, log_prior)
             joint[rows] += (own_prior - log_prior)[own]
-            total += float(weighted_losses(log_others(joint)[rows], joint[rows], weight[begin:end]).sum())
+            total += float(weighted_losses(log_rest(joint, own), joint[rows], some).sum())
         return total
 
     def again(self, **parts: Any) -> Self:
