@@ -101,10 +101,9 @@ class TableStatistics:
         places = [slice(*self.categories.offsets[[i, i + 1]]) for i in categories]
         count = [self.categories.count[:, place] for place in places] or [np.zeros((len(self.rows), 0))]
         labels = tuple(self.categories.labels[i] for i in categories)
-        return TableStatistics(
-            self.rows, (self.names[j],), (self.kinds[j],), _moments_of(self.moments, numbers), _grid_of(self.grid, numbers),
-            CategoryCounts(self.rows, labels, count[0]),
-        )  # fmt: skip
+        own = _moments_of(self.moments, numbers), _grid_of(self.grid, numbers)
+        counted = CategoryCounts(self.rows, labels, count[0])
+        return TableStatistics(self.rows, (self.names[j],), (self.kinds[j],), *own, counted)
 
     def arrays(self) -> dict[str, Any]:
         own = {"rows": self.rows, "names": self.names, "kinds": self.kinds, "blocks": self.blocks}
