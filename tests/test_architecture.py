@@ -81,6 +81,7 @@ def test_public_names() -> None:
         "ComplementNB",
         "GaussianNB",
         "MultinomialNB",
+        "NaiveBayes",
         "PoissonNB",
         "__version__",
         "merge",

@@ -82,6 +82,13 @@ def as_frame(X: Any) -> Any | None:
     return None
 
 
+def new_frame(columns: dict[Any, Array], backend: Any) -> Any:
+    """A data frame of some library with these columns."""
+    import narwhals.stable.v2 as nw
+
+    return nw.from_dict({str(name): column.tolist() for name, column in columns.items()}, backend=backend).to_native()
+
+
 def like_frame(X: Any, columns: list[Array]) -> Any | None:
     """A table of the same kind and with the same names as ``X``, or None if that is no table."""
     frame = as_frame(X)

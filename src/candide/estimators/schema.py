@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..encoding.columns import as_frame, is_sparse
+from ..encoding.columns import as_frame, is_sparse, new_frame
 from ..encoding.selection import select_columns
 from ..encoding.table import Column, Columns, Kind, read_table
 from ..exceptions import InputError, ParameterError
@@ -93,10 +93,7 @@ class Schema:
             if self.given is not None:
                 return made
             return np.column_stack(list(made.values()))
-        import narwhals.stable.v2 as nw
-
-        frame = nw.from_dict({str(name): column.tolist() for name, column in made.items()}, backend=self.backend)
-        return frame.to_native()
+        return new_frame(made, self.backend)
 
     def filled(self, X: Any, data: Columns, guesses: list[Array | None]) -> Any:
         """The table with its holes filled."""
