@@ -8,8 +8,8 @@
 
 namespace candide {
 
-// codes[r, j]: how many of the cuts of column j, which ascend, are at most the cell; missing cells are -1. Those of column
-// j are cuts[offsets[j]] ... cuts[offsets[j + 1] - 1]. Returns whether a cell was infinite.
+// codes[r, j]: how many of the cuts of column j, which ascend, are at most the cell; missing cells are -1. Those of
+// column j are cuts[offsets[j]] ... cuts[offsets[j + 1] - 1]. Returns whether a cell was infinite.
 bool cell_codes(const Table& table, const double* cuts, const std::int64_t* offsets, int n_threads,
                 std::int32_t* codes);
 

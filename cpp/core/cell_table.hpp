@@ -11,16 +11,14 @@
 
 namespace candide {
 
-// By the first bits of a key. The first and the last are those of infinities and missing numbers.
-inline constexpr std::size_t kBinades = 4096;
+// By the first bits of a key. What is missing goes to the last one, where nobody looks: cheaper than to ask.
+inline constexpr std::size_t kBinades = 4096, kMissing = kBinades - 1;
 
 class CellTable {
   public:
     CellTable(std::size_t n_classes, std::size_t limit)
-        : n_classes_(n_classes), limit_(limit), absent_(n_classes, limit), outside_(n_classes, limit) {
+        : n_classes_(n_classes), limit_(limit), absent_(n_classes, limit) {
         binades_.fill(&absent_);
-        // What is missing goes where nobody looks: cheaper than to ask.
-        binades_.front() = binades_.back() = &outside_;
     }
     CellTable(const CellTable&) = delete;
     CellTable& operator=(const CellTable&) = delete;
@@ -34,14 +32,14 @@ class CellTable {
     }
 
     void absorb(const CellTable& other) {
-        for (std::size_t b = 1; b + 1 < kBinades; ++b)
+        for (std::size_t b = 0; b < kMissing; ++b)
             if (other.binades_[b] != &other.absent_) own(b).absorb(*other.binades_[b]);
     }
 
     // Calls `visit(key of the smallest number, shift, weights)` for all cells in order, within the limit.
     template <class Visit>
     void settle(Visit&& visit) {
-        for (std::size_t b = 1; b + 1 < kBinades; ++b) {
+        for (std::size_t b = 0; b < kMissing; ++b) {
             Binade& binade = *binades_[b];
             if (&binade == &absent_) continue;
             binade.settle();
@@ -59,7 +57,7 @@ class CellTable {
     }
 
     std::size_t n_classes_, limit_;
-    Binade absent_, outside_;
+    Binade absent_;
     std::array<Binade*, kBinades> binades_;
     std::deque<Binade> owned_;
 };

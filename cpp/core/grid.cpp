@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <utility>
 
 #include "cell_table.hpp"
 #include "keys.hpp"
@@ -28,7 +29,7 @@ struct Source {
     bool few_classes() const { return n_classes <= kFewClasses; }
 };
 
-// Calls `visit(first row, number of rows, keys, weights)` for chunks of a column; to rows of weight 0 it is missing.
+// Calls `visit(first row, number of rows, keys, weights)` for chunks of a column; rows of weight 0 miss theirs.
 // Returns whether a number was infinite.
 template <class Visit>
 bool each_chunk(const Source& source, std::size_t j, std::size_t begin, std::size_t end, Visit&& visit) {
@@ -95,37 +96,36 @@ ByCell rows_by_cell(const Source& source, std::size_t j, CellTable& cells, std::
     return out;
 }
 
+// Adds up the rows of one cell by class; `sum` is all zeros, before and after.
+void write_classes(const Source& source, const ByCell& rows, std::size_t cell, std::vector<double>& sum, Grid& out) {
+    const std::size_t first = out.classes.size();
+    for (std::size_t i = rows.begin[cell]; i < rows.begin[cell + 1]; ++i) {
+        const std::int32_t c = source.classes[rows.order[i]];
+        double& own = sum[static_cast<std::size_t>(c)];
+        if (own == 0.0) out.classes.push_back(c);
+        own += source.weight ? source.weight[rows.order[i]] : 1.0;
+    }
+    std::sort(out.classes.begin() + static_cast<std::ptrdiff_t>(first), out.classes.end());
+    for (std::size_t k = first; k < out.classes.size(); ++k)
+        out.weight.push_back(std::exchange(sum[static_cast<std::size_t>(out.classes[k])], 0.0));
+}
+
 void write_many(const Source& source, std::size_t j, CellTable& cells, Grid& out) {
-    std::vector<std::uint8_t> shifts;
-    std::vector<std::uint64_t> keys;
+    std::vector<std::pair<std::uint64_t, unsigned>> settled;
     cells.settle([&](std::uint64_t key, unsigned shift, double* weight) {
-        *weight = static_cast<double>(keys.size());  // from here on, where the cell stands
-        keys.push_back(key);
-        shifts.push_back(static_cast<std::uint8_t>(shift));
+        *weight = static_cast<double>(settled.size());  // from here on, where the cell stands
+        settled.emplace_back(key, shift);
     });
-    const ByCell rows = rows_by_cell(source, j, cells, keys.size());
+    const ByCell rows = rows_by_cell(source, j, cells, settled.size());
     std::vector<double> sum(source.n_classes);
-    std::vector<std::int32_t> met;
-    for (std::size_t k = 0; k < keys.size(); ++k) {
-        for (std::size_t i = rows.begin[k]; i < rows.begin[k + 1]; ++i) {
-            const std::size_t r = rows.order[i];
-            double& own = sum[static_cast<std::size_t>(source.classes[r])];
-            if (own == 0.0) met.push_back(source.classes[r]);
-            own += source.weight ? source.weight[r] : 1.0;
-        }
-        std::sort(met.begin(), met.end());
-        for (const std::int32_t c : met) {
-            out.classes.push_back(c);
-            out.weight.push_back(sum[static_cast<std::size_t>(c)]);
-            sum[static_cast<std::size_t>(c)] = 0.0;
-        }
-        met.clear();
-        end_cell(keys[k], shifts[k], out);
+    for (std::size_t k = 0; k < settled.size(); ++k) {
+        write_classes(source, rows, k, sum, out);
+        end_cell(settled[k].first, settled[k].second, out);
     }
 }
 
-// The work on all columns: a task reads a block of columns and a shard of rows. The shards of a column, which are few and
-// depend on the shape of the data alone, are joined in order.
+// The work on all columns: a task reads a block of columns and a shard of rows. The shards of a column are few, as each
+// fills a table of its own; they depend on the shape of the data alone, and are joined in order.
 class Gathering {
   public:
     explicit Gathering(const Source& source)

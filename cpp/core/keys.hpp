@@ -23,7 +23,8 @@ inline std::uint64_t key_of(double x) {
     return bits ^ ((bits & kSign ? kMissingKey : 0) | kSign);
 }
 
-// The keys of some rows of a column; kMissingKey for all that is missing. Returns whether a number was infinite.
+// The keys of some rows of a column; kMissingKey for all that is missing or infinite. Returns whether anything was
+// infinite.
 inline bool read_keys(const Column& column, std::size_t begin, std::size_t end, std::uint64_t* out) {
     return with_type(column.type, [&](auto kind) {
         const std::byte* at = column.data + static_cast<std::ptrdiff_t>(begin) * column.stride;
@@ -32,7 +33,7 @@ inline bool read_keys(const Column& column, std::size_t begin, std::size_t end, 
             const auto x = static_cast<double>(read<decltype(kind)>(at));
             const std::uint64_t magnitude = std::bit_cast<std::uint64_t>(x) & ~kSign;
             infinite |= magnitude == kInfinity;
-            out[i] = magnitude > kInfinity ? kMissingKey : key_of(x);
+            out[i] = magnitude >= kInfinity ? kMissingKey : key_of(x);
         }
         return infinite;
     });

@@ -158,3 +158,11 @@ def test_infinities_are_refused_with_their_place(call: str, kernels: Kernels, in
     X[2, 1] = infinity
     with pytest.raises(InputError, match="column 1 is infinite at row 2"):
         calls()[call](kernels, Dense.of(X))
+
+
+def test_many_infinities_and_many_classes() -> None:
+    """Rows that are looked at twice are refused as others are."""
+    X = np.full((5000, 1), np.inf)
+    X[0] = 1.0
+    with pytest.raises(InputError, match="infinite at row 1;"):
+        NATIVE.grid(Dense.of(X), np.arange(5000, dtype=np.int32), None, 5000, 1024)
