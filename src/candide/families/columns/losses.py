@@ -77,7 +77,7 @@ def weighted_losses(others: Floats, own: Floats, weight: Floats) -> Floats:
         ahead = others - own
         # log(1 + e^ahead) as np.logaddexp has it, but vectorised.
         losses = np.maximum(ahead, 0.0) + np.log1p(np.exp(-np.abs(ahead)))
-    return np.multiply(losses, weight, out=np.zeros_like(losses), where=weight > 0)
+    return np.asarray(np.multiply(losses, weight, out=np.zeros_like(losses), where=weight > 0))
 
 
 def loss_of_nothing(weight: Floats, log_prior: Floats) -> float:
