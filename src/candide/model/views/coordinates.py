@@ -105,7 +105,7 @@ def _clipping(values: Floats, weight: Floats) -> tuple[float, float, float, floa
     if not known.any():
         return 0.0, 0.0, 0.0, 1.0
     values, weight = values[known], weight[known]
-    order = np.argsort(values, kind="stable")
+    order = np.argsort(values)
     below = np.cumsum(weight[order]) / weight.sum()
     # The least value that has at least such a share at or below it: rows with a weight are rows repeated.
     tails = np.searchsorted(below, [_TAIL * (1 - 1e-9), (1 - _TAIL) * (1 - 1e-9)])
