@@ -62,6 +62,10 @@ class Columns:
         """How a message speaks of a column."""
         return f"column {self.columns[j].name!r}"
 
+    def column(self, j: int) -> Array:
+        """The cells of one column."""
+        return self.columns[j].cells()
+
     def rows(self, begin: int, end: int) -> Columns:
         """Rows ``begin`` to ``end``, without a copy."""
         stretch = tuple(column.take(slice(begin, end)) for column in self.columns)

@@ -153,6 +153,9 @@ class TableFamily(Plain):
     def with_alpha(self, alpha: float | Floats) -> TableFamily:
         return replace(self, alpha=float(np.max(alpha)), choices=None, source=None)
 
+    def wary(self) -> TableFamily:
+        return self if self.unseen == "smooth" else replace(self, unseen="smooth", choices=None, source=None)
+
     def intervals(self, statistics: Any, level: float) -> Any:
         raise ParameterError("a table with models chosen by the data has no intervals; use a classifier of one family")
 
@@ -203,7 +206,9 @@ def set_aside(statistics: TableStatistics, j: int) -> str:
 def _is_numbering(statistics: TableStatistics, place: int, known: float) -> bool:
     """Whole numbers one after the other: their spread and their scatter say so."""
     low, high = statistics.grid.column(place).low[0], statistics.grid.column(place).high[-1]
-    if known <= 20 or low != np.trunc(low) or abs(high - low - (known - 1)) > 2 + 2e-3 * known:
+    # Far apart: the difference of the ends may overflow.
+    apart = max(abs(low), abs(high)) > 2.0**53
+    if known <= 20 or apart or low != np.trunc(low) or abs(high - low - (known - 1)) > 2 + 2e-3 * known:
         return False
     _, _, variance = statistics.moments.only(place).pooled()
     return bool(abs(variance[0] - (known**2 - 1) / 12) <= 1e-9 * known**2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -57,16 +57,18 @@ class TableLikelihood:
         scores += offset
         return scores
 
-    def added_up(self, data: Columns, change: Change, kernels: Kernels) -> Floats:
+    def added_up(
+        self, data: Columns, change: Change, kernels: Kernels, columns: Sequence[int] | None = None
+    ) -> Floats:
         """The scores of columns and blocks, each as ``change(place, scores)`` makes it; where that is None, without.
 
         Places are those of ``each_column``. What a coded column says is changed once for each code, not for each row.
         """
-        place = {j: i for i, j in enumerate(self.shown)}
-        pairs = [(j, model, change(place[j], log_table(model))) for j, model in self._coded]
+        place = {j: i for i, j in enumerate(self.shown if columns is None else columns)}
+        pairs = [(j, model, change(place[j], log_table(model))) for j, model in self._coded if j in place]
         used = [(j, model, table) for j, model, table in pairs if table is not None]
         out = _picked(data, used, len(self.statistics.rows), kernels)
-        for j, model in self._others:
+        for j, model in ((j, model) for j, model in self._others if j in place):
             _add(out, change(place[j], model.scores(data.columns[j])))
         for i, likelihood in enumerate(self.blocks):
             _add(out, change(len(place) + i, self._block_scores(i, likelihood, data, kernels)))
@@ -78,31 +80,44 @@ class TableLikelihood:
         none = np.zeros(len(self.statistics.rows))
         return np.asarray(likelihood.scores(block_data(data, self.family.blocks[i]), none, kernels))
 
-    def each_column(self, data: Columns, kernels: Kernels) -> Floats:
-        """The scores of every column that is shown, then of every block, ``(columns, rows, classes)``."""
-        parts = [self._model(j).scores(data.columns[j]) for j in self.shown]
-        parts += [self._block_scores(i, block, data, kernels) for i, block in enumerate(self.blocks)]
-        return np.stack(parts) if parts else np.zeros((0, data.n_rows, len(self.statistics.rows)))
+    def each_column(self, data: Columns, columns: Sequence[int], kernels: Kernels) -> Floats:
+        """The scores of some columns, then of every block, ``(columns, rows, classes)``; 0 of those without a model."""
+        out = np.zeros((len(columns) + len(self.blocks), data.n_rows, len(self.statistics.rows)))
+        for scores, j in zip(out, columns, strict=False):
+            model = self.models[j]
+            if model is not None:
+                scores[:] = model.scores(data.columns[j])
+        for i, block in enumerate(self.blocks):
+            out[len(columns) + i] = self._block_scores(i, block, data, kernels)
+        return out
 
-    def each_left_out(self, batch: Batch, kernels: Kernels) -> Floats:
+    def each_left_out(self, batch: Batch, columns: Sequence[int], kernels: Kernels) -> Floats:
         """The same of rows that the summaries contain, as if they did not."""
+        out = self.each_column(batch.data, columns, kernels)
+        none = np.zeros(batch.n_classes)
+        for scores, j in zip(out, columns, strict=False):
+            model = self.models[j]
+            if model is not None:
+                own = model.left_out(batch.data.columns[j], batch.classes, batch.weight)
+                kernels.put_own(scores, batch.classes, batch.weight, own, none)
+        for i in range(len(self.blocks)):
+            out[len(columns) + i] = self._block_left_out(i, batch, kernels)
+        return out
+
+    def _block_left_out(self, i: int, batch: Batch, kernels: Kernels) -> Floats:
         from .table import block_data
 
-        out = self.each_column(batch.data, kernels)
-        none = np.zeros(batch.n_classes)
-        for scores, j in zip(out, self.shown, strict=False):
-            own = self._model(j).left_out(batch.data.columns[j], batch.classes, batch.weight)
-            kernels.put_own(scores, batch.classes, batch.weight, own, none)
-        for i, (block, part) in enumerate(zip(self.family.blocks, self.statistics.blocks, strict=True)):
-            rows = batch._replace(data=block_data(batch.data, block))
-            out[len(self.shown) + i] = block.family.left_out(rows, part, self.blocks[i], none, kernels).finite
-        return out
+        block, part = self.family.blocks[i], self.statistics.blocks[i]
+        rows = batch._replace(data=block_data(batch.data, block))
+        return block.family.left_out(rows, part, self.blocks[i], np.zeros(batch.n_classes), kernels).finite
 
     def own_left_out(self, batch: Batch, kernels: Kernels) -> Floats:
         """Every row under its own class without itself, ``(rows,)``."""
         own = np.zeros(batch.data.n_rows)
         for j in self.shown:
             own += self._model(j).left_out(batch.data.columns[j], batch.classes, batch.weight)
+        for i in range(len(self.blocks)):
+            own += self._block_left_out(i, batch, kernels)[np.arange(len(own)), batch.classes]
         return own
 
     def _model(self, j: int) -> ColumnModel:

@@ -107,9 +107,9 @@ class CodedColumn:
         """Of the codes of numbers, ``(codes,)``; a code that is a single point has a mass, and width 1."""
         if self.cuts is None:
             return None
-        width = np.diff(self._edges)
+        half = np.diff(self._edges / 2)  # the whole may overflow
         out = np.zeros(len(self.count))
-        out[: len(width)] = np.log(np.where(width > 0, width, 1.0))
+        out[: len(half)] = np.log(np.where(half > 0, half, 0.5)) + np.log(2.0)
         return out
 
     @property
@@ -200,8 +200,8 @@ class CodedColumn:
         if self.cuts is None:
             assert self.labels is not None
             return np.asarray(self.labels[drawn])
-        edges = self._edges
-        return np.asarray(edges[drawn] + (edges[drawn + 1] - edges[drawn]) * rng.random(len(drawn)))
+        edges, along = self._edges, rng.random(len(drawn))
+        return np.asarray((1 - along) * edges[drawn] + along * edges[drawn + 1])
 
     def expected(self, posterior: Floats) -> Array:
         share = posterior @ np.exp(self.table()[: self._n_values]).T

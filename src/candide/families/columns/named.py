@@ -115,6 +115,11 @@ def _maker(
             f"column {name!r} holds categories, and {family!r} needs numbers; choose 'categorical', or pass numbers"
         )
     make = _OF_NUMBERS[family]
+    if isinstance(make, partial) and not np.isfinite(seen.moments.scatter).all():
+        raise ParameterError(
+            f"column {name!r} holds numbers whose squares overflow, and {family!r} needs them below about 1e150; choose "
+            "'kernel' or 'bins', or rescale the column"
+        )
     inner = make.args[0] if isinstance(make, partial) else make
     allowed = tuple(signature(inner).parameters)[2 if inner is make else 1 :]
     _refuse_options(family, name, options, allowed, set(allowed))

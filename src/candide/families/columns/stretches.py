@@ -87,12 +87,11 @@ def middles(cells: Cells) -> Floats:
 
 def averages(cells: Cells, first: Array) -> Floats:
     """The mean of the numbers in each stretch, cells standing for their middles."""
-    weight = cells.count.sum(axis=1)
-    middle = middles(cells)
-    # As steps from the first cell, so that a large offset costs no digits.
-    start = np.repeat(middle[first], np.diff(np.append(first, len(middle))))
-    whole = np.maximum(np.add.reduceat(weight, first), 1e-300)
-    return np.asarray(middle[first] + np.add.reduceat(weight * (middle - start), first) / whole)
+    weight, sizes = cells.count.sum(axis=1), np.diff(np.append(first, len(cells.low)))
+    share = weight / np.repeat(np.maximum(np.add.reduceat(weight, first), 1e-300), sizes)
+    # As steps from the first cell, so that a large offset costs no digits; halved, so that none overflows.
+    half = middles(cells) / 2
+    return np.asarray(2 * (half[first] + np.add.reduceat(share * (half - np.repeat(half[first], sizes)), first)))
 
 
 def occupied(cells: Cells) -> Cells:

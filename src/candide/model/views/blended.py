@@ -30,7 +30,7 @@ _MOST_ROWS = 20_000
 class Blended:
     """The views and their weights. Of the views, the columns come first, then blocks, then those past independence."""
 
-    columns: tuple[int, ...]  # the columns that have a model
+    columns: tuple[int, ...]  # those that had a model when it was made
     n_blocks: int
     look: Look
     views: tuple[View, ...]
@@ -53,7 +53,7 @@ class Blended:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _scores(self, likelihood: TableLikelihood, data: Any, kernels: Kernels) -> Floats:
-        out = likelihood.added_up(data, self.mixture.part, kernels)
+        out = likelihood.added_up(data, self.mixture.part, kernels, self.columns)
         out += self.mixture.bias
         first = len(self.columns) + self.n_blocks
         used = [(i, view) for i, view in enumerate(self.views, first) if self.mixture.weight[i].any()]
@@ -77,7 +77,7 @@ def left_out_views(
 
     ``share`` is the weight that each row has in the views, which are made from the sample; 0 where it is not in it.
     """
-    parts = [likelihood.each_left_out(batch, kernels)]
+    parts = [likelihood.each_left_out(batch, blended.columns, kernels)]
     if blended.views:
         looked = blended.look.see(batch.data, kernels)
         parts += [view.left_out(looked, batch.classes, share, kernels)[None] for view in blended.views]

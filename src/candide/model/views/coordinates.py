@@ -110,6 +110,9 @@ def _clipping(values: Floats, weight: Floats) -> tuple[float, float, float, floa
     # The least value that has at least such a share at or below it: rows with a weight are rows repeated.
     tails = np.searchsorted(below, [_TAIL * (1 - 1e-9), (1 - _TAIL) * (1 - 1e-9)])
     low, high = values[order][np.minimum(tails, len(values) - 1)]
-    clipped = np.clip(values, low, high)
+    # In units of the largest, whose square or sum may overflow.
+    unit = max(abs(float(low)), abs(float(high))) or 1.0
+    clipped = np.clip(values, low, high) / unit
     mean = float(np.average(clipped, weights=weight))
-    return low, high, mean, float(np.sqrt(np.average((clipped - mean) ** 2, weights=weight))) or 1.0
+    deviation = float(np.sqrt(np.average((clipped - mean) ** 2, weights=weight))) or 1.0
+    return low, high, unit * mean, unit * deviation

@@ -21,6 +21,8 @@ TIE = 2.0
 # Scores smaller than this are noise, not to be blown up to the size of others.
 LEAST_SIZE = 0.1
 _STEPS = 150
+# Scores of values far beyond all others may be infinite.
+_HUGE = 1e290
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ class Mixture:
         """
         if not self.weight[view].any():
             return None
+        if not np.isfinite(scores.sum()):
+            scores = np.clip(scores, -_HUGE, _HUGE)
         shown = scores - scores.mean(axis=1, keepdims=True)
         shown /= self.size[view]
         np.clip(shown, -self.limit[view], self.limit[view], out=shown)
