@@ -40,13 +40,14 @@ class Cases(NamedTuple):
     case_weight: Floats
     weight: Floats
 
+    def take(self, rows: Array | slice) -> Cases:
+        """Some of the rows."""
+        return Cases(self.looked.take(rows), self.classes[rows], self.case_weight[rows], self.weight[rows])
+
     def few(self, most: int = _FEW_ROWS) -> Cases:
         """Up to 500 of the rows, or ``most``, evenly spaced in the order they are in."""
         n_rows = len(self.classes)
-        if n_rows <= most:
-            return self
-        rows = np.arange(most) * n_rows // most
-        return Cases(self.looked.take(rows), self.classes[rows], self.case_weight[rows], self.weight[rows])
+        return self if n_rows <= most else self.take(np.arange(most) * n_rows // most)
 
     def under_each_class(self, n_classes: int, own: Callable[[Positions, Floats], Floats]) -> Floats:
         """``(rows, classes)`` from scores under one class without some weight of it; other classes than the own one
@@ -90,3 +91,11 @@ def least_loss(
     """The strength under which a few rows, each left out, are predicted best; of equals the first."""
     few = cases.few()
     return min(strengths, key=lambda strength: tempered_loss(score(strength, few), few, log_prior))
+
+
+def by_chunks(looked: Looked, scores_of: Callable[[slice], Floats], size: int) -> Floats:
+    """Scores of many rows, ``size`` of them at a time: what is made of all at once would take much memory."""
+    n_rows = len(looked.codes)
+    if n_rows <= size:
+        return scores_of(slice(0, n_rows))
+    return np.concatenate([scores_of(slice(begin, begin + size)) for begin in range(0, n_rows, size)])

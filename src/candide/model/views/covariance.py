@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from ...kernels import Kernels
 from ...kernels.data import CHUNK_ROWS, Array, Floats, Positions
 from ...statistics import BlockMoments
 from ...statistics.base import remaining
-from .base import Cases, Looked
+from .base import Cases, Looked, by_chunks
 from .coordinates import ClippedCoordinates, Coordinates, RankCoordinates
 
 # Columns that are seen together at most, and cells of all classes' matrices.
@@ -31,14 +31,14 @@ _MANY_ROWS = 20_000
 _LEAST_LEFT = 1e-9
 
 
-class _Factor(NamedTuple):
+class Factor(NamedTuple):
     """A matrix Ψ as what makes its quadratic forms sums of squares: |x whitening|² = xᵀ Ψ⁻¹ x."""
 
     whitening: Floats
     log_determinant: float
 
     @classmethod
-    def of(cls, matrix: Floats) -> _Factor:
+    def of(cls, matrix: Floats) -> Factor:
         root = np.linalg.cholesky(matrix)
         inverse = solve_triangular(root, np.eye(len(root)), lower=True)
         return cls(np.ascontiguousarray(inverse.T), 2.0 * float(np.log(np.diagonal(root)).sum()))
@@ -61,24 +61,24 @@ class Covariance:
     share: float
 
     @cached_property
-    def factors(self) -> list[_Factor]:
+    def factors(self) -> list[Factor]:
         """Of the scale of each class."""
         within = self.moments.scatter.sum(axis=0)
         shared = self.share * within + self.strength * _RIDGE * np.eye(len(within))
-        return [_Factor.of(scatter + shared) for scatter in self.moments.scatter]
+        return [Factor.of(scatter + shared) for scatter in self.moments.scatter]
 
     @cached_property
     def _means(self) -> Floats:
         return np.where(self.moments.weight[:, None] > 0, self.moments.mean, self.center)
 
     def scores(self, looked: Looked, kernels: Kernels) -> Floats:
-        return _by_chunks(looked, lambda rows: self._scores(self.coordinates.points(looked.take(rows))))
+        return by_chunks(looked, lambda rows: self._scores(self.coordinates.points(looked.take(rows))), CHUNK_ROWS)
 
     def left_out(self, looked: Looked, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
         def chunk(rows: slice) -> Floats:
             return self._left_out(self.coordinates.points(looked.take(rows)), classes[rows], weight[rows])
 
-        return _by_chunks(looked, chunk)
+        return by_chunks(looked, chunk, CHUNK_ROWS)
 
     def _scores(self, points: Floats) -> Floats:
         out = np.empty((len(points), len(self._means)))
@@ -148,14 +148,6 @@ def number_coordinates(
     ranks = RankCoordinates.of(np.asarray(columns, dtype=np.int64)[places], [counts[j] for j in chosen])
     some = cases.few(_MANY_ROWS)
     return ranks, ClippedCoordinates.of(places, some.looked.numbers, some.case_weight)
-
-
-def _by_chunks(looked: Looked, scores_of: Callable[[slice], Floats]) -> Floats:
-    """Scores of many rows, a stretch of them at a time: the points of all would take much memory."""
-    n_rows = len(looked.codes)
-    if n_rows <= CHUNK_ROWS:
-        return scores_of(slice(0, n_rows))
-    return np.concatenate([scores_of(slice(begin, begin + CHUNK_ROWS)) for begin in range(0, n_rows, CHUNK_ROWS)])
 
 
 def _squares(one: Floats, other: Floats) -> Floats:

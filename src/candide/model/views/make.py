@@ -17,6 +17,7 @@ from .look import Look
 from .merging import merged
 from .mixture import Mixture
 from .two_dependence import two_dependence
+from .waves import waves
 
 if TYPE_CHECKING:
     from ..smoothing import Seen
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 BINS = (6, 10)
 # Columns whose pairs are the parents of triples.
 PARENTS = 6
+# What a column that tells nothing counts, squared, in comparison with the one that tells most.
+_LEAST_RELEVANCE = 0.02
 
 
 def make_views(likelihood: TableLikelihood, seen: Seen, order: int, kernels: Kernels) -> Blended:
@@ -39,8 +42,12 @@ def make_views(likelihood: TableLikelihood, seen: Seen, order: int, kernels: Ker
         cases = Cases(look.see(seen.batch.data, kernels), seen.batch.classes, seen.case_weight, share)
         rows = likelihood.statistics.rows
         log_prior = np.log((rows + 1.0) / (rows.sum() + len(rows)))
-        by_loss = np.argsort(_losses(likelihood), kind="stable")
+        losses = _losses(likelihood)
+        by_loss = np.argsort(losses, kind="stable")
         views = tuple(_views(look, cases, log_prior, by_loss, order, kernels))
+        if order > 1:
+            entropy = -float(rows @ log_prior) / max(float(rows.sum()), 1e-300)
+            views += tuple(waves(*_codes(look), cases, len(rows), _relevance(entropy - losses)))
     none, n_classes = np.zeros(0), seen.batch.n_classes
     unweighted = Mixture(none, none, np.zeros((0, n_classes)), np.zeros(n_classes))
     return Blended(tuple(likelihood.shown), len(likelihood.blocks), look, views, unweighted)
@@ -53,8 +60,20 @@ def _losses(likelihood: TableLikelihood) -> Floats:
     return np.array([min(choices[j].losses.values()) for j in likelihood.shown])
 
 
+def _relevance(gain: Floats) -> Floats:
+    """How strongly a column that tells so much of the class counts among others, above 0 and up to 1."""
+    gain = np.maximum(gain, 0.0)
+    gain += _LEAST_RELEVANCE * max(float(gain.max()), 1e-3)
+    return np.asarray(np.sqrt(gain / gain.max()))
+
+
+def _codes(look: Look) -> tuple[list[Floats], list[bool]]:
+    """The weight of each code of each column, and which columns hold numbers."""
+    return [column.count for column in look.columns], [column.is_number for column in look.columns]
+
+
 def _views(look: Look, cases: Cases, log_prior: Floats, by_loss: Array, order: int, kernels: Kernels) -> Iterator[View]:
-    counts, numbers = [column.count for column in look.columns], [column.is_number for column in look.columns]
+    counts, numbers = _codes(look)
     for bins in BINS:
         if bins > BINS[0] and max(column.size for column in look.columns) <= BINS[0]:
             continue  # nothing that finer bins would tell apart

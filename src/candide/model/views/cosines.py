@@ -1,0 +1,72 @@
+"""Rows as the heights of waves that run through several columns at once. Frozen: drawn once, from a fixed seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...kernels.data import Floats
+from .base import Cases, Looked
+from .inputs import Inputs
+
+# How many radians a wave turns while what it runs through changes by a deviation: slow, middling and fast ones.
+_SPEEDS = (0.5, 1.0, 2.0)
+# Less than this is the variance of a constant.
+_LEAST_VARIANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Cosines:
+    """cos(inputs · frequencies + phases)."""
+
+    inputs: Inputs
+    frequencies: Floats  # (inputs, waves)
+    phases: Floats  # (waves,)
+
+    @property
+    def width(self) -> int:
+        """How many waves."""
+        return len(self.phases)
+
+    def heights(self, looked: Looked) -> Floats:
+        """``(rows, waves)``."""
+        angles = self.inputs.times(looked, self.frequencies)
+        angles += self.phases
+        return np.asarray(np.cos(angles, out=angles))
+
+
+def draw_cosines(
+    inputs: Inputs, cases: Cases, relevance: Floats, sizes: tuple[int, ...] | None, width: int, seed: int
+) -> Cosines | None:
+    """Waves through all columns, each as strong as it is relevant, or through a few, drawn by their relevance.
+
+    ``sizes`` are the numbers of columns that waves run through, in turn; None: all. ``relevance`` is that of each
+    column there is. None where nothing varies.
+    """
+    variance = inputs.variance(cases)
+    variance[variance < _LEAST_VARIANCE] = 0.0
+    of_column = np.bincount(inputs.column, variance, minlength=len(relevance))
+    varying = np.flatnonzero(of_column)
+    if not len(varying):
+        return None
+    rng = np.random.default_rng(seed)
+    strengths = np.zeros((len(relevance), width))
+    strengths[varying] = _strengths(relevance[varying], sizes, width, rng) / np.sqrt(of_column[varying, None])
+    frequencies = rng.standard_normal((len(variance), width)) * strengths[inputs.column]
+    # What did not vary is not known to matter: nor may it when it does.
+    frequencies[variance == 0.0] = 0.0
+    return Cosines(inputs, frequencies, rng.uniform(0.0, 2 * np.pi, width))
+
+
+def _strengths(relevance: Floats, sizes: tuple[int, ...] | None, width: int, rng: np.random.Generator) -> Floats:
+    """``(columns, waves)``: how fast a wave turns along each column of variance 1."""
+    waves = np.arange(width)
+    if sizes is None:
+        parts, turn = np.repeat(relevance[:, None], width, axis=1), waves
+    else:
+        # The largest of relevance · exp(Gumbel noise): drawn one after the other, without putting back.
+        keys = np.log(relevance)[:, None] + rng.gumbel(size=(len(relevance), width))
+        place = np.argsort(np.argsort(-keys, axis=0, kind="stable"), axis=0)
+        parts, turn = (place < np.array(sizes)[waves % len(sizes)]).astype(np.float64), waves // len(sizes)
+    return np.asarray(parts * np.array(_SPEEDS)[turn % len(_SPEEDS)] / np.sqrt((parts**2).sum(axis=0)))

@@ -1,0 +1,79 @@
+"""All columns as numbers side by side: ranks of numbers, zeros and ones for levels and for what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from ...kernels.data import Array, Floats, Positions
+from .base import Cases, Looked
+from .coordinates import RankCoordinates
+from .merging import Merging, merged
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """First the normal quantile of the rank in each number column, then a slot for each level of each category column,
+    and two, known and missing, for number columns with missing cells.
+
+    >>> codes = np.array([[0, 0], [1, 2], [2, 1]], dtype=np.int32)
+    >>> cases = Cases(Looked(codes, np.zeros((3, 1))), np.zeros(3, dtype=np.int32), np.ones(3), np.ones(3))
+    >>> inputs = Inputs.of(np.arange(2), [np.ones(2), np.ones(2)], [True, False], cases)
+    >>> inputs.times(cases.looked, np.eye(8))
+    array([[-1.,  1.,  0.,  0.,  1.,  0.,  0.,  0.],
+           [ 1.,  1.,  0.,  0.,  0.,  0.,  1.,  0.],
+           [ 0.,  0.,  1.,  0.,  0.,  1.,  0.,  0.]])
+    >>> inputs.column
+    array([0, 0, 0, 0, 1, 1, 1, 1])
+    """
+
+    ranks: RankCoordinates
+    levels: Merging
+
+    @classmethod
+    def of(cls, columns: Array, counts: Sequence[Floats], is_number: Sequence[bool], cases: Cases) -> Inputs:
+        """For some columns; ``counts`` is the weight of each code of each column there is."""
+        numbers = np.array([j for j in columns if is_number[j] and len(counts[j]) > 1], dtype=np.int64)
+        # Numbers as one bin: then known and missing are what is left to tell.
+        maps = merged(counts, is_number, 1)
+        parted = np.array([j for j in columns if len(np.unique(maps[j][cases.looked.codes[:, j]])) > 1], dtype=np.int64)
+        ranks = RankCoordinates.of(numbers, [counts[j] for j in numbers])
+        return cls(ranks, Merging(parted, tuple(maps[j] for j in parted)))
+
+    @cached_property
+    def column(self) -> Array:
+        """Which column each input is made from."""
+        return np.concatenate([self.ranks.columns, np.repeat(self.levels.columns, self.levels.sizes)])
+
+    def variance(self, cases: Cases) -> Floats:
+        """Of each input."""
+        share = cases.case_weight / cases.case_weight.sum()
+        parts = [np.zeros(0)]
+        if len(self.ranks.columns):
+            points = self.ranks.points(cases.looked)
+            parts.append(share @ (points - share @ points) ** 2)
+        if len(self.levels.columns):
+            slots = self.levels.slots(cases.looked.codes)
+            mean = np.bincount(slots.ravel(), np.repeat(share, slots.shape[1]), minlength=self.levels.offsets[-1])
+            parts.append(mean * (1.0 - mean))
+        return np.concatenate(parts)
+
+    def times(self, looked: Looked, matrix: Floats) -> Floats:
+        """``(rows, width)``: the inputs of rows, multiplied by ``(inputs, width)``."""
+        n_ranks = len(self.ranks.columns)
+        out = (
+            self.ranks.points(looked) @ matrix[:n_ranks] if n_ranks else np.zeros((len(looked.codes), matrix.shape[1]))
+        )
+        if len(self.levels.columns):
+            out += _ones(self.levels.slots(looked.codes), len(matrix) - n_ranks) @ matrix[n_ranks:]
+        return np.asarray(out)
+
+
+def _ones(slots: Positions, n_slots: int) -> csr_matrix:
+    """``(rows, slots)``, 1 where a row has a slot."""
+    ends = np.arange(len(slots) + 1) * slots.shape[1]
+    return csr_matrix((np.ones(slots.size), slots.ravel(), ends), shape=(len(slots), n_slots))

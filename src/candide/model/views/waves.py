@@ -1,0 +1,198 @@
+"""Smooth functions of several columns at once, as sums of waves: least squares on fixed features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from ...kernels import Kernels
+from ...kernels.data import Dense, Floats, Positions
+from ...statistics.base import remaining
+from ...statistics.hashing import ABOVE_ALL, Hashes, row_hashes
+from .base import Cases, Looked, by_chunks
+from .cosines import Cosines, draw_cosines
+from .covariance import Factor
+from .inputs import Inputs
+
+# Waves of a view. 500 were no better.
+WIDTH = 300
+# Rows that waves are learned from at most, and columns that they run through.
+MOST_ROWS = 20_000
+MOST_COLUMNS = 200
+# The views, how many columns a wave runs through (None: all), and the seed of the waves.
+_KINDS = (("waves, all columns", None, 1), ("waves, few columns", (2, 3, 4), 2))
+_PENALTIES = tuple(10.0**power for power in range(-3, 4))
+# Rows at a time, so that their heights stay in the cache.
+_CHUNK = 1 << 11
+# What of a row's error its own weight leaves, at least: below is rounding.
+_LEAST_LEFT = 1e-9
+
+
+class WaveSums(NamedTuple):
+    """All that is kept of the rows: they add."""
+
+    weight: Floats  # (classes,)
+    heights: Floats  # (classes, waves)
+    products: Floats  # (waves, waves), all classes together
+
+    @classmethod
+    def of(cls, cosines: Cosines, cases: Cases, n_classes: int) -> WaveSums:
+        weight = np.bincount(cases.classes, cases.case_weight, minlength=n_classes).astype(np.float64, copy=False)
+        heights, products = np.zeros((n_classes, cosines.width)), np.zeros((cosines.width, cosines.width))
+        for begin in range(0, len(cases.classes), _CHUNK):
+            part = cases.take(slice(begin, begin + _CHUNK))
+            here = cosines.heights(part.looked)
+            heights += _by_class(part, n_classes) @ here
+            here *= np.sqrt(part.case_weight)[:, None]
+            products += here.T @ here
+        return cls(weight, heights, products)
+
+    @property
+    def total(self) -> float:
+        return float(self.weight.sum())
+
+    @property
+    def share(self) -> Floats:
+        """Of each class in the weight."""
+        return np.asarray(self.weight / max(self.total, 1e-300))
+
+    @property
+    def mean(self) -> Floats:
+        """Height of each wave."""
+        return np.asarray(self.heights.sum(axis=0) / max(self.total, 1e-300))
+
+    @property
+    def scatter(self) -> Floats:
+        """``(waves, waves)``: products of the heights' distances from their means."""
+        return np.asarray(self.products - self.total * np.outer(self.mean, self.mean))
+
+    @property
+    def slants(self) -> Floats:
+        """``(waves, classes)``: products of the heights' distances from their means with the classes' indicators."""
+        return np.asarray((self.heights - np.outer(self.weight, self.mean)).T)
+
+
+@dataclass(frozen=True)
+class Waves:
+    """How much more probable each class is than it is on the whole, as a smooth function of several columns at once.
+
+    A wave is the cosine of a weighted sum of columns; its weights are drawn at random, once, and stay. Each class's
+    indicator is the sum of many waves, with factors by least squares, held small by ``penalty``. So it is linear in
+    features that are fixed, and all it needs of the rows are sums: ``WaveSums``. Without a row, the sums lose it, and
+    what that does to its score has a closed form.
+    """
+
+    name: str
+    cosines: Cosines
+    sums: WaveSums
+    penalty: float
+    below: np.uint64 = ABOVE_ALL  # rows with a smaller hash were learned
+
+    @cached_property
+    def _factor(self) -> Factor:
+        return Factor.of(self.sums.scatter + self.penalty * np.eye(self.cosines.width))
+
+    @cached_property
+    def slopes(self) -> Floats:
+        """``(waves, classes)``: what each wave's height adds to the scores."""
+        whitening = self._factor.whitening
+        return np.asarray(whitening @ (whitening.T @ self.sums.slants))
+
+    def scores(self, looked: Looked, kernels: Kernels) -> Floats:
+        mean = self.sums.mean @ self.slopes
+        return by_chunks(looked, lambda rows: self.cosines.heights(looked.take(rows)) @ self.slopes - mean, _CHUNK)
+
+    def left_out(self, looked: Looked, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
+        if self.below < ABOVE_ALL:
+            weight = np.where(_hashes(looked) < self.below, weight, 0.0)
+
+        def chunk(rows: slice) -> Floats:
+            heights = self.cosines.heights(looked.take(rows)) - self.sums.mean
+            return self._left_out(heights, classes[rows], weight[rows])
+
+        return by_chunks(looked, chunk, _CHUNK)
+
+    def _left_out(self, heights: Floats, classes: Positions, weight: Floats) -> Floats:
+        """Without a weight w of a row, its error is 1 / (1 - w h) times as large, where h is how much the row pulls its
+        own prediction toward itself; and the share of its class, from which scores are counted, is smaller.
+        """
+        total = self.sums.total
+        white = heights @ self._factor.whitening
+        left = _left(np.einsum("rj,rj->r", white, white), weight, total)
+        rest = remaining(np.full_like(weight, total), weight)
+        lost = np.divide(weight, rest, out=np.zeros_like(weight), where=rest > 0)
+        away = _away(self.sums, classes)
+        return np.asarray(away * (1.0 + lost)[:, None] - (away - heights @ self.slopes) / left[:, None])
+
+
+def waves(
+    counts: Sequence[Floats], is_number: Sequence[bool], cases: Cases, n_classes: int, relevance: Floats
+) -> Iterator[Waves]:
+    """Learned from rows: waves through all columns and waves through few; none where no column varies.
+
+    ``counts`` is the weight of each code of each column, and ``relevance``, above 0, how much it tells of the class.
+    """
+    below, cases = _learned(cases)
+    if not cases.case_weight.sum() > 0:
+        return
+    columns = np.sort(np.argsort(-relevance, kind="stable")[:MOST_COLUMNS])
+    inputs = Inputs.of(columns, counts, is_number, cases)
+    for name, sizes, seed in _KINDS:
+        cosines = draw_cosines(inputs, cases, relevance, sizes, min(WIDTH, len(cases.classes)), seed)
+        if cosines is not None:
+            sums = WaveSums.of(cosines, cases, n_classes)
+            yield Waves(name, cosines, sums, _best_penalty(cosines, sums, cases.few()), below)
+
+
+def _learned(cases: Cases) -> tuple[np.uint64, Cases]:
+    """Rows that are learned from, and the hash that all of them are below.
+
+    Any row tells by its hash whether it was learned; had they been chosen by their places, it could not be left out.
+    """
+    if len(cases.classes) <= MOST_ROWS:
+        return ABOVE_ALL, cases
+    hashes = _hashes(cases.looked)
+    below = np.partition(hashes, MOST_ROWS)[MOST_ROWS]
+    return below, cases.take(np.flatnonzero(hashes < below))
+
+
+def _hashes(looked: Looked) -> Hashes:
+    return row_hashes(Dense.of(np.hstack([looked.codes, looked.numbers])))
+
+
+def _best_penalty(cosines: Cosines, sums: WaveSums, cases: Cases) -> float:
+    """The penalty by which the indicators of rows, each left out, are predicted with the least squared error."""
+    scales, directions = np.linalg.eigh(sums.scatter)
+    turned = (cosines.heights(cases.looked) - sums.mean) @ directions
+    slants = directions.T @ sums.slants
+    away = _away(sums, cases.classes)
+
+    def error(penalty: float) -> float:
+        shrunk = turned / (np.maximum(scales, 0.0) + penalty)
+        left = _left(np.einsum("rj,rj->r", turned, shrunk), cases.weight, sums.total)
+        return float(cases.case_weight @ (((away - shrunk @ slants) ** 2).sum(axis=1) / left**2))
+
+    return min(_PENALTIES, key=error)
+
+
+def _away(sums: WaveSums, classes: Positions) -> Floats:
+    """``(rows, classes)``: indicators of the rows' classes less the classes' shares."""
+    away = np.tile(-sums.share, (len(classes), 1))
+    away[np.arange(len(classes)), classes] += 1.0
+    return away
+
+
+def _left(pull: Floats, weight: Floats, total: float) -> Floats:
+    """What the error of rows is divided by when their weight leaves."""
+    return np.asarray(np.maximum(1.0 - weight * (pull + 1.0 / max(total, 1e-300)), _LEAST_LEFT))
+
+
+def _by_class(cases: Cases, n_classes: int) -> csr_matrix:
+    """``(classes, rows)``: the weight of each row in its class."""
+    rows = np.arange(len(cases.classes))
+    return csr_matrix((cases.case_weight, (cases.classes, rows)), shape=(n_classes, len(rows)))
