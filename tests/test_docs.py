@@ -1,4 +1,4 @@
-"""Everything the documentation shows runs: pages from top to bottom, docstrings, and the quickstart.
+"""Everything the documentation shows runs: pages from top to bottom, docstrings, and the examples.
 
 In README.md and docs/ a block fenced as ``python`` is run; all blocks of a page share one namespace. Where it has
 prompts (``>>>``) its outputs are compared by doctest. A block fenced as ``text`` right after is what the code prints.
@@ -98,12 +98,18 @@ def test_docstrings_of_a_module(name: str) -> None:
     assert not failed
 
 
-def test_quickstart_runs() -> None:
-    command = [sys.executable, "-W", "error", str(ROOT / "examples" / "quickstart.py")]
-    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=60, check=False)
+@pytest.mark.parametrize(
+    ("example", "shown"),
+    [
+        ("quickstart.py", ["== one fit: True", "== only here:     True"]),
+        ("table.py", ["== one fit:      True", "== never seen: True"]),
+    ],
+)
+def test_example_runs(example: str, shown: list[str]) -> None:
+    command = [sys.executable, "-W", "error", str(ROOT / "examples" / example)]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=120, check=False)
     assert done.returncode == 0, done.stderr
-    assert "== one fit: True" in done.stdout
-    assert "== only here:     True" in done.stdout
+    assert [line for line in shown if line not in done.stdout] == []
 
 
 def test_site_builds(tmp_path: Path) -> None:
