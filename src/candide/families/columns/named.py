@@ -117,8 +117,8 @@ def _maker(
     make = _OF_NUMBERS[family]
     if isinstance(make, partial) and not np.isfinite(seen.moments.scatter).all():
         raise ParameterError(
-            f"column {name!r} holds numbers whose squares overflow, and {family!r} needs them below about 1e150; choose "
-            "'kernel' or 'bins', or rescale the column"
+            f"column {name!r} holds numbers whose squares overflow, and {family!r} needs them below about 1e150; "
+            "choose 'kernel' or 'bins', or rescale the column"
         )
     inner = make.args[0] if isinstance(make, partial) else make
     allowed = tuple(signature(inner).parameters)[2 if inner is make else 1 :]
