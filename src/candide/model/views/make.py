@@ -17,7 +17,7 @@ from .look import Look
 from .merging import merged
 from .mixture import Mixture
 from .two_dependence import two_dependence
-from .waves import waves
+from .waves import make_waves
 
 if TYPE_CHECKING:
     from ..smoothing import Seen
@@ -47,7 +47,7 @@ def make_views(likelihood: TableLikelihood, seen: Seen, order: int, kernels: Ker
         views = tuple(_views(look, cases, log_prior, by_loss, order, kernels))
         if order > 1:
             entropy = -float(rows @ log_prior) / max(float(rows.sum()), 1e-300)
-            views += tuple(waves(*_codes(look), cases, len(rows), _relevance(entropy - losses)))
+            views += tuple(make_waves(*_codes(look), cases, len(rows), _relevance(entropy - losses)))
     none, n_classes = np.zeros(0), seen.batch.n_classes
     unweighted = Mixture(none, none, np.zeros((0, n_classes)), np.zeros(n_classes))
     return Blended(tuple(likelihood.shown), len(likelihood.blocks), look, views, unweighted)

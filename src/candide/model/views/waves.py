@@ -130,7 +130,7 @@ class Waves:
         return np.asarray(away * (1.0 + lost)[:, None] - (away - heights @ self.slopes) / left[:, None])
 
 
-def waves(
+def make_waves(
     counts: Sequence[Floats], is_number: Sequence[bool], cases: Cases, n_classes: int, relevance: Floats
 ) -> Iterator[Waves]:
     """Learned from rows: waves through all columns and waves through few; none where no column varies.
