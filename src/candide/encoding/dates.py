@@ -55,6 +55,13 @@ def days(when: Array) -> Floats:
     return np.asarray((when - np.datetime64(0, "D")) / np.timedelta64(1, "D"))
 
 
+def moments(number: Floats) -> Array:
+    """Dates from days since 1970 began."""
+    known = np.isfinite(number)
+    ticks = np.where(known, number, 0.0) * 86_400e6
+    return np.where(known, ticks.astype("datetime64[us]"), np.datetime64("NaT", "us"))
+
+
 def seconds(duration: Array) -> Floats:
     """Durations as numbers."""
     return np.asarray(duration / np.timedelta64(1, "s"))

@@ -41,7 +41,7 @@ def read_table(X: Any, kinds: Mapping[Any, Kind] | None = None) -> Columns:
     ['cook', 'smith']
     """
     made = [column for name, cells in _table_cells(X) for column in columns_of(name, cells, kinds or {})]
-    n_rows = len(made[0].values) if made else 0
+    n_rows = len(made[0].values) if made else _n_rows(X)
     return _finite(_names_differ(_equally_long(not_empty(Columns(tuple(made), n_rows)))))
 
 
@@ -74,6 +74,12 @@ def _table_cells(X: Any) -> Iterator[tuple[Any, Cells]]:
     if whole is not None:
         return _array_cells(whole, frame.columns)
     return ((series.name, series_cells(series)) for series in frame.iter_columns())
+
+
+def _n_rows(X: Any) -> int:
+    """Of a table without columns."""
+    frame = None if isinstance(X, Mapping) or is_sparse(X) else as_frame(X)
+    return len(frame) if frame is not None else int(np.shape(X)[0]) if np.ndim(X) else 0
 
 
 def _array_cells(values: Array, names: Iterable[Any]) -> Iterator[tuple[Any, Cells]]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ..encoding.columns import as_frame, is_sparse, new_frame
+from ..encoding.columns import new_frame
+from ..encoding.containers import Filling, filled, library_of, names_of, some_columns, under_names
+from ..encoding.dates import has_parts, moments
 from ..encoding.selection import select_columns
 from ..encoding.table import Column, Columns, Kind, read_table
 from ..exceptions import InputError, ParameterError
@@ -39,7 +41,7 @@ class Schema:
     @classmethod
     def of(cls, X: Any, columns: Any) -> tuple[Schema, Columns]:
         """From the first table, and that table read."""
-        given, backend = _given(X), _backend(X)
+        given, backend = names_of(X), library_of(X)
         data = read_table(X)
         asked = _asked(columns, data)
         wanted = _wanted(asked, data.names)
@@ -57,67 +59,88 @@ class Schema:
         if self.given is not None and all(isinstance(name, str) for name in self.given):
             estimator.feature_names_in_ = np.array(self.given, dtype=object)
 
-    def read(self, X: Any, known: tuple[Kind, ...] | None, absent: str) -> Columns:
-        """Another table, its columns in the order of training and of the kinds that they had."""
-        kinds: dict[Any, Kind] = dict(zip(self.names, known or (), strict=False))
+    def again(self, columns: Any, kinds: tuple[Kind, ...]) -> Schema:
+        """With other wishes for the same columns, which must not change what is counted."""
+        nothing = np.zeros(0)
+        header = Columns(tuple(map(Column, self.names, kinds, [nothing] * len(kinds))), 0)
+        asked = _asked(columns, header)
+        wanted, blocks = _wanted(asked, self.names), _blocks(asked, self.names)
+        counted = [(tuple(want.family in _NAMES for want in these), those) for these, those in
+                   ((self.wanted, self.blocks), (wanted, blocks))]  # fmt: skip
+        if counted[0] != counted[1]:
+            raise ParameterError(
+                f"columns is now {columns!r}, which takes other columns as categories or together than when the model "
+                "was fitted, so it would count different things; set it back, or fit again"
+            )
+        return replace(self, wanted=wanted)
+
+    def read(self, X: Any, known: tuple[Kind, ...], absent: str) -> Columns:
+        """Another table, its columns in the order of training and of the kinds that they had.
+
+        Columns are known by their names, or by their places where one of the tables has no names.
+        """
+        kinds: dict[Any, Kind] = dict(zip(self.names, known, strict=True))
         forced = [name for name, want in zip(self.names, self.wanted, strict=True) if want.family in _NAMES]
         kinds |= dict.fromkeys(forced, "category")
-        if self.given is None or _given(X) is None:
-            data = read_table(X, kinds)
-            if data.n_columns != len(self.names):
-                raise InputError(
-                    f"X has {data.n_columns} features, but NaiveBayes is expecting {len(self.names)} features as "
-                    "input; pass the columns that it was trained on"
-                )
-            return data
-        data = read_table(X, kinds)
-        found = {column.name: column for column in data.columns}
-        lacking = [name for name in self.names if name not in found]
-        if lacking and absent == "error":
+        theirs = names_of(X)
+        if self.given is None or theirs is None:
+            mine = range(self.n_given) if self.given is None else self.given
+            data = read_table(X if self.given is theirs else under_names(X, mine), kinds)
+        else:
+            self._refuse_absent(theirs, absent)
+            data = read_table(some_columns(X, self.given), kinds)
+        return self._in_order(data)
+
+    def _refuse_absent(self, theirs: tuple[Any, ...], absent: str) -> None:
+        assert self.given is not None
+        lacking = [name for name in self.given if name not in theirs]
+        if lacking and (absent == "error" or len(lacking) == len(self.given)):
             raise InputError(
                 f"column {lacking[0]!r} is absent, and the model was trained on it; pass it, or construct the model "
-                "with absent='missing' to take its cells as missing"
+                "with absent='missing' to take the cells of some columns as missing"
             )
-        nothing = np.full(data.n_rows, np.nan)
+
+    def _in_order(self, data: Columns) -> Columns:
+        if data.n_columns != len(self.names) and self.given is None:
+            raise InputError(
+                f"X has {data.n_columns} features, but NaiveBayes is expecting {len(self.names)} features as input; "
+                "pass the columns that it was trained on"
+            )
+        found, nothing = {column.name: column for column in data.columns}, np.full(data.n_rows, np.nan)
         columns = (found.get(name, Column(name, "missing", nothing)) for name in self.names)
         return Columns(tuple(columns), data.n_rows)
 
     def table(self, columns: list[Array]) -> Any:
-        """A table like that of training from the cells of its columns; parts of dates are left out."""
-        names = list(self.given if self.given is not None else self.names)
-        made = {name: columns[self.names.index(name)] for name in names if name in self.names}
-        return self._in_kind(made)
+        """A table like that of training from the cells of its columns."""
+        names = self.given if self.given is not None else tuple(range(self.n_given))
+        made = {name: self._as_date(name, columns[self.names.index(name)]) for name in names}
+        if self.backend is not None:
+            return new_frame(made, self.backend)
+        if self.given is not None:
+            return made
+        alike = all(column.dtype.kind == "f" for column in made.values())
+        return np.column_stack([column if alike else column.astype(object) for column in made.values()])
 
-    def _in_kind(self, made: dict[Any, Array]) -> Any:
-        if self.backend is None:
-            if self.given is not None:
-                return made
-            return np.column_stack(list(made.values()))
-        return new_frame(made, self.backend)
+    def _as_date(self, name: Any, cells: Array) -> Array:
+        named = dict.fromkeys(self.names)
+        if not has_parts(name, named):
+            return cells
+        return moments(cells if f"{name}.hour" in named else np.round(cells))
 
     def filled(self, X: Any, data: Columns, guesses: list[Array | None]) -> Any:
         """The table with its holes filled."""
-        made: list[Array] = []
-        for column, guess in zip(data.columns, guesses, strict=True):
-            cells = np.array(column.cells(), dtype=object if column.kind == "category" else np.float64)
-            hole = column.values < 0 if column.kind == "category" else np.isnan(cells.astype(np.float64))
-            if guess is not None and hole.any():
-                cells = cells.astype(guess.dtype) if column.kind == "missing" else cells
-                cells[hole] = guess[hole]
-            made.append(cells)
-        return self.table(made)
+        theirs = names_of(X)
+        mine = theirs if None not in (self.given, theirs) else self.given or range(self.n_given)
+        own = range(self.n_given) if theirs is None else theirs
+        found = {name: _filling(*pair) for name, *pair in zip(self.names, data.columns, guesses, strict=True)}
+        pairs = ((name, found.get(known)) for name, known in zip(own, mine, strict=True))
+        return filled(X, {name: filling for name, filling in pairs if filling is not None})
 
 
-def _given(X: Any) -> tuple[Any, ...] | None:
-    if isinstance(X, Mapping):
-        return tuple(X)
-    frame = None if is_sparse(X) else as_frame(X)
-    return None if frame is None else tuple(frame.columns)
-
-
-def _backend(X: Any) -> Any:
-    frame = None if isinstance(X, Mapping) or is_sparse(X) else as_frame(X)
-    return None if frame is None else frame.implementation
+def _filling(column: Column, guess: Array | None) -> Filling | None:
+    """None where there is nothing to fill, or nothing to fill it with."""
+    hole = column.values < 0 if column.kind == "category" else np.isnan(column.values.astype(np.float64))
+    return Filling(hole, guess) if guess is not None and hole.any() else None
 
 
 def _asked(columns: Any, data: Columns) -> list[tuple[list[Any], Any]]:

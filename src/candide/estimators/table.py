@@ -8,11 +8,11 @@ import numpy as np
 
 from ..encoding.selection import find_label
 from ..encoding.table import Columns
-from ..exceptions import ParameterError
+from ..exceptions import MergeError, ParameterError
 from ..families import Family
 from ..families.table import TableFamily
 from ..kernels.data import Array
-from ..model.plan import ClassPrior
+from ..model.plan import ClassPrior, Plan
 from ..model.summary import summary
 from ..model.table import Table
 from .base import BaseNB, all_or_nothing
@@ -126,7 +126,8 @@ class NaiveBayes(BaseNB):
             As it is; None, NaN and nulls are missing values.
         y : array of shape (n_rows,), or the name of the column of ``X`` that holds the labels
         sample_weight : array of shape (n_rows,), optional
-            A row of weight k counts as k copies of it.
+            A row of weight k counts as k copies of it; where rows are left out, to weigh columns and views, it leaves
+            as a whole.
         """
         super().fit(*find_label(X, y), sample_weight)
         # What looks at rows again is fitted now, so that predicting only predicts.
@@ -156,6 +157,12 @@ class NaiveBayes(BaseNB):
         schema = self._schema
         return TableFamily(schema.names, schema.wanted, schema.blocks, missing, unseen, alpha)
 
+    def _plan(self, n_features: int, *, first: bool) -> Plan:
+        if not first:
+            # What is asked of the columns may have changed since.
+            self._schema = self._schema.again(self.columns, self._model.state.statistics.kinds)
+        return super()._plan(n_features, first=first)
+
     def _class_prior(self) -> ClassPrior:
         return class_prior_of(self.class_prior, self.fit_prior, self.class_weight)
 
@@ -183,13 +190,22 @@ class NaiveBayes(BaseNB):
             self._schema, data = Schema.of(X, self.columns)
             self._schema.describe(self)
             return data
-        known = None if "_model" not in vars(self) else self._model.state.statistics.kinds
+        known = self._fitted().state.statistics.kinds
         return self._schema.read(X, known, absent=choice(self.absent, "absent", ("error", "missing")))
 
     def _column_names(self) -> Array:
         return np.array([str(name) for name in self._schema.names], dtype=object)
 
     # What was learned.
+
+    def _check_mergeable(self, other: Self) -> None:
+        super()._check_mergeable(other)
+        mine, theirs = self._schema, other._schema
+        if mine.names != theirs.names:
+            odd = sorted(map(str, set(mine.names) ^ set(theirs.names)))
+            raise MergeError(f"only one of the models has the columns {', '.join(odd)}; give both dates with times, or none")
+        if mine.blocks != theirs.blocks:
+            raise MergeError("the models take other columns together, so they counted different things; train both alike")
 
     def summary(self) -> Table:
         """How each column is modelled, what it is worth, and what the views past single columns add.
@@ -202,7 +218,7 @@ class NaiveBayes(BaseNB):
     def sample(self, n: int = 1, random_state: Any = None) -> tuple[Any, Array]:
         """Draw ``n`` rows from the model: a table like that of training, and labels.
 
-        Columns are drawn independently given the class, but for those of a block; dates come as days since 1970.
+        Columns are drawn independently given the class, but for those of a block.
         """
         columns, y = self._draw(n, random_state)
         return self._schema.table(list(columns)), y
@@ -210,7 +226,8 @@ class NaiveBayes(BaseNB):
     def impute(self, X: Any) -> Any:
         """``X`` with its missing cells filled from p(cell | what is observed in the row).
 
-        The mean of number columns, the most probable category. A column that nobody observed in training stays empty.
+        The mean of number columns, the most probable category. The table comes back as what it was, with all its
+        columns. A column that nobody observed in training stays empty.
         """
         model, data, kernels = self._fitted(), self._read(X), self._kernels()
         posterior = model.posterior(data, kernels, logarithm=False)

@@ -211,6 +211,7 @@ class Classifier:
         if views is None:
             return self.scorer.posterior(data, kernels, logarithm=True)
         scores = views.scores(self.likelihood, data, kernels)
+        scores[:, np.isneginf(self.scorer.offset)] = -np.inf
         kernels.normalise(scores, logarithm=True)
         return scores
 

@@ -6,6 +6,7 @@ from .covariance import Covariance, covariances, number_coordinates
 from .dependence import OneDependence, one_dependence
 from .merging import Merging, merged
 from .two_dependence import TwoDependence, two_dependence
+from .waves import Waves, make_waves
 
 __all__ = [
     "Cases",
@@ -18,7 +19,9 @@ __all__ = [
     "RankCoordinates",
     "TwoDependence",
     "View",
+    "Waves",
     "covariances",
+    "make_waves",
     "merged",
     "number_coordinates",
     "one_dependence",

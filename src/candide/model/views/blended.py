@@ -19,8 +19,6 @@ from .mixture import LEAST_SIZE, Mixture, fit_mixture
 if TYPE_CHECKING:
     from ..smoothing import Seen
 
-# The ridge of a view; that of a column grows with the root of their number.
-RIDGE = 4.0
 # Scores (views × rows × classes) that the weights are fitted on; beyond that, on fewer rows.
 _MOST_SCORES = 1 << 25
 _MOST_ROWS = 20_000
@@ -34,6 +32,7 @@ class Blended:
     n_blocks: int
     look: Look
     views: tuple[View, ...]
+    ridge: Floats  # of each column, block and view
     mixture: Mixture
 
     @property
@@ -96,10 +95,9 @@ def fit_blended(likelihood: TableLikelihood, seen: Seen, order: int, kernels: Ke
 
 def weigh(blended: Blended, scores: Floats, seen: Seen) -> Mixture:
     """Weights from left-out scores, which are used up."""
-    n_columns = len(blended.columns)
-    single = np.arange(len(scores)) < n_columns
-    ridge = np.where(single, RIDGE * np.sqrt(max(1, n_columns)), RIDGE)
-    return fit_mixture(scores, seen.batch.classes, seen.case_weight, ridge, np.where(single, LEAST_SIZE, 0.0))
+    single = np.arange(len(scores)) < len(blended.columns)
+    least = np.where(single, LEAST_SIZE, 0.0)
+    return fit_mixture(scores, seen.batch.classes, seen.case_weight, blended.ridge, least)
 
 
 def few_rows(n_rows: int, n_scores: int) -> Array:
