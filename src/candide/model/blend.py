@@ -16,6 +16,7 @@ from ..encoding.index import Index
 from ..exceptions import InputError, ParameterError
 from ..families import Batch
 from ..families.left_out import refuse_strangers
+from ..families.table_likelihood import TableLikelihood
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats, chunks
 from ..statistics.hashing import row_hashes
@@ -28,10 +29,13 @@ from .plan import Plan
 from .smoothing import Seen, by_leave_one_out
 from .state import State
 from .views.blended import Blended, few_rows, fit_blended, left_out_views, weigh
+from .views.make import make_views
 
 if TYPE_CHECKING:
     from .classifier import Classifier
 
+# Rows up to which families and views are chosen again for every fold.
+_MOST_CHOSEN_AGAIN = 5_000
 # Share of the weight that may be learned or forgotten before it is fitted again.
 _CHANGED = 0.1
 
@@ -160,25 +164,42 @@ def honest(model: Classifier, kernels: Kernels) -> Honest:
 
 
 def _honest_views(model: Classifier, views: Blended, seen: Seen, kernels: Kernels) -> Honest:
-    """The weights fitted again without each row's fold."""
+    """Families chosen, views made and weights fitted again without each row's fold.
+
+    Of more rows than ``_MOST_CHOSEN_AGAIN`` the weights alone: there, the choices hardly depend on a fold.
+    """
     row, folds, copies = deal(seen.batch.classes, seen.multiplicity)
     few = few_rows(len(row), (len(views.columns) + views.n_blocks + len(views.views)) * len(model.classes))
+    whole = seen if len(few) == len(row) <= _MOST_CHOSEN_AGAIN else None
     seen, folds = seen.take(row[few], copies[few]), folds[few]
     share = seen.case_weight / seen.multiplicity
     scores = left_out_views(views, model.likelihood, seen.batch, share, kernels)
-    out = np.empty(scores.shape[1:])
+    out, optimistic = np.empty(scores.shape[1:]), normalised(views.left_out(scores))
     for fold in np.unique(folds):
-        here = folds == fold
+        here, again = folds == fold, views
+        if whole is not None:
+            fold_rows = np.flatnonzero(here)
+            gone = seen.take(fold_rows, seen.multiplicity[fold_rows])
+            again, likelihood = _chosen_without(model, whole, gone, kernels)
+            scores = left_out_views(again, likelihood, seen.batch, share, kernels)
         rest = np.flatnonzero(~here)
-        again = replace(views, mixture=weigh(views, scores[:, rest], seen.take(rest, seen.multiplicity[rest])))
+        again = replace(again, mixture=weigh(again, scores[:, rest], seen.take(rest, seen.multiplicity[rest])))
         out[here] = again.left_out(scores[:, here])
-    calibrate = model.plan.calibrate
     parts = seen.batch.classes, seen.case_weight, None, seen.multiplicity
-    result = cross_fitted(calibrate, normalised(out), *parts, folds)
-    optimistic = normalised(views.left_out(scores))
+    result = cross_fitted(model.plan.calibrate, normalised(out), *parts, folds)
     if model.blend is not None and model.blend.calibration is not None:
         optimistic = model.blend.calibration.apply(optimistic, None)
     return Honest(seen, result, optimistic)
+
+
+def _chosen_without(model: Classifier, seen: Seen, gone: Seen, kernels: Kernels) -> tuple[Blended, TableLikelihood]:
+    """Views of all rows, by choices that some of them had no part in."""
+    statistics, batch = model.state.statistics, gone.batch
+    weight = gone.multiplicity * (1.0 if batch.weight is None else batch.weight)
+    rest = statistics.without(model.plan.family.observe(batch._replace(weight=weight), kernels))
+    family = model.plan.family.settle(rest)
+    likelihood: TableLikelihood = family.likelihood(statistics)
+    return make_views(likelihood, seen, model.plan.order or 0, kernels), likelihood
 
 
 def cross_chosen(plan: Plan, state: State, seen: Seen, scores: Floats, folds: Array, kernels: Kernels) -> Floats:
