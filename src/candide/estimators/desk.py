@@ -9,10 +9,10 @@ import numpy as np
 from ..exceptions import ParameterError
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats
-from ..model.blend import left_out_posterior
+from ..model.blend import folds_left_out, left_out_posterior
 from ..model.classifier import Classifier
 from ..model.evidence import LogOdds, bayes_factors, intervals, log_odds
-from ..model.leave_one_out import blocked_folds, check_prior, read_folds
+from ..model.leave_one_out import check_prior, read_folds
 from ..model.state import State
 from ..model.table import Table
 from .fitted import Fitted
@@ -74,8 +74,7 @@ class Desk(Fitted):
         """
         model, batch = self._fitted(), self._batch(X, y, sample_weight)
         folds = read_folds(groups, n_folds, batch.data.n_rows)
-        scores = blocked_folds(model, batch, folds, self._kernels(), check_prior(class_prior))
-        return model.calibrated(scores, batch.data)
+        return folds_left_out(model, batch, folds, self._kernels(), check_prior(class_prior))
 
     def log_evidence(self, *, per_column: bool = False) -> Any:
         """log p(X | y), the parameters integrated out: how well prior and family explain the training data.

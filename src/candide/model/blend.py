@@ -19,12 +19,13 @@ from ..families.left_out import refuse_strangers
 from ..families.table_likelihood import TableLikelihood
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats, chunks
+from ..statistics import Sample
 from ..statistics.hashing import row_hashes
 from .calibration import Calibration, calibrate, cross_fitted, normalised
 from .calibration.scaling import Scaling
 from .evaluation import Report
 from .folds import deal
-from .leave_one_out import PriorWhileOut, leave_one_out, left_out_scores
+from .leave_one_out import PriorWhileOut, blocked_folds, leave_one_out, left_out_scores, rows_by_fold
 from .plan import Plan
 from .smoothing import Seen, by_leave_one_out
 from .state import State
@@ -234,6 +235,33 @@ def left_out_posterior(model: Classifier, batch: Batch, kernels: Kernels, prior:
         part = Batch(data, batch.classes[begin:end], weight, batch.n_classes)
         parts.append(views.left_out(left_out_views(views, model.likelihood, part, share[begin:end], kernels)))
     return model.calibrated(normalised(np.concatenate(parts)), batch.data)
+
+
+def folds_left_out(model: Classifier, batch: Batch, folds: Array, kernels: Kernels, prior: PriorWhileOut) -> Floats:
+    """log p(class | x) of rows that the model has learned, each fold by a model without it.
+
+    What was fitted stays, but for views past single columns, which have seen the fold: these are made again, and weighed.
+    """
+    if model.blend is None or model.blend.views is None:
+        return model.calibrated(blocked_folds(model, batch, folds, kernels, prior), batch.data)
+    refuse_strangers(batch, model.state.statistics)
+    out = np.empty((len(folds), len(model.classes)))
+    for rows in rows_by_fold(folds):
+        part = batch.take(rows)
+        out[rows] = _without(model, part, kernels).posterior(part.data, kernels, logarithm=True)
+    return out
+
+
+def _without(model: Classifier, batch: Batch, kernels: Kernels) -> Classifier:
+    """The model that has not seen these rows; classes stay, though they may have lost all theirs."""
+    from .classifier import Classifier
+
+    plan, state = model.plan, model.state
+    seen_rows(plan, state, "blocked_folds of a blend")
+    assert state.sample is not None
+    gone = Sample.of(batch.data, batch.classes, batch.weight, batch.n_classes, plan.sample_bytes)
+    rest = state.statistics.forget(plan.family.observe(batch, kernels))
+    return Classifier(plan, replace(state, statistics=rest, sample=state.sample.forget(gone)))
 
 
 def _share_in_sample(state: State, batch: Batch) -> Floats:
