@@ -130,9 +130,11 @@ class Schema:
     def filled(self, X: Any, data: Columns, guesses: list[Array | None]) -> Any:
         """The table with its holes filled."""
         theirs = names_of(X)
-        mine = theirs if None not in (self.given, theirs) else self.given or range(self.n_given)
-        own = range(self.n_given) if theirs is None else theirs
-        found = {name: _filling(*pair) for name, *pair in zip(self.names, data.columns, guesses, strict=True)}
+        places = range(self.n_given)
+        mine = theirs if theirs is not None and self.given is not None else self.given or places
+        own = places if theirs is None else theirs
+        pairs_of = zip(self.names, data.columns, guesses, strict=True)
+        found = {name: _filling(column, guess) for name, column, guess in pairs_of}
         pairs = ((name, found.get(known)) for name, known in zip(own, mine, strict=True))
         return filled(X, {name: filling for name, filling in pairs if filling is not None})
 

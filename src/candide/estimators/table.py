@@ -185,6 +185,8 @@ class NaiveBayes(BaseNB):
 
     # Reading.
 
+    _schema: Schema
+
     def _read(self, X: Any, reset: bool = False) -> Columns:
         if reset:
             self._schema, data = Schema.of(X, self.columns)
@@ -203,9 +205,10 @@ class NaiveBayes(BaseNB):
         mine, theirs = self._schema, other._schema
         if mine.names != theirs.names:
             odd = sorted(map(str, set(mine.names) ^ set(theirs.names)))
-            raise MergeError(f"only one of the models has the columns {', '.join(odd)}; give both dates with times, or none")
+            listed = ", ".join(odd)
+            raise MergeError(f"only one of the models has the columns {listed}; give both dates with times, or none")
         if mine.blocks != theirs.blocks:
-            raise MergeError("the models take other columns together, so they counted different things; train both alike")
+            raise MergeError("the models take different columns together, so their counts differ; train both alike")
 
     def summary(self) -> Table:
         """How each column is modelled, what it is worth, and what the views past single columns add.

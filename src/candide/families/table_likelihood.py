@@ -57,9 +57,7 @@ class TableLikelihood:
         scores += offset
         return scores
 
-    def added_up(
-        self, data: Columns, change: Change, kernels: Kernels, columns: Sequence[int] | None = None
-    ) -> Floats:
+    def added_up(self, data: Columns, change: Change, kernels: Kernels, columns: Sequence[int] | None = None) -> Floats:
         """The scores of columns and blocks, each as ``change(place, scores)`` makes it; where that is None, without.
 
         Places are those of ``each_column``. What a coded column says is changed once for each code, not for each row.

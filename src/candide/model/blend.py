@@ -8,7 +8,7 @@ weight was learned or forgotten.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -198,8 +198,7 @@ def _chosen_without(model: Classifier, seen: Seen, gone: Seen, kernels: Kernels)
     statistics, batch = model.state.statistics, gone.batch
     weight = gone.multiplicity * (1.0 if batch.weight is None else batch.weight)
     rest = statistics.without(model.plan.family.observe(batch._replace(weight=weight), kernels))
-    family = model.plan.family.settle(rest)
-    likelihood: TableLikelihood = family.likelihood(statistics)
+    likelihood: Any = model.plan.family.settle(rest).likelihood(statistics)
     return make_views(likelihood, seen, model.plan.order or 0, kernels), likelihood
 
 
