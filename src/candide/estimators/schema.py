@@ -125,7 +125,8 @@ class Schema:
         named = dict.fromkeys(self.names)
         if not has_parts(name, named):
             return cells
-        return moments(cells if f"{name}.hour" in named else np.round(cells))
+        days = np.asarray(cells, dtype=np.float64)
+        return moments(days if f"{name}.hour" in named else np.round(days))
 
     def filled(self, X: Any, data: Columns, guesses: list[Array | None]) -> Any:
         """The table with its holes filled."""

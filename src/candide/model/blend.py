@@ -169,10 +169,12 @@ def _honest_views(model: Classifier, views: Blended, seen: Seen, kernels: Kernel
 
     Of more rows than ``_MOST_CHOSEN_AGAIN`` the weights alone: there, the choices hardly depend on a fold.
     """
+    few = few_rows(len(seen.case_weight), (len(views.columns) + views.n_blocks + len(views.views)) * len(model.classes))
+    whole = seen if len(few) == len(seen.case_weight) <= _MOST_CHOSEN_AGAIN else None
+    # Chosen before they are dealt out: rows evenly spaced may all be of one fold.
+    seen = seen.take(few, seen.multiplicity[few])
     row, folds, copies = deal(seen.batch.classes, seen.multiplicity)
-    few = few_rows(len(row), (len(views.columns) + views.n_blocks + len(views.views)) * len(model.classes))
-    whole = seen if len(few) == len(row) <= _MOST_CHOSEN_AGAIN else None
-    seen, folds = seen.take(row[few], copies[few]), folds[few]
+    seen = seen.take(row, copies)
     share = seen.case_weight / seen.multiplicity
     scores = left_out_views(views, model.likelihood, seen.batch, share, kernels)
     out, optimistic = np.empty(scores.shape[1:]), normalised(views.left_out(scores))
@@ -239,7 +241,8 @@ def left_out_posterior(model: Classifier, batch: Batch, kernels: Kernels, prior:
 def folds_left_out(model: Classifier, batch: Batch, folds: Array, kernels: Kernels, prior: PriorWhileOut) -> Floats:
     """log p(class | x) of rows that the model has learned, each fold by a model without it.
 
-    What was fitted stays, but for views past single columns, which have seen the fold: these are made again, and weighed.
+    What was fitted stays, but for views past single columns, which have seen the fold: these are made and weighed
+    again.
     """
     if model.blend is None or model.blend.views is None:
         return model.calibrated(blocked_folds(model, batch, folds, kernels, prior), batch.data)
