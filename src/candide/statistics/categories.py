@@ -45,7 +45,8 @@ class CategoryCounts:
 
     def observed(self) -> Floats:
         """Weight of the cells that were not missing, ``(classes, columns)``."""
-        return np.stack([self.column(j).sum(axis=1) for j in range(len(self.labels))], axis=1)
+        sums = [self.column(j).sum(axis=1) for j in range(len(self.labels))]
+        return np.stack(sums, axis=1) if sums else np.zeros((len(self.rows), 0))
 
     def merge(self, other: CategoryCounts) -> CategoryCounts:
         labels = tuple(map(join, self.labels, other.labels))
