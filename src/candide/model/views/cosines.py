@@ -48,15 +48,18 @@ def draw_cosines(
     variance = inputs.variance(cases)
     variance[variance < _LEAST_VARIANCE] = 0.0
     of_column = np.bincount(inputs.column, variance, minlength=len(relevance))
-    varying = np.flatnonzero(of_column)
-    if not len(varying):
+    if not of_column.any():
         return None
+    # What is drawn for a column must not hang on its place, nor what is drawn for a level on its name.
+    order = inputs.order(cases, relevance)
+    order = order[variance[order] > 0.0]
+    varying = inputs.column[order][np.sort(np.unique(inputs.column[order], return_index=True)[1])]
     rng = np.random.default_rng(seed)
     strengths = np.zeros((len(relevance), width))
     strengths[varying] = _strengths(relevance[varying], sizes, width, rng) / np.sqrt(of_column[varying, None])
-    frequencies = rng.standard_normal((len(variance), width)) * strengths[inputs.column]
     # What did not vary is not known to matter: nor may it when it does.
-    frequencies[variance == 0.0] = 0.0
+    frequencies = np.zeros((len(variance), width))
+    frequencies[order] = rng.standard_normal((len(order), width)) * strengths[inputs.column[order]]
     return Cosines(inputs, frequencies, rng.uniform(0.0, 2 * np.pi, width))
 
 

@@ -62,6 +62,24 @@ class Inputs:
             parts.append(mean * (1.0 - mean))
         return np.concatenate(parts)
 
+    def order(self, cases: Cases, relevance: Floats) -> Array:
+        """The inputs in an order that hangs neither on that of columns nor on the names of levels and classes.
+
+        By what an input is worth in each class, the classes sorted; inputs that are alike in that keep their order.
+        """
+        n_classes = int(cases.classes.max(initial=0)) + 1
+        rows = np.arange(len(cases.classes))
+        of_class = csr_matrix((cases.case_weight, (cases.classes, rows)), shape=(n_classes, len(rows)))
+        parts = [np.zeros((n_classes, 0))]
+        if len(self.ranks.columns):
+            parts.append(of_class @ self.ranks.points(cases.looked))
+        if len(self.levels.columns):
+            ones = _ones(self.levels.slots(cases.looked.codes), int(self.levels.offsets[-1]))
+            parts.append((of_class @ ones).toarray())
+        worth = np.sort(np.hstack(parts), axis=0)
+        # Sums of the same numbers in another order differ in their last digits.
+        return np.lexsort((*_rounded(worth), _rounded(relevance[self.column])))
+
     def times(self, looked: Looked, matrix: Floats) -> Floats:
         """``(rows, width)``: the inputs of rows, multiplied by ``(inputs, width)``."""
         n_ranks = len(self.ranks.columns)
@@ -71,6 +89,10 @@ class Inputs:
         if len(self.levels.columns):
             out += _ones(self.levels.slots(looked.codes), len(matrix) - n_ranks) @ matrix[n_ranks:]
         return np.asarray(out)
+
+
+def _rounded(numbers: Floats) -> Floats:
+    return np.asarray(np.round(numbers, 9))
 
 
 def _ones(slots: Positions, n_slots: int) -> csr_matrix:

@@ -1,0 +1,253 @@
+"""Laws of NaiveBayes: it is made of sums, so partitions, orders, names and containers do not matter."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from candide import NaiveBayes, merge
+
+from .tables import SETTINGS, assert_predicts_alike, assert_same_table, fit, mixed
+
+X, Y = mixed(90)
+ALL = pytest.mark.parametrize("how", SETTINGS.values(), ids=SETTINGS)
+
+
+@ALL
+def test_merging_any_partition(how: dict[str, Any]) -> None:
+    whole = fit(X, Y, **how)
+    for seed in range(3):
+        deal = np.random.default_rng(seed).integers(0, 4, len(Y))
+        parts = [fit(X[deal == k], Y[deal == k], **how) for k in np.random.default_rng(seed).permutation(4)]
+        merged = merge(parts)
+        assert_same_table(merged, whole)
+        assert_predicts_alike(merged, whole, X)
+
+
+@settings(max_examples=15)
+@given(data=st.data())
+def test_merging_parts_of_a_row_or_more(data: Any) -> None:
+    """Classes, categories and kinds of columns may be in one part only."""
+    n = data.draw(st.integers(2, 14))
+    table, y = mixed(n, seed=data.draw(st.integers(0, 50)))
+    deal = np.array(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)))
+    parts = [fit(table[deal == k], y[deal == k], blend=None) for k in np.unique(deal)]
+    whole, merged = fit(table, y, blend=None), merge(parts)
+    assert_same_table(merged, whole)
+    assert_predicts_alike(merged, whole, table)
+
+
+@ALL
+def test_chunks(how: dict[str, Any]) -> None:
+    model = NaiveBayes(n_threads=1, **how)
+    for begin in range(0, 90, 25):
+        model.partial_fit(X[begin : begin + 25], Y[begin : begin + 25])
+    whole = fit(X, Y, **how)
+    assert_same_table(model, whole)
+    assert_predicts_alike(model.refit(), whole, X)
+
+
+@ALL
+def test_forgetting_restores(how: dict[str, Any]) -> None:
+    model = fit(X, Y, **how)
+    model.partial_fit(*mixed(40, seed=1))
+    model.forget(*mixed(40, seed=1))
+    assert_same_table(model, fit(X, Y, **how))
+    assert_predicts_alike(model.refit(), fit(X, Y, **how), X, atol=1e-9)
+
+
+def test_forgetting_what_makes_a_category_and_a_class_vanish() -> None:
+    model = fit(X, Y).partial_fit(X[:5].assign(job="pilot"), np.array(["z"] * 5))
+    model.forget(X[:5].assign(job="pilot"), np.array(["z"] * 5))
+    assert_same_table(model, fit(X, Y))
+    assert_predicts_alike(model.refit(), fit(X, Y), X, atol=1e-9)
+
+
+@pytest.mark.parametrize("columns", [["age", "visits"], ["job"], ["age"]], ids=str)
+def test_forgetting_columns_of_one_kind(columns: list[str]) -> None:
+    model = fit(X[columns], Y).forget(X[columns][50:], Y[50:]).refit()
+    assert_predicts_alike(model, fit(X[columns][:50], Y[:50]), X[columns], atol=1e-9)
+
+
+def test_a_grid_stays_coarse_when_rows_are_forgotten() -> None:
+    """Counts are restored; cells that were paired up stay so."""
+    rng = np.random.default_rng(0)
+    few, many = rng.random(50) + 1.0, rng.random(3000) + 1.0
+    model = fit(few[:, None], np.arange(50) % 2, blend=None)
+    model.partial_fit(many[:, None], np.arange(3000) % 2).forget(many[:, None], np.arange(3000) % 2)
+    cells = model._model.state.statistics.grid.column(0)
+    assert (cells.high > cells.low).any()
+    assert cells.count.sum() == 50
+    assert ((cells.low <= few[:, None]) & (few[:, None] <= cells.high)).any(axis=1).all()
+
+
+@ALL
+def test_a_discount_is_a_factor_of_the_weights(how: dict[str, Any]) -> None:
+    model = fit(X, Y, **how).discount(0.5).refit()
+    half = fit(X, Y, np.full(90, 0.5), **how)
+    assert_same_table(model, half, rtol=1e-12)
+    assert_predicts_alike(model, half, X)
+
+
+@ALL
+def test_the_order_of_columns(how: dict[str, Any]) -> None:
+    shuffled = X[["job", "member", "age", "visits"]]
+    model = fit(shuffled, Y, **how)
+    assert_predicts_alike(model, fit(X, Y, **how), shuffled, X, atol=1e-9)
+
+
+@ALL
+def test_the_order_of_rows(how: dict[str, Any]) -> None:
+    order = np.random.default_rng(3).permutation(90)
+    model, whole = fit(X.iloc[order], Y[order], **how), fit(X, Y, **how)
+    assert_same_table(model, whole)
+    assert_predicts_alike(model, whole, X)
+
+
+@ALL
+def test_the_names_of_categories(how: dict[str, Any]) -> None:
+    names = {"cook": "z", "smith": "y", "nurse": "x", "clerk": "w"}
+    renamed = X.assign(job=X["job"].map(names))
+    assert_predicts_alike(fit(renamed, Y, **how), fit(X, Y, **how), renamed, X, atol=1e-9)
+
+
+@ALL
+def test_the_names_of_classes(how: dict[str, Any]) -> None:
+    names, order = {"u": "c", "v": "a", "w": "b"}, [2, 0, 1]
+    model = fit(X, np.array([names[label] for label in Y.tolist()]), **how)
+    np.testing.assert_allclose(model.predict_proba(X)[:, order], fit(X, Y, **how).predict_proba(X), atol=1e-6)
+
+
+@ALL
+def test_constant_columns_change_nothing(how: dict[str, Any]) -> None:
+    wide = X.assign(k=3.0, word="same", empty=None)[["k", "age", "visits", "word", "job", "member", "empty"]]
+    assert_predicts_alike(fit(wide, Y, **how), fit(X, Y, **how), wide, X, atol=1e-9)
+
+
+def test_weight_is_repetition_of_the_columns() -> None:
+    """All choices of families too. What is left out is another matter: a row of weight 3 leaves as a whole."""
+    weight = np.random.default_rng(4).integers(0, 4, 90).astype(float)
+    rows = np.repeat(np.arange(90), weight.astype(int))
+    model, copies = (fit(*of, **SETTINGS["plain"]) for of in ((X, Y, weight), (X.iloc[rows], Y[rows])))
+    assert_predicts_alike(model, copies, X)
+    assert model.summary()["parameters"].tolist() == copies.summary()["parameters"].tolist()
+
+
+@ALL
+def test_unit_weights_are_no_weights(how: dict[str, Any]) -> None:
+    assert_predicts_alike(fit(X, Y, np.ones(90), **how), fit(X, Y, **how), X)
+
+
+@ALL
+def test_rows_without_weight_are_not_there(how: dict[str, Any]) -> None:
+    weight = (np.arange(90) % 3 > 0).astype(float)
+    odd = X.assign(job=np.where(weight > 0, X["job"], "never"))
+    model = fit(odd, Y, weight, **how)
+    assert_predicts_alike(model, fit(X[weight > 0], Y[weight > 0], **how), X)
+
+
+# Rows left out.
+
+
+def refitted(model: Any, row: int) -> Any:
+    """The model of all rows but one, with the families and options of the whole."""
+    bare, rest = model._model, copy.deepcopy(model).forget(X.iloc[[row]], Y[[row]])._model
+    return bare.family.likelihood(rest.state.statistics), rest
+
+
+@pytest.mark.parametrize("columns", ["auto", "categorical", {"numbers": "gaussian"}, {"numbers": "bins"}], ids=str)
+def test_leaving_a_row_out_is_a_refit_with_the_choices_held(columns: Any) -> None:
+    model = fit(X, Y, columns=columns, **SETTINGS["plain"])
+    found = model.leave_one_out(X, Y)
+    for row in range(0, 90, 7):
+        likelihood, rest = refitted(model, row)
+        data = model._read(X.iloc[[row]])
+        joint = likelihood.scores(data, np.log(rest.state.rows / rest.state.rows.sum()), model._kernels())
+        expected = joint - np.logaddexp.reduce(joint, axis=1, keepdims=True)
+        np.testing.assert_allclose(found[row], expected[0], rtol=1e-9, atol=1e-9)
+
+
+def test_the_columns_of_a_blend_left_out() -> None:
+    model = fit(X, Y)
+    likelihood, kernels = model._model.likelihood, model._kernels()
+    found = likelihood.each_left_out(model._batch(X, Y, None), likelihood.shown, kernels)
+    for row in range(0, 90, 7):
+        without, _ = refitted(model, row)
+        expected = without.each_column(model._read(X.iloc[[row]]), likelihood.shown, kernels)
+        np.testing.assert_allclose(found[:, row], expected[:, 0], rtol=1e-9, atol=1e-9)
+
+
+def test_blocks_left_out() -> None:
+    how: dict[str, Any] = {"columns": {("visits", "member"): "multinomial"}, **SETTINGS["plain"]}
+    table = X.assign(member=X["member"].astype(int))
+    model = fit(table, Y, **how)
+    found = model.leave_one_out(table, Y, class_prior="fixed")
+    for row in range(0, 90, 7):
+        rest = copy.deepcopy(model).forget(table.iloc[[row]], Y[[row]])._model
+        likelihood = model._model.family.likelihood(rest.state.statistics)
+        joint = likelihood.scores(model._read(table.iloc[[row]]), model._model.scorer.offset, model._kernels())
+        expected = joint - np.logaddexp.reduce(joint, axis=1, keepdims=True)
+        np.testing.assert_allclose(found[row], expected[0], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("how", [{}, {"order": 0}], ids=str)
+def test_folds_left_out_of_a_blend_are_refits(how: dict[str, Any]) -> None:
+    folds = np.arange(90) % 3
+    found = np.exp(fit(X, Y, **how).blocked_folds(X, Y, groups=folds))
+    for fold in range(3):
+        rest = fit(X[folds != fold], Y[folds != fold], **how)
+        np.testing.assert_allclose(found[folds == fold], rest.predict_proba(X[folds == fold]), rtol=0, atol=1e-9)
+
+
+# Containers and threads.
+
+CONTAINERS: dict[str, Any] = {
+    "dict": lambda: {name: X[name].tolist() for name in X},
+    "polars": lambda: pl.from_pandas(X),
+    "pyarrow": lambda: pa.Table.from_pandas(X),
+    "pandas nullable": lambda: X.convert_dtypes(),
+    "pandas categories": lambda: X.astype({"job": "category"}),
+}
+
+
+@pytest.mark.parametrize("name", CONTAINERS)
+@pytest.mark.parametrize("how", [SETTINGS["plain"], SETTINGS["all"]], ids=["plain", "all"])
+def test_containers(name: str, how: dict[str, Any]) -> None:
+    whole, table = fit(X, Y, **how), CONTAINERS[name]()
+    model = fit(table, Y, **how)
+    assert_same_table(model, whole)
+    for rows in (table, X):
+        assert_predicts_alike(model, whole, rows, X)
+        assert_predicts_alike(whole, whole, rows, X)
+    assert_same_table(merge([model, whole]), merge([whole, whole]))
+
+
+def test_lists_and_arrays_have_places_for_names() -> None:
+    whole = fit(X, Y)
+    for table in (X.to_numpy(), X.to_numpy().tolist()):
+        model = fit(table, Y)
+        assert_predicts_alike(model, whole, table, X)
+        assert_predicts_alike(model, whole, X)
+        assert_predicts_alike(whole, whole, table, X)
+
+
+@pytest.mark.parametrize("n_threads", [2, 5])
+def test_threads(n_threads: int) -> None:
+    one, more = (NaiveBayes(n_threads=n).fit(X, Y) for n in (1, n_threads))
+    np.testing.assert_array_equal(one.predict_proba(X), more.predict_proba(X))
+    np.testing.assert_array_equal(one.leave_one_out(X, Y), more.leave_one_out(X, Y))
+    assert one.loo_.log_loss == more.loo_.log_loss
+
+
+def test_the_label_by_its_name() -> None:
+    for table in (X.assign(pay=Y), pl.from_pandas(X.assign(pay=Y)), dict(X.assign(pay=Y))):
+        assert_predicts_alike(fit(table, "pay"), fit(X, Y), X)
+    assert pd.DataFrame(X).equals(X)
