@@ -102,6 +102,9 @@ class Family(Protocol):
     def restored(self, data: Any, statistics: Any) -> Any:
         """Rows as a sample keeps them, in the form that this family reads."""
 
+    def for_choices(self) -> Self:
+        """For scores of left-out rows that something is chosen or fitted by: what stays for all rows may stay."""
+
     def settle(self, statistics: Any) -> Self:
         """With all that is taken from the classes together (floors, empirical priors) fixed at what they say now."""
 
@@ -164,6 +167,9 @@ class Plain:
 
     def restored(self, data: Any, statistics: Any) -> Any:
         return data
+
+    def for_choices(self) -> Self:
+        return self
 
     def score_covariance(self, data: Any, of: Positions, against: Positions, statistics: Any) -> Floats:
         return np.zeros(data.n_rows)

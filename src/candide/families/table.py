@@ -53,6 +53,7 @@ class TableFamily(Plain):
     missing: str = "auto"  # or "ignore", "category", "error"
     unseen: str = "ignore"
     alpha: float | None = None
+    keep_sizes: bool = False  # while rows are left out, their classes are as large as with them
     choices: tuple[Choice, ...] | None = None
     source: TableStatistics | None = None  # what the choices were made from
 
@@ -144,7 +145,12 @@ class TableFamily(Plain):
         self, batch: Batch, statistics: TableStatistics, likelihood: Any, offset: Floats, kernels: Kernels
     ) -> Scores:
         finite = likelihood.scores(batch.data, offset, kernels)
-        return put_own(finite, [], batch, Scores(likelihood.own_left_out(batch, kernels)), offset, kernels)
+        return put_own(
+            finite, [], batch, Scores(likelihood.own_left_out(batch, self.keep_sizes, kernels)), offset, kernels
+        )
+
+    def for_choices(self) -> TableFamily:
+        return replace(self, keep_sizes=True)
 
     def only(self, j: int) -> TableFamily:
         choices = None if self.choices is None else (self.choices[j],)

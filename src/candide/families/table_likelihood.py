@@ -90,13 +90,13 @@ class TableLikelihood:
         return out
 
     def each_left_out(self, batch: Batch, columns: Sequence[int], kernels: Kernels) -> Floats:
-        """The same of rows that the summaries contain, as if they did not."""
+        """The same of rows that the summaries contain, as if they did not; classes keep their sizes (``own_kept``)."""
         out = self.each_column(batch.data, columns, kernels)
         none = np.zeros(batch.n_classes)
         for scores, j in zip(out, columns, strict=False):
             model = self.models[j]
             if model is not None:
-                own = model.left_out(batch.data.columns[j], batch.classes, batch.weight)
+                own = _left_out(model, j, batch, keep_size=True)
                 kernels.put_own(scores, batch.classes, batch.weight, own, none)
         for i in range(len(self.blocks)):
             out[len(columns) + i] = self._block_left_out(i, batch, kernels)
@@ -109,11 +109,11 @@ class TableLikelihood:
         rows = batch._replace(data=block_data(batch.data, block))
         return block.family.left_out(rows, part, self.blocks[i], np.zeros(batch.n_classes), kernels).finite
 
-    def own_left_out(self, batch: Batch, kernels: Kernels) -> Floats:
-        """Every row under its own class without itself, ``(rows,)``."""
+    def own_left_out(self, batch: Batch, keep_sizes: bool, kernels: Kernels) -> Floats:
+        """Every row under its own class without itself, ``(rows,)``; the class may keep its size."""
         own = np.zeros(batch.data.n_rows)
         for j in self.shown:
-            own += self._model(j).left_out(batch.data.columns[j], batch.classes, batch.weight)
+            own += _left_out(self._model(j), j, batch, keep_size=keep_sizes)
         for i in range(len(self.blocks)):
             own += self._block_left_out(i, batch, kernels)[np.arange(len(own)), batch.classes]
         return own
@@ -164,6 +164,11 @@ class TableLikelihood:
             parts.append({**table, "column": np.full(len(table["class"]), j)})
         names = list(dict.fromkeys(name for part in parts for name in part))
         return {name: np.concatenate([_column(part, name) for part in parts]) for name in names} if parts else {}
+
+
+def _left_out(model: ColumnModel, j: int, batch: Batch, *, keep_size: bool) -> Floats:
+    rows = batch.data.columns[j], batch.classes, batch.weight
+    return model.left_out(*rows, keep_size=keep_size) if isinstance(model, CodedColumn) else model.left_out(*rows)
 
 
 def _picked(data: Columns, used: list[tuple[int, CodedColumn, Floats]], n_classes: int, kernels: Kernels) -> Floats:

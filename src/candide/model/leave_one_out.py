@@ -26,12 +26,14 @@ if TYPE_CHECKING:
 PriorWhileOut = Literal["removed", "fixed"]
 
 
-def leave_one_out(model: Classifier, batch: Batch, kernels: Kernels, prior: PriorWhileOut) -> Floats:
-    """log p(class | x) of rows that the model has learned, each with itself left out."""
+def leave_one_out(
+    model: Classifier, batch: Batch, kernels: Kernels, prior: PriorWhileOut, family: Family | None = None
+) -> Floats:
+    """log p(class | x) of rows that the model has learned, each with itself left out; by its family, or as given."""
     refuse_strangers(batch, model.state.statistics)
     offset = model.scorer.offset
     parts = batch, model.state.statistics, model.likelihood, offset, kernels
-    finite, limits = model.family.left_out(*parts)
+    finite, limits = (family or model.family).left_out(*parts)
     impossible = bool(np.isneginf(offset).any())
     if prior == "removed":
         impossible |= _leave_prior(model, batch, finite, kernels)
@@ -136,7 +138,7 @@ def _without_rows(family: Family, whole: Any, batch: Batch, rows: Array, kernels
 def left_out_scores(model: Classifier, batch: Batch, folds: Array | None, kernels: Kernels) -> Floats:
     """For choices between models: rows left out one by one, or in folds, while the class prior stays."""
     if folds is None:
-        return leave_one_out(model, batch, kernels, "fixed")
+        return leave_one_out(model, batch, kernels, "fixed", model.family.for_choices())
     return blocked_folds(model, batch, folds, kernels, "fixed")
 
 

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from candide.encoding.table import Column
+from candide.families.columns.base import CodedColumn
+from candide.families.columns.losses import prior_without
 from candide.kernels.data import Array, Floats, Positions
 from candide.statistics import Moments
 from candide.statistics.grid import Cells
@@ -84,11 +86,27 @@ def names(seed: int, n_rows: int = 60, n_classes: int = 3, n_labels: int = 6) ->
 
 
 def brute_loss(model: Any, rows: Rows, log_prior: Floats) -> float:
-    """Every row, copy by copy, scored by a model made again without it."""
+    """Every row, copy by copy, scored by a model made again without it; its class keeps its size."""
     total = 0.0
     for i in np.flatnonzero(rows.weight > 0):
         copy = min(1.0, float(rows.weight[i]))
         one = Column("x", rows.column().kind, rows.values[i : i + 1], rows.labels)
-        joint = model.again(**rows.without(int(i), copy).parts()).scores(one)[0] + log_prior
+        rest = model.again(**rows.without(int(i), copy).parts())
+        joint = rest.scores(one)[0] + log_prior
+        if not (rows.missing()[i] and not _is_table(model)):
+            joint[rows.classes[i]] += _size_kept(model, rest, rows, log_prior)[rows.classes[i]]
         total += rows.weight[i] * (np.logaddexp.reduce(joint) - joint[rows.classes[i]])
     return total / float(rows.weight.sum())
+
+
+def _size_kept(model: Any, rest: Any, rows: Rows, log_prior: Floats) -> Floats:
+    """What a class whose size stays adds, in comparison with one that is smaller by a row."""
+    if _is_table(model):
+        return np.asarray(np.log(getattr(rest, "presence", rest).whole / getattr(model, "presence", model).whole))
+    known = np.bincount(rows.classes, rows.weight * ~rows.missing(), rows.n_classes)
+    return prior_without(log_prior, known) - log_prior
+
+
+def _is_table(model: Any) -> bool:
+    """Whether the size of a class is the whole of a table; then cells that say nothing are not in it."""
+    return isinstance(getattr(model, "presence", model), CodedColumn)

@@ -120,6 +120,9 @@ def test_supervised_bins_are_judged_without_the_rows_they_cut(method: str) -> No
             left = cut.again(**rows.without(int(i), 1.0).parts())
             table = np.log((left.count + share[:, None] / share.sum()) / (left.count.sum(axis=0) + 1.0))
             joint = table[np.searchsorted(cut.cuts, rows.values[i], side="right")] + log_prior
+            # The class keeps its size.
+            own, size = rows.classes[i], left.count.sum(axis=0)[rows.classes[i]]
+            joint[own] += np.log((size + 1.0) / (size + 2.0))
             total += np.logaddexp.reduce(joint) - joint[rows.classes[i]]
     assert judge.class_loss(log_prior) == pytest.approx(total / 250, rel=1e-6)
 

@@ -12,7 +12,7 @@ from ...encoding.table import Column
 from ...kernels.data import Array, Floats, Positions
 from ..base import CELLS
 from ..slots import draw_slots
-from .losses import loss_of_nothing, own_left, table_losses
+from .losses import loss_of_nothing, own_kept, own_left, table_losses
 from .stretches import Categories, Numbers, Seen, middles, seen_of
 
 
@@ -37,7 +37,7 @@ class ColumnModel(Protocol):
         """Each row under its own class, ``(rows,)``, its weight taken out of the statistics that contain it."""
 
     def class_loss(self, log_prior: Floats) -> float:
-        """Log-loss of the class given this column and a fixed prior, every row left out; the mean over all rows.
+        """Log-loss of the class given this column and a fixed prior, every row left out (``own_kept``); the mean over rows.
 
         A row whose cell is missing and ignored has the loss of the prior. Weight 1 is one row.
         """
@@ -151,10 +151,10 @@ class CodedColumn:
         table = self.table() if self.log_width is None else self.table() - self.log_width[:, None]
         return np.vstack([table, np.zeros(table.shape[1])])[self.codes(column)]
 
-    def left_out(self, column: Column, classes: Positions, weight: Floats | None) -> Floats:
+    def left_out(self, column: Column, classes: Positions, weight: Floats | None, *, keep_size: bool = False) -> Floats:
         codes = self.codes(column)
         at, w = (codes, classes), 1.0 if weight is None else weight
-        score = own_left(self.part[at], self.whole[classes], self.own[codes], w)
+        score = (own_kept if keep_size else own_left)(self.part[at], self.whole[classes], self.own[codes], w)
         if self.log_width is not None:
             score -= self.log_width[codes]
         return np.where(codes < 0, 0.0, score)

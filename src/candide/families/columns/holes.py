@@ -10,7 +10,7 @@ import numpy as np
 from ...encoding.table import Column
 from ...kernels.data import Array, Floats, Positions
 from .base import CodedColumn
-from .losses import log_others, own_left, weighted_losses
+from .losses import log_others, own_kept, weighted_losses
 from .parametric import ParametricColumn
 
 _KNOWN, _MISSING = 0, 1
@@ -49,7 +49,7 @@ class WithHoles:
     def class_loss(self, log_prior: Floats) -> float:
         there, count = self.presence, self.presence.count
         joint = there.table() + log_prior
-        own = own_left(there.part, there.whole, there.own[:, None], np.minimum(count, 1.0)) + log_prior
+        own = own_kept(there.part, there.whole, there.own[:, None], np.minimum(count, 1.0)) + log_prior
         absent = weighted_losses(log_others(joint[[_MISSING]]), own[[_MISSING]], count[[_MISSING]])
         known = self.inner.loss_of_known(joint[_KNOWN], own[_KNOWN])
         return (known + float(absent.sum())) / max(float(count.sum()), 1e-300)

@@ -61,13 +61,28 @@ def own_left(part: Floats, whole: Floats, own: Floats, weight: float | Floats) -
     return np.asarray(np.log(np.maximum(part - own * weight, LEAST)) - np.log(np.maximum(whole - weight, LEAST)))
 
 
+def own_kept(part: Floats, whole: Floats, own: Floats, weight: float | Floats) -> Floats:
+    """The same with the size of the class kept.
+
+    A class that is smaller by the row gives all of its values a little more, also those that no other row has. Beside a
+    prior that stays, that little tells which class the row was taken from, and whoever weighs scores finds it.
+    """
+    return np.asarray(np.log(np.maximum(part - own * weight, LEAST)) - np.log(whole))
+
+
+def prior_without(log_prior: Floats, rows: Floats) -> Floats:
+    """The log prior of the own class of a row that is left out, where its size does not stay otherwise."""
+    gone = np.minimum(rows, 1.0)
+    return np.asarray(log_prior + np.log((rows - gone + 0.5) / (rows + 0.5)))
+
+
 def table_losses(part: Floats, whole: Floats, own: Floats, count: Floats, of: Floats, log_prior: Floats) -> Floats:
     """Summed losses of tables ``(tables, codes, classes)``; ``of``: the weight whose loss is asked, all of ``count`` or
     some of it.
     """
     whole, own = whole[:, None, :], own[:, :, None]
     joint = np.log(part) - np.log(whole) + log_prior
-    alone = own_left(part, whole, own, np.minimum(count, 1.0)) + log_prior
+    alone = own_kept(part, whole, own, np.minimum(count, 1.0)) + log_prior
     return np.asarray(weighted_losses(log_others(joint), alone, of).sum(axis=(1, 2)))
 
 

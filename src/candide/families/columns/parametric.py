@@ -18,7 +18,7 @@ from ..base import CELLS, Batch
 from ..gaussian import Gaussian
 from ..poisson import Poisson
 from .changes import Change, Same, moments_of
-from .losses import log_rest, loss_of_nothing, weighted_losses
+from .losses import log_rest, loss_of_nothing, prior_without, weighted_losses
 from .stretches import Numbers, middles, seen_of
 
 
@@ -91,7 +91,8 @@ class ParametricColumn:
 
     def class_loss(self, log_prior: Floats) -> float:
         weight = self.cells.count.sum() + self.ignored.sum()
-        whole = self.loss_of_known(log_prior, log_prior) + loss_of_nothing(self.ignored, log_prior)
+        own_prior = prior_without(log_prior, self.cells.count.sum(axis=0))
+        whole = self.loss_of_known(log_prior, own_prior) + loss_of_nothing(self.ignored, log_prior)
         return whole / max(float(weight), 1e-300)
 
     def loss_of_known(self, log_prior: Floats, own_prior: Floats) -> float:
