@@ -63,6 +63,7 @@ class TableFamily(Plain):
 
     def observe(self, batch: Batch, kernels: Kernels) -> TableStatistics:
         data, rows = batch.data, batch.row_weight()
+        _refuse_odd_weights(float(rows.sum()))
         if self.missing == "error":
             _refuse_holes(data)
         numbers = [column.values for column in data.columns if column.kind == "number"]
@@ -245,6 +246,14 @@ def _categories(batch: Batch, rows: Floats, kernels: Kernels) -> CategoryCounts:
     codes = Dense.of(tuple(column.values for column in columns))
     count = kernels.count_codes(codes, batch.classes, batch.weight, batch.n_classes, offsets)
     return CategoryCounts.of(rows, labels, count)
+
+
+def _refuse_odd_weights(total: float) -> None:
+    # Squares and products of weights must stay numbers.
+    if total > 0 and not 1e-100 < total < 1e100:
+        raise InputError(
+            f"the rows weigh {total:g} in all, and a table takes from 1e-100 to 1e100; rescale sample_weight"
+        )
 
 
 def _refuse_holes(data: Columns) -> None:

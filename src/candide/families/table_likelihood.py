@@ -158,12 +158,13 @@ class TableLikelihood:
         return guesses
 
     def parameters(self) -> dict[str, Array]:
-        parts = []
-        for j in self.shown:
-            table = self._model(j).parameters()
-            parts.append({**table, "column": np.full(len(table["class"]), j)})
-        names = list(dict.fromkeys(name for part in parts for name in part))
-        return {name: np.concatenate([_column(part, name) for part in parts]) for name in names} if parts else {}
+        parts = [(self._model(j).parameters(), np.array([j])) for j in self.shown]
+        own = zip(self.family.blocks, self.blocks, strict=True)
+        parts += [(likelihood.parameters(), np.array(block.columns)) for block, likelihood in own]
+        tables = [{**table, "column": places[table["column"]]} for table, places in parts]
+        none = {"class": np.zeros(0, dtype=np.int64), "column": np.zeros(0, dtype=np.int64)}
+        names = list(dict.fromkeys(name for table in (none, *tables) for name in table))
+        return {name: np.concatenate([_column(table, name) for table in (none, *tables)]) for name in names}
 
 
 def _left_out(model: ColumnModel, j: int, batch: Batch, *, keep_size: bool) -> Floats:

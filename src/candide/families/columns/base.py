@@ -37,7 +37,7 @@ class ColumnModel(Protocol):
         """Each row under its own class, ``(rows,)``, its weight taken out of the statistics that contain it."""
 
     def class_loss(self, log_prior: Floats) -> float:
-        """Log-loss of the class given this column and a fixed prior, every row left out (``own_kept``); the mean over rows.
+        """Mean log-loss of the class given this column and a fixed prior, every row left out (``own_kept``).
 
         A row whose cell is missing and ignored has the loss of the prior. Weight 1 is one row.
         """

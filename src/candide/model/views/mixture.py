@@ -68,7 +68,9 @@ def fit_mixture(views: Floats, classes: Array, weight: Floats, ridge: Floats, le
     if not len(views):
         rows = np.bincount(classes, weight, minlength=views.shape[2])
         # Of classes without rows half a row, as of those that a fold has all rows of.
-        return Mixture(np.zeros(0), np.zeros(0), np.zeros((0, len(rows))), np.log(np.maximum(rows, 0.5) / rows.sum()))
+        return Mixture(
+            np.zeros(0), np.zeros(0), np.zeros((0, len(rows))), np.log(np.maximum(rows, 0.5) / max(rows.sum(), 0.5))
+        )
     views -= views.mean(axis=2, keepdims=True)
     share = weight / weight.sum()
     mean_square = np.einsum("vik,vik,i->v", views, views, share) / views.shape[2]
