@@ -169,7 +169,7 @@ def _honest_views(model: Classifier, views: Blended, seen: Seen, kernels: Kernel
 
     Of more rows than ``_MOST_CHOSEN_AGAIN`` the weights alone: there, the choices hardly depend on a fold.
     """
-    few = few_rows(len(seen.case_weight), (len(views.columns) + views.n_blocks + len(views.views)) * len(model.classes))
+    few = few_rows(len(seen.case_weight), views.n_views * len(model.classes))
     whole = seen if len(few) == len(seen.case_weight) <= _MOST_CHOSEN_AGAIN else None
     # Chosen before they are dealt out: rows evenly spaced may all be of one fold.
     seen = seen.take(few, seen.multiplicity[few])

@@ -22,23 +22,36 @@ if TYPE_CHECKING:
 # Scores (views × rows × classes) that the weights are fitted on; beyond that, on fewer rows.
 _MOST_SCORES = 1 << 25
 _MOST_ROWS = 20_000
+_TOGETHER = "columns added up"
 
 
 @dataclass(frozen=True)
 class Blended:
-    """The views and their weights. Of the views, the columns come first, then blocks, then those past independence."""
+    """The views and their weights: first each column, then each block, then all these added up, which is naive Bayes
+    itself, then the views past independence.
+    """
 
     columns: tuple[int, ...]  # those that had a model when it was made
     n_blocks: int
     look: Look
     views: tuple[View, ...]
-    ridge: Floats  # of each column, block and view
+    ridge: Floats  # of each of them
     mixture: Mixture
 
     @property
     def names(self) -> list[str]:
         """Of the views past single columns and blocks."""
-        return [view.name for view in self.views]
+        return [_TOGETHER, *(view.name for view in self.views)]
+
+    @property
+    def n_single(self) -> int:
+        """Columns and blocks."""
+        return len(self.columns) + self.n_blocks
+
+    @property
+    def n_views(self) -> int:
+        """Of all kinds."""
+        return self.n_single + 1 + len(self.views)
 
     def column_weight(self, n_columns: int) -> Floats:
         """The weight of every column, averaged over the classes; 0 for those without a model."""
@@ -54,15 +67,20 @@ class Blended:
     def _scores(self, likelihood: TableLikelihood, data: Any, kernels: Kernels) -> Floats:
         out = likelihood.added_up(data, self.mixture.part, kernels, self.columns)
         out += self.mixture.bias
-        first = len(self.columns) + self.n_blocks
-        used = [(i, view) for i, view in enumerate(self.views, first) if self.mixture.weight[i].any()]
+        if self.mixture.weight[self.n_single].any():
+            together = likelihood.added_up(data, lambda _, own: own, kernels, self.columns)
+            self._add(out, self.n_single, together)
+        used = [(i, view) for i, view in enumerate(self.views, self.n_single + 1) if self.mixture.weight[i].any()]
         if used:
             looked = self.look.see(data, kernels)
             for i, view in used:
-                part = self.mixture.part(i, view.scores(looked, kernels))
-                assert part is not None
-                out += part
+                self._add(out, i, view.scores(looked, kernels))
         return out
+
+    def _add(self, total: Floats, view: int, scores: Floats) -> None:
+        part = self.mixture.part(view, scores)
+        assert part is not None
+        total += part
 
     def left_out(self, scores: Floats) -> Floats:
         """Of rows from their left-out scores under all views, ``(views, rows, classes)``."""
@@ -76,7 +94,8 @@ def left_out_views(
 
     ``share`` is the weight that each row has in the views, which are made from the sample; 0 where it is not in it.
     """
-    parts = [likelihood.each_left_out(batch, blended.columns, kernels)]
+    single = likelihood.each_left_out(batch, blended.columns, kernels)
+    parts = [single, single.sum(axis=0, keepdims=True)]
     if blended.views:
         looked = blended.look.see(batch.data, kernels)
         parts += [view.left_out(looked, batch.classes, share, kernels)[None] for view in blended.views]
@@ -86,8 +105,7 @@ def left_out_views(
 def fit_blended(likelihood: TableLikelihood, seen: Seen, order: int, kernels: Kernels) -> tuple[Blended, Floats, Array]:
     """The views, their weights, the left-out scores these were fitted on, and of which of the rows."""
     blended = make_views(likelihood, seen, order, kernels)
-    n_views = len(likelihood.shown) + len(likelihood.blocks) + len(blended.views)
-    rows = few_rows(len(seen.case_weight), n_views * seen.batch.n_classes)
+    rows = few_rows(len(seen.case_weight), blended.n_views * seen.batch.n_classes)
     some = seen if len(rows) == len(seen.case_weight) else seen.take(rows, seen.multiplicity[rows])
     scores = left_out_views(blended, likelihood, some.batch, some.case_weight / some.multiplicity, kernels)
     return replace(blended, mixture=weigh(blended, scores.copy(), some)), scores, rows

@@ -29,9 +29,12 @@ BINS = (6, 10)
 PARENTS = 6
 # The ridge of a view; that of a column grows with the root of their number.
 RIDGE = 4.0
+# Where there are no views past them, columns carry all: their own ridge, and that of all added up, naive Bayes itself.
+_RIDGES_ALONE = 1.0, 0.1
 # A column's family was chosen on the rows that it is then weighed on, so that noise seems to gain a little. The ridge
 # of a column that gains so much (log-loss summed over all rows) is doubled; where it gains less, it grows further.
 _DOUBTFUL = 30.0
+_LEAST_GAIN = 1e-3
 # What a column that tells nothing counts, squared, in comparison with the one that tells most.
 _LEAST_RELEVANCE = 0.02
 
@@ -53,14 +56,17 @@ def make_views(likelihood: TableLikelihood, seen: Seen, order: int, kernels: Ker
             views += tuple(make_waves(*_codes(look), cases, len(rows), _relevance(gain)))
     none, n_classes = np.zeros(0), seen.batch.n_classes
     unweighted = Mixture(none, none, np.zeros((0, n_classes)), np.zeros(n_classes))
-    ridge = np.append(_column_ridge(gain * rows.sum()), np.full(len(likelihood.blocks) + len(views), RIDGE))
+    ridge = _ridges(gain * rows.sum(), len(likelihood.blocks), len(views))
     return Blended(tuple(likelihood.shown), len(likelihood.blocks), look, views, ridge, unweighted)
 
 
-def _column_ridge(gain: Floats) -> Floats:
-    """From what each column alone gains over all rows."""
-    doubt = 1.0 + _DOUBTFUL / np.maximum(gain, 1e-3)
-    return np.asarray(RIDGE * np.sqrt(max(1, len(gain))) * doubt)
+def _ridges(gain: Floats, n_blocks: int, n_views: int) -> Floats:
+    """Of columns, blocks, all of them added up, and views, from what each column alone gains over all rows."""
+    n_columns = max(1, len(gain))
+    of_column, of_sum = (RIDGE, RIDGE) if n_views else _RIDGES_ALONE
+    columns = of_column * np.sqrt(n_columns) * (1.0 + _DOUBTFUL / np.maximum(gain, _LEAST_GAIN))
+    together = of_sum * (1.0 + _DOUBTFUL * n_columns / max(float(np.maximum(gain, 0.0).sum()), _LEAST_GAIN))
+    return np.concatenate([columns, np.full(n_blocks, of_column), [together], np.full(n_views, RIDGE)])
 
 
 def _losses(likelihood: TableLikelihood) -> Floats:
