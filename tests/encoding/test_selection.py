@@ -83,20 +83,19 @@ class TestSelection:
         ],
     )
     def test_keys(self, key: Any, names: list[str]) -> None:
-        assert select_columns({key: "bins"}, TABLE) == dict.fromkeys(names, "bins")
-        assert list(select_columns({key: "bins"}, TABLE)) == names
+        assert select_columns({key: "bins"}, TABLE) == [(names, "bins")]
 
     def test_pairs_may_have_lists(self) -> None:
-        assert select_columns([(["age", "job"], 1), ("x1", 2)], TABLE) == {"age": 1, "x1": 2, "job": 1}
+        assert select_columns([(["age", "job"], 1), ("x1", 2)], TABLE) == [(["age", "job"], 1), (["x1"], 2)]
 
     def test_nothing(self) -> None:
-        assert select_columns({}, TABLE) == {}
+        assert select_columns({}, TABLE) == []
 
     def test_a_name_comes_before_other_readings(self) -> None:
         table = read_table(
             pd.DataFrame([[1, 2, 3]], columns=pd.Index(["numbers", ("a", "b"), "a"], tupleize_cols=False))
         )
-        assert select_columns({"numbers": 1, ("a", "b"): 2}, table) == {"numbers": 1, ("a", "b"): 2}
+        assert select_columns({"numbers": 1, ("a", "b"): 2}, table) == [(["numbers"], 1), ([("a", "b")], 2)]
 
     @pytest.mark.parametrize("key", ["wage", ("age", "wage"), 3])
     def test_names_that_are_not_there(self, key: Any) -> None:
@@ -109,9 +108,27 @@ class TestSelection:
         with pytest.raises(ParameterError, match=r"the pattern '\^z', which no column matches; X has 'age'"):
             select_columns({re.compile("^z"): "bins"}, TABLE)
 
+    def test_the_most_precise_key_has_a_column(self) -> None:
+        settings = {"numbers": 1, re.compile("^x"): 2, "x1": 3, "categories": 4}
+        groups = [(["age"], 1), (["x2"], 2), (["x1"], 3), (["job"], 4)]
+        assert select_columns(settings, TABLE) == groups
+        backwards = dict(reversed(settings.items()))
+        assert select_columns(backwards, TABLE) == groups[::-1]
+        assert select_columns({lambda name, kind: True: 1, ("age", "job"): 2}, TABLE)[0] == (["x1", "x2", "hole"], 1)
+
     def test_columns_meant_twice(self) -> None:
-        words = r"column 'x1' is meant twice in columns: by 'x1' and by the pattern '\^x'; name each column once"
+        words = r"column 'x1' is meant twice in columns: by 'x1' and by \('age', 'x1'\); name each column once"
         with pytest.raises(ParameterError, match=words):
-            select_columns({"x1": "bins", re.compile("^x"): "kernel"}, TABLE)
+            select_columns({"x1": "bins", ("age", "x1"): "kernel"}, TABLE)
+        with pytest.raises(ParameterError, match="column 'x1' is meant twice in columns: by the pattern '1'"):
+            select_columns({re.compile("1"): "bins", re.compile("^x"): "kernel"}, TABLE)
         with pytest.raises(ParameterError, match="column 'age' is meant twice"):
             select_columns({("age", "age"): "bins"}, TABLE)
+
+    def test_keys_that_are_overruled_may_meet(self) -> None:
+        settings = {re.compile("1"): 1, re.compile("^x"): 2, "x1": 3}
+        assert select_columns(settings, TABLE) == [([], 1), (["x2"], 2), (["x1"], 3)]
+
+    def test_keys_that_are_none(self) -> None:
+        with pytest.raises(ParameterError, match=r"columns speaks of \{'age'\}, a set; a key is a name"):
+            select_columns([({"age"}, "bins")], TABLE)

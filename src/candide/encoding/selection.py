@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 from ..exceptions import InputError, ParameterError
@@ -12,6 +12,8 @@ from .typed import Columns, Kind
 
 # Names listed in a message; of wider tables, the first ones.
 _LISTED = 20
+# How precise a key is: where several mean a column, the lowest has it.
+_NAMED, _DESCRIBED, _OF_A_KIND = range(3)
 _KIND_WORDS: dict[Any, Kind] = {"numbers": "number", "categories": "category"}
 
 
@@ -48,46 +50,66 @@ def _listed(names: Iterable[Any]) -> str:
     return ", ".join(each[:_LISTED]) + (f" and {len(each) - _LISTED} more" if len(each) > _LISTED else "")
 
 
-def select_columns(settings: Mapping[Any, Any] | Iterable[tuple[Any, Any]], table: Columns) -> dict[Any, Any]:
-    """The setting of each column that is spoken of, by name.
+def select_columns(
+    settings: Mapping[Any, Any] | Iterable[tuple[Any, Any]], table: Columns
+) -> list[tuple[list[Any], Any]]:
+    """The names of the columns that each key speaks of, with its setting.
 
     A key is the name of a column, a tuple of names, a compiled regular expression that is searched for in names, a
     function of name and kind that says yes or no, or "numbers" or "categories" for all columns of that kind (unless a
-    column has this name). Pairs of keys and settings do as well as a mapping; there, a key may also be a list.
+    column has this name). Pairs of keys and settings do as well as a mapping; there, a key may also be a list. Names
+    come before patterns and functions, and these before kinds: a column belongs to the most precise key that means it.
 
     >>> from candide.encoding.table import read_table
     >>> table = read_table({"age": [31, 58], "x1": [0.5, 1.5], "x2": [2, 1], "job": ["cook", "smith"]})
-    >>> select_columns({"age": "poisson", re.compile(r"^x\\d"): "kernel", "categories": "ignore"}, table)
-    {'age': 'poisson', 'x1': 'kernel', 'x2': 'kernel', 'job': 'ignore'}
+    >>> select_columns({"numbers": "gaussian", re.compile(r"^x\\d"): "kernel", "x2": "poisson"}, table)
+    [(['age'], 'gaussian'), (['x1'], 'kernel'), (['x2'], 'poisson')]
     """
-    claimed: dict[Any, tuple[Any, Any]] = {}
-    for key, setting in settings.items() if isinstance(settings, Mapping) else settings:
-        for name in _meant(key, table):
-            if name in claimed:
-                raise ParameterError(
-                    f"column {name!r} is meant twice in columns: by {_words(claimed[name][0])} and by {_words(key)}; "
-                    "name each column once"
-                )
-            claimed[name] = key, setting
-    return {name: claimed[name][1] for name in table.names if name in claimed}
+    pairs = list(settings.items() if isinstance(settings, Mapping) else settings)
+    claims: dict[Any, list[tuple[int, int]]] = {name: [] for name in table.names}
+    for place, (key, _) in enumerate(pairs):
+        rank, names = _meant(key, table)
+        for name in names:
+            claims[name].append((rank, place))
+    groups: list[list[Any]] = [[] for _ in pairs]
+    for name, claimed in claims.items():
+        if claimed:
+            groups[_most_precise(name, sorted(claimed), pairs)].append(name)
+    return [(group, setting) for group, (_, setting) in zip(groups, pairs, strict=True)]
 
 
-def _meant(key: Any, table: Columns) -> list[Any]:
-    """The names of the columns that a key speaks of."""
+def _most_precise(name: Any, claimed: list[tuple[int, int]], pairs: list[tuple[Any, Any]]) -> int:
+    """The place of the key that a column belongs to, of those that mean it, the most precise first."""
+    (rank, place), others = claimed[0], claimed[1:]
+    if others and others[0][0] == rank:
+        first, second = (_words(pairs[at][0]) for at in (place, others[0][1]))
+        raise ParameterError(
+            f"column {name!r} is meant twice in columns: by {first} and by {second}; name each column once"
+        )
+    return place
+
+
+def _meant(key: Any, table: Columns) -> tuple[int, list[Any]]:
+    """How precise a key is, the lower the more, and the names of the columns that it speaks of."""
     names = table.names
     if isinstance(key, list):
-        return [_existing(name, names) for name in key]
+        return _NAMED, [_existing(name, names) for name in key]
+    if not isinstance(key, Hashable):
+        raise ParameterError(
+            f"columns speaks of {key!r}, a {type(key).__name__}; a key is a name, a tuple of names, a pattern, a "
+            "function, 'numbers' or 'categories'"
+        )
     if key in names:
-        return [key]
+        return _NAMED, [key]
     if isinstance(key, tuple):
-        return [_existing(name, names) for name in key]
+        return _NAMED, [_existing(name, names) for name in key]
     if isinstance(key, re.Pattern):
-        return _matching(key, names)
+        return _DESCRIBED, _matching(key, names)
     if callable(key):
-        return _accepted(key, table)
+        return _DESCRIBED, _accepted(key, table)
     if key in _KIND_WORDS:
-        return _accepted(lambda _, kind: kind == _KIND_WORDS[key], table)
-    return [_existing(key, names)]
+        return _OF_A_KIND, _accepted(lambda _, kind: kind == _KIND_WORDS[key], table)
+    return _NAMED, [_existing(key, names)]
 
 
 def _existing(name: Any, names: tuple[Any, ...]) -> Any:

@@ -14,15 +14,13 @@ from ..encoding.dates import has_parts, moments
 from ..encoding.selection import select_columns
 from ..encoding.table import Column, Columns, Kind, read_table
 from ..exceptions import InputError, ParameterError
+from ..families.columns.options import OPTIONS, check_options
 from ..families.table import Block, Wanted
 from ..kernels.data import Array
 from .blocks import BLOCKS, block_family, is_block
 
 # What a column may be asked to be modelled by.
-COLUMN_FAMILIES = (
-    "auto", "gaussian", "student", "lognormal", "power", "kernel", "bins", "poisson", "bernoulli", "categorical",
-    "ignore",
-)  # fmt: skip
+COLUMN_FAMILIES = ("auto", *OPTIONS, "ignore")
 # Families of values that are names, be they numbers.
 _NAMES = ("categorical", "bernoulli")
 
@@ -148,29 +146,37 @@ def _filling(column: Column, guess: Array | None) -> Filling | None:
 
 def _asked(columns: Any, data: Columns) -> list[tuple[list[Any], Any]]:
     """Names of columns with what is asked of them, as the user grouped them."""
-    if isinstance(columns, str) or not isinstance(columns, (Mapping, list)):
+    if not isinstance(columns, (Mapping, list)):
         columns = [(list(data.names), columns)]
     pairs = list(columns.items() if isinstance(columns, Mapping) else columns)
-    select_columns(pairs, data)  # refuses unknown columns, and those meant twice
-    return [(list(select_columns([(key, setting)], data)), setting) for key, setting in pairs]
+    odd = [pair for pair in pairs if not isinstance(pair, (tuple, list)) or len(pair) != 2]
+    if odd:
+        raise ParameterError(
+            f"columns is a list that holds {odd[0]!r}; it must hold pairs such as ('age', 'gaussian'), or be a dict "
+            "such as {'age': 'gaussian'}, or one family for all columns"
+        )
+    return select_columns(pairs, data)
 
 
 def _wanted(asked: list[tuple[list[Any], Any]], names: tuple[Any, ...]) -> tuple[Wanted, ...]:
     """What is asked of each column by itself."""
-    found = {name: _one(setting) for group, setting in asked if not is_block(setting) for name in group}
+    singles = ((group, setting) for group, setting in asked if not is_block(setting))
+    found = {name: wanted for group, setting in singles for name, wanted in _each(group, setting).items()}
     return tuple(found.get(name, Wanted()) for name in names)
 
 
-def _one(setting: Any) -> Wanted:
+def _each(group: list[Any], setting: Any) -> dict[Any, Wanted]:
+    """The columns of a group, modelled one by one; a setting of no column is checked too."""
     family, options = setting if isinstance(setting, tuple) and len(setting) == 2 else (setting, {})
     if not isinstance(family, str) or family not in COLUMN_FAMILIES or not isinstance(options, Mapping):
         raise ParameterError(
-            f"columns asks for {setting!r}; it must be one of {', '.join(COLUMN_FAMILIES)}, for a list of columns "
-            f"together {' or '.join(BLOCKS)}, a family of candide.families, or a pair of a name and a dict of options"
+            f"columns asks for {setting!r}; it must be one of {', '.join(COLUMN_FAMILIES)}, for a tuple of columns "
+            f"together {' or '.join(BLOCKS)}, a family of candide.families, or a tuple of a name and a dict of options"
         )
-    return Wanted(family, tuple(options.items()))
+    check_options(f"column {group[0]!r}" if group else "columns", family, options)
+    return dict.fromkeys(group, Wanted(family, tuple(options.items())))
 
 
 def _blocks(asked: list[tuple[list[Any], Any]], names: tuple[Any, ...]) -> tuple[Block, ...]:
-    groups = [(group, setting) for group, setting in asked if is_block(setting)]
-    return tuple(Block(tuple(map(names.index, group)), block_family(setting, len(group))) for group, setting in groups)
+    groups = [(group, setting) for group, setting in asked if group and is_block(setting)]
+    return tuple(Block(tuple(map(names.index, group)), block_family(setting, group)) for group, setting in groups)

@@ -31,11 +31,13 @@ class NaiveBayes(BaseNB):
 
     Parameters
     ----------
-    columns : "auto", a family, or a dict, default "auto"
-        How columns are modelled: a family for all, or a dict from names, lists of names, regular expressions
-        (``re.compile``), callables ``(name, kind)`` or "numbers" and "categories" to families; columns that it leaves
-        out are "auto". Families: "gaussian", "student", "lognormal", "power", "kernel", "bins", "poisson", "bernoulli",
-        "categorical", "ignore"; for a list of columns together "multinomial" and "multivariate_normal". A tuple
+    columns : "auto", a family, a dict or a list of pairs, default "auto"
+        How columns are modelled: a family for all, or a dict from names, tuples of names, regular expressions
+        (``re.compile``), callables ``(name, kind)`` or "numbers" and "categories" to families. Names come before
+        patterns and callables, and these before kinds: ``{"numbers": "gaussian", "age": "kernel"}``. Columns that it
+        leaves out are "auto". A list of pairs does as well, and there a list of names too. Families: "gaussian",
+        "student", "lognormal", "power", "kernel", "bins", "poisson", "bernoulli", "categorical", "ignore", for each
+        column by itself; "multinomial" and "multivariate_normal" for those of a key together. A tuple
         ``("bins", {"method": "mdlp"})`` gives options.
     alpha : float, optional
         Pseudo-count of every category; by default chosen by leave-one-out, column by column.
@@ -130,8 +132,8 @@ class NaiveBayes(BaseNB):
             as a whole.
         """
         super().fit(*find_label(X, y), sample_weight)
-        # What looks at rows again is fitted now, so that predicting only predicts.
-        _ = self._model.blend
+        # Models are chosen and what looks at rows again is fitted now, so that predicting only predicts.
+        _ = self._model.blend, self._model.family
         return self
 
     @all_or_nothing
@@ -188,12 +190,13 @@ class NaiveBayes(BaseNB):
     _schema: Schema
 
     def _read(self, X: Any, reset: bool = False) -> Columns:
+        absent = choice(self.absent, "absent", ("error", "missing"))
         if reset:
             self._schema, data = Schema.of(X, self.columns)
             self._schema.describe(self)
             return data
         known = self._fitted().state.statistics.kinds
-        return self._schema.read(X, known, absent=choice(self.absent, "absent", ("error", "missing")))
+        return self._schema.read(X, known, absent)
 
     def _column_names(self) -> Array:
         return np.array([str(name) for name in self._schema.names], dtype=object)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -107,8 +108,9 @@ class TableFamily(Plain):
             if reason and not self._tells_by_absence(statistics, j):
                 return Choice(None, reason, {})
             return self._best(statistics, j, log_prior)
-        parts = self._parts(statistics, j)
-        model = named_column(wanted.family, **parts, name=self.names[j], **dict(wanted.options))
+        # An option of a column comes before a setting of the table.
+        parts = self._parts(statistics, j) | dict(wanted.options)
+        model = named_column(wanted.family, **parts, name=self.names[j])
         return Choice(model, "by request", {wanted.family: model.class_loss(log_prior)})
 
     def _tells_by_absence(self, statistics: TableStatistics, j: int) -> bool:
@@ -161,7 +163,10 @@ class TableFamily(Plain):
         return replace(self, alpha=float(np.max(alpha)), choices=None, source=None)
 
     def wary(self) -> TableFamily:
-        return self if self.unseen == "smooth" else replace(self, unseen="smooth", choices=None, source=None)
+        wanted = tuple(want._replace(options=tuple(_but_unseen(want))) for want in self.wanted)
+        if self.unseen == "smooth" and wanted == self.wanted:
+            return self
+        return replace(self, unseen="smooth", wanted=wanted, choices=None, source=None)
 
     def intervals(self, statistics: Any, level: float) -> Any:
         raise ParameterError("a table with models chosen by the data has no intervals; use a classifier of one family")
@@ -184,6 +189,10 @@ class TableFamily(Plain):
         return own + sum(
             block.family.n_parameters(part) for block, part in zip(made.family.blocks, statistics.blocks, strict=True)
         )
+
+
+def _but_unseen(wanted: Wanted) -> Iterator[tuple[str, Any]]:
+    return ((option, value) for option, value in wanted.options if option != "unseen")
 
 
 def block_data(data: Columns, block: Block) -> Dense:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -21,19 +20,17 @@ from .discretise import mdlp, modl, proportional
 from .holes import with_holes
 from .kernel_density import WIDTHS, kernels
 from .normal_column import gaussian, lognormal, power, student
+from .options import OPTIONS, check_options
 from .parametric import ParametricColumn
 from .poisson_column import poisson
-from .stretches import Categories, Numbers, Seen, equal_frequency, occupied, seen_of
+from .stretches import Categories, Numbers, Seen, equal_frequency, may_be_whole, occupied, seen_of
 
 SUPERVISED: dict[str, Callable[[Cells], Array]] = {"mdlp": mdlp, "modl": modl}
-METHODS = ("frequency", "proportional", *SUPERVISED)
 
 
 def _bins(
     seen: Numbers, holes: bool, method: str = "frequency", n_bins: int | None = None, strength: float | None = None
 ) -> Sequence[ColumnModel]:
-    if method not in METHODS:
-        raise ParameterError(f"method={method!r} makes no bins; choose one of {', '.join(map(repr, METHODS))}")
     strengths = STRENGTHS if strength is None else (strength,)
     if method in SUPERVISED:
         return [supervised_bins(seen, SUPERVISED[method], a, holes) for a in strengths]
@@ -64,7 +61,6 @@ _OF_NUMBERS: dict[str, Callable[..., Sequence[ColumnModel]]] = {
     "poisson": partial(_distribution, poisson),
     **{make.__name__: partial(_distribution, make) for make in (gaussian, student, lognormal, power)},
 }
-FAMILIES = (*_OF_NUMBERS, "categorical", "bernoulli")
 
 
 def named_column(
@@ -105,32 +101,39 @@ def named_column(
 def _maker(
     family: str, seen: Seen, name: Any, alpha: float | None, unseen: Unseen, options: dict[str, Any]
 ) -> Callable[[Any, bool], Sequence[ColumnModel]]:
-    if family not in FAMILIES:
-        raise ParameterError(f"column {name!r}: {family!r} is no family; choose one of {', '.join(FAMILIES)}")
-    if family in ("categorical", "bernoulli"):
-        _refuse_options(family, name, options, ("alpha", "unseen"), set())
+    if family not in OPTIONS:
+        raise ParameterError(f"column {name!r}: {family!r} is no family; choose one of {', '.join(OPTIONS)}")
+    check_options(f"column {name!r}", family, options)
+    if family not in _OF_NUMBERS:
         return partial(_named_values, family, name, alpha, unseen)
     if isinstance(seen, Categories):
         raise ParameterError(
-            f"column {name!r} holds categories, and {family!r} needs numbers; choose 'categorical', or pass numbers"
+            f"column {name!r} holds categories, and {family!r} needs numbers; pass columns={{'numbers': {family!r}}} "
+            f"to have it for all numbers, or columns={{{name!r}: 'categorical'}}"
         )
-    make = _OF_NUMBERS[family]
-    if isinstance(make, partial) and not np.isfinite(seen.moments.scatter).all():
-        raise ParameterError(
-            f"column {name!r} holds numbers whose squares overflow, and {family!r} needs them below about 1e150; "
+    lack = _lack(family, seen)
+    if lack:
+        raise ParameterError(f"column {name!r} {lack}")
+    return partial(_OF_NUMBERS[family], **options)
+
+
+def _lack(family: str, numbers: Numbers) -> str:
+    """What makes a family impossible for a column, and what to do; empty if nothing does."""
+    cells = occupied(numbers.cells)
+    low = float(cells.low[0])
+    if isinstance(_OF_NUMBERS[family], partial) and not np.isfinite(numbers.moments.scatter).all():
+        return (
+            f"holds numbers whose squares overflow, and {family!r} needs them below about 1e150; "
             "choose 'kernel' or 'bins', or rescale the column"
         )
-    inner = make.args[0] if isinstance(make, partial) else make
-    allowed = tuple(signature(inner).parameters)[2 if inner is make else 1 :]
-    _refuse_options(family, name, options, allowed, set(allowed))
-    return partial(make, **options)
-
-
-def _refuse_options(family: str, name: Any, options: dict[str, Any], shown: tuple[str, ...], allowed: set[str]) -> None:
-    odd = [option for option in options if option not in allowed]
-    if odd:
-        has = f"has {', '.join(shown)}" if shown else "has none"
-        raise ParameterError(f"column {name!r}: {family!r} has no option {odd[0]!r}; it {has}")
+    if family == "lognormal" and low <= 0 and len(numbers.cells.low):
+        return f"goes down to {low:g}, and 'lognormal' needs numbers above 0; choose 'power' or 'kernel'"
+    if family == "poisson" and low < 0:
+        return f"goes down to {low:g}, and 'poisson' needs whole numbers from 0 on; choose 'bins' or 'gaussian'"
+    if family == "poisson" and not may_be_whole(cells).all():
+        odd = float(cells.low[may_be_whole(cells).argmin()])
+        return f"holds decimals (near {odd:g}), and 'poisson' needs whole numbers from 0 on; choose 'kernel' or 'bins'"
+    return ""
 
 
 def _named_values(

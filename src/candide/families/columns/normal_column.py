@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...exceptions import ParameterError
 from ...statistics import Moments
 from ..gaussian import Gaussian
 from .changes import BoxCox, Change, Same, best_power, moments_of
@@ -45,11 +44,6 @@ def lognormal(numbers: Numbers, var_smoothing: float = 1e-9) -> ParametricColumn
     >>> lognormal(Numbers(Cells(x, x, count), moments_of(x, count), np.zeros(1))).describe()
     'mean 1 … 1'
     """
-    low = float(occupied(numbers.cells).low[0])
-    if len(numbers.cells.low) and low <= 0:
-        raise ParameterError(
-            f"a lognormal column needs numbers above 0, and this one goes down to {low:g}; choose 'power' or 'kernel'"
-        )
     return _normal("lognormal", numbers, Gaussian(var_smoothing=var_smoothing), BoxCox(0.0))
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from ...exceptions import ParameterError
 from ...priors import Gamma
 from ..poisson import Poisson
 from .changes import Same
 from .parametric import ParametricColumn, known_moments
-from .stretches import Numbers, occupied
+from .stretches import Numbers
 
 # The rate of all classes together counts for half a row of each.
 _BELIEVED_ROWS = 0.5
@@ -23,9 +22,6 @@ def poisson(numbers: Numbers) -> ParametricColumn:
     >>> poisson(Numbers(Cells(x, x, count), moments_of(x, count), np.zeros(2))).describe()
     'rate 0.292 … 1.7'
     """
-    low = float(occupied(numbers.cells).low[0])
-    if low < 0:
-        raise ParameterError(f"a poisson column needs counts, and this one goes down to {low:g}; choose 'bins'")
     moments = known_moments(numbers)
     weight, mean, _ = (float(part[0]) for part in moments.pooled())
     rate = (weight * mean + 0.5) / (weight + 1.0)

@@ -104,3 +104,13 @@ def occupied(cells: Cells) -> Cells:
 def are_whole(cells: Cells) -> bool:
     """Whether every cell is a single whole number."""
     return bool((cells.low == cells.high).all() and (cells.low == np.trunc(cells.low)).all())
+
+
+def may_be_whole(cells: Cells) -> Array:
+    """Whether a cell may hold nothing but whole numbers: it is one of them, or has room for two.
+
+    Whole numbers fill no cell that has room for one alone and yet is more than a single number: cells are merged only
+    while more of them are occupied than fit, and such a merger would not make them fewer.
+    """
+    n_whole = np.floor(cells.high) - np.ceil(cells.low) + 1.0
+    return np.asarray(np.where(cells.low == cells.high, n_whole == 1, n_whole >= 2))
