@@ -208,7 +208,7 @@ def set_aside(statistics: TableStatistics, j: int) -> str:
 
 
 def _is_numbering(cells: Cells, variance: float, known: float) -> bool:
-    """Whole numbers of which none comes twice and few are left out, spread evenly: a numbering, or a random part of it."""
+    """Whole numbers, none of them twice and few left out, spread evenly: a numbering, or a random part of it."""
     # Far apart: the difference of the ends may overflow.
     if known <= 20 or max(abs(cells.low[0]), abs(cells.high[-1])) > 2.0**53:
         return False
