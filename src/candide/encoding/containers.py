@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime, time, timedelta
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..exceptions import InputError
 from ..kernels.data import Array
-from .columns import as_array, as_frame, is_missing, is_sparse, two_dimensional
-from .labels import NUMBERS
+from .columns import as_array, as_frame, is_sparse, two_dimensional
+from .examples import first_known, like
 
 
 class Filling(NamedTuple):
@@ -76,7 +75,7 @@ def filled(X: Any, fillings: Mapping[Any, Filling]) -> Any:
 
     >>> hole = np.array([False, True])
     >>> filled({"age": [31.0, None], "job": ["cook", "smith"]}, {"age": Filling(hole, np.array([40.0, 44.0]))})
-    {'age': array([31., 44.]), 'job': ['cook', 'smith']}
+    {'age': [31.0, 44.0], 'job': ['cook', 'smith']}
     """
     if is_sparse(X):
         return _filled_matrix(X, fillings)
@@ -84,33 +83,51 @@ def filled(X: Any, fillings: Mapping[Any, Filling]) -> Any:
         return {name: _filled_values(values, fillings.get(name)) for name, values in X.items()}
     frame = as_frame(X)
     if frame is None:
-        values = two_dimensional(X)
-        columns = [_filled_values(values[:, j], fillings.get(j)) for j in range(values.shape[1])]
-        return np.column_stack(columns)
-    import narwhals.stable.v2 as nw
-
-    new = [
-        nw.new_series(name, _filled_cells(frame.get_column(name).to_list(), filling), backend=frame.implementation)
-        for name, filling in fillings.items()
-    ]
-    out = frame.with_columns(*new).to_native() if new else frame.to_native()
-    if new and hasattr(out, "set_index"):
-        out.index = X.index  # pandas
-    return out
+        return _filled_array(two_dimensional(X), fillings)
+    new = [_filled_series(frame.get_column(name), filling) for name, filling in fillings.items()]
+    return frame.with_columns(*new).to_native() if new else X
 
 
 def _filled_values(values: Any, filling: Filling | None) -> Any:
+    """One column of a dict: a series, an array or a list."""
+    import narwhals.stable.v2 as nw
+
     if filling is None:
         return values
+    if nw.dependencies.is_into_series(values):
+        return _filled_series(nw.from_native(values, series_only=True), filling).to_native()
     array = as_array(values, "a column")
-    if array.dtype.kind in "mM":
-        return np.array(_filled_cells(array.astype(f"{array.dtype.kind}8[us]").tolist(), filling))
-    cells = _filled_cells(array.tolist(), filling)
-    if all(isinstance(cell, float) for cell in cells):
-        return np.array(cells)
-    out = np.empty(len(cells), dtype=object)
-    out[:] = cells
+    column = _filled_array(array[:, None], {0: filling})[:, 0]
+    return type(values)(column.tolist()) if isinstance(values, (list, tuple)) else column
+
+
+def _filled_array(values: Array, fillings: Mapping[Any, Filling]) -> Array:
+    out = values.copy()
+    for j, filling in fillings.items():
+        cells = values[:, j]
+        known = first_known(cells)
+        out[filling.hole, j] = [like(known, guess) for guess in filling.guess[filling.hole].tolist()]
     return out
+
+
+def _filled_series(series: Any, filling: Filling) -> Any:
+    """Its holes filled, in its own type: the mean of whole numbers is rounded."""
+    places = np.flatnonzero(filling.hole)
+    guesses = [like(first_known(series), guess) for guess in filling.guess[places].tolist()]
+    if series.dtype.is_integer():
+        guesses = [round(guess) for guess in guesses]
+    return _scattered(series, places, guesses)
+
+
+def _scattered(series: Any, places: Array, guesses: list[Any]) -> Any:
+    if not series.implementation.is_pyarrow():
+        return series.scatter(places, guesses)
+    import narwhals.stable.v2 as nw
+
+    # pyarrow puts no durations or categories into a column.
+    cells = dict(enumerate(series.to_list())) | dict(zip(places.tolist(), guesses, strict=True))
+    new = nw.new_series(series.name, list(cells.values()), backend=series.implementation).to_native()
+    return nw.from_native(new.cast(series.to_native().type), series_only=True).alias(series.name)
 
 
 def _filled_matrix(X: Any, fillings: Mapping[Any, Filling]) -> Any:
@@ -120,27 +137,3 @@ def _filled_matrix(X: Any, fillings: Mapping[Any, Filling]) -> Any:
         here = np.flatnonzero((matrix.col == j) & np.isnan(matrix.data))
         matrix.data[here] = filling.guess[matrix.row[here]]
     return matrix.asformat(X.format)
-
-
-def _filled_cells(cells: list[Any], filling: Filling) -> list[Any]:
-    guesses = filling.guess.tolist()
-    known = next((cell for cell in cells if not is_missing(cell)), None)
-    if isinstance(known, NUMBERS) and not isinstance(known, (bool, np.bool_)) and filling.guess.dtype.kind == "f":
-        cells = [np.nan if is_missing(cell) else float(cell) for cell in cells]
-    pairs = zip(cells, filling.hole.tolist(), guesses, strict=True)
-    return [_like(known, guess) if hole else cell for cell, hole, guess in pairs]
-
-
-def _like(known: Any, guess: Any) -> Any:
-    """A number as the kind of thing that it stands for."""
-    if not isinstance(guess, (int, float)):
-        return guess
-    if isinstance(known, (bool, np.bool_)):
-        return guess >= 0.5
-    if isinstance(known, datetime):
-        return datetime(1970, 1, 1, tzinfo=known.tzinfo) + timedelta(days=guess)
-    if isinstance(known, date):
-        return date(1970, 1, 1) + timedelta(days=round(guess))
-    if isinstance(known, timedelta):
-        return timedelta(seconds=guess)
-    return (datetime.min + timedelta(seconds=guess)).time() if isinstance(known, time) else guess

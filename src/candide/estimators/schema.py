@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ..encoding.columns import new_frame
 from ..encoding.containers import Filling, filled, library_of, names_of, some_columns, under_names
-from ..encoding.dates import has_parts, moments
+from ..encoding.examples import cells_like, examples_of
+from ..encoding.index import is_whole
 from ..encoding.selection import select_columns
 from ..encoding.table import Column, Columns, Kind, read_table
 from ..exceptions import InputError, ParameterError
@@ -34,7 +35,9 @@ class Schema:
     names: tuple[Any, ...]  # of the columns that were made of them
     wanted: tuple[Wanted, ...]
     blocks: tuple[Block, ...]
-    backend: Any  # of data frames, to answer in kind
+    backend: Any  # of data frames, to answer in kind, as is the rest
+    examples: dict[Any, Any] = field(default_factory=dict)  # by given name or place: a cell of the column's type
+    whole: frozenset[Any] = frozenset()  # made columns that held whole numbers alone
 
     @classmethod
     def of(cls, X: Any, columns: Any) -> tuple[Schema, Columns]:
@@ -48,7 +51,9 @@ class Schema:
             kinds = dict(zip(data.names, data.kinds, strict=True)) | dict.fromkeys(forced, "category")
             data = read_table(X, kinds)
         n_given = data.n_columns if given is None else len(given)
-        return cls(given, n_given, data.names, wanted, _blocks(asked, data.names), backend), data
+        whole = frozenset(column.name for column in data.columns if _is_whole(column))
+        blocks = _blocks(asked, data.names)
+        return cls(given, n_given, data.names, wanted, blocks, backend, examples_of(X), whole), data
 
     def describe(self, estimator: Any) -> None:
         """Sets the attributes that scikit-learn's users expect."""
@@ -111,20 +116,13 @@ class Schema:
     def table(self, columns: list[Array]) -> Any:
         """A table like that of training from the cells of its columns."""
         names = self.given if self.given is not None else tuple(range(self.n_given))
-        made = {name: self._as_date(name, columns[self.names.index(name)]) for name in names}
+        made = {name: cells_like(self.examples.get(name), columns[self.names.index(name)]) for name in names}
         if self.backend is not None:
             return new_frame(made, self.backend)
         if self.given is not None:
             return made
-        alike = all(column.dtype.kind == "f" for column in made.values())
+        alike = all(column.dtype.kind in "bif" for column in made.values())
         return np.column_stack([column if alike else column.astype(object) for column in made.values()])
-
-    def _as_date(self, name: Any, cells: Array) -> Array:
-        named = dict.fromkeys(self.names)
-        if not has_parts(name, named):
-            return cells
-        days = np.asarray(cells, dtype=np.float64)
-        return moments(days if f"{name}.hour" in named else np.round(days))
 
     def filled(self, X: Any, data: Columns, guesses: list[Array | None]) -> Any:
         """The table with its holes filled."""
@@ -136,6 +134,13 @@ class Schema:
         found = {name: _filling(column, guess) for name, column, guess in pairs_of}
         pairs = ((name, found.get(known)) for name, known in zip(own, mine, strict=True))
         return filled(X, {name: filling for name, filling in pairs if filling is not None})
+
+
+def _is_whole(column: Column) -> bool:
+    if column.kind != "number" or column.values.dtype.kind != "f":
+        return column.kind == "number"
+    known = column.values[~np.isnan(column.values)]
+    return is_whole(known[:1024]) and is_whole(known)
 
 
 def _filling(column: Column, guess: Array | None) -> Filling | None:

@@ -9,7 +9,7 @@ import numpy as np
 from ..encoding.selection import find_label
 from ..encoding.table import Columns
 from ..exceptions import MergeError, ParameterError
-from ..families import Family
+from ..families import Batch, Family
 from ..families.table import TableFamily
 from ..kernels.data import Array
 from ..model.plan import ClassPrior, Plan
@@ -17,6 +17,7 @@ from ..model.summary import summary
 from ..model.table import Table
 from .base import BaseNB, all_or_nothing
 from .beliefs import class_prior_of
+from .draws import as_seen
 from .schema import Schema
 from .settings import choice, number
 
@@ -150,6 +151,15 @@ class NaiveBayes(BaseNB):
         super().forget(X, y, sample_weight)
         return self
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows that are predicted right; ``y`` may name the column with the labels, here as in
+        ``leave_one_out``, ``blocked_folds`` and ``log_likelihood``.
+        """
+        return float(super().score(*find_label(X, y), sample_weight))
+
+    def _batch(self, X: Any, y: Any, sample_weight: Any) -> Batch:
+        return super()._batch(*find_label(X, y), sample_weight)
+
     def _family(self, n_features: int) -> Family:
         alpha = None if self.alpha is None else number(self.alpha, "alpha")
         if alpha == 0:
@@ -224,16 +234,24 @@ class NaiveBayes(BaseNB):
     def sample(self, n: int = 1, random_state: Any = None) -> tuple[Any, Array]:
         """Draw ``n`` rows from the model: a table like that of training, and labels.
 
-        Columns are drawn independently given the class, but for those of a block.
+        Columns are drawn independently given the class, but for those of a block. Whole numbers stay whole and within
+        what was seen, booleans, dates and constants what they were. Columns that were set aside otherwise
+        (identifiers) are missing.
         """
-        columns, y = self._draw(n, random_state)
-        return self._schema.table(list(columns)), y
+        drawn, y = self._draw(n, random_state)
+        schema, statistics = self._schema, self._model.state.statistics
+        columns = [
+            as_seen(cells, statistics, j, whole=name in schema.whole, bounded=name in schema.examples)
+            for j, (name, cells) in enumerate(zip(schema.names, drawn, strict=True))
+        ]
+        return schema.table(columns), y
 
     def impute(self, X: Any) -> Any:
         """``X`` with its missing cells filled from p(cell | what is observed in the row).
 
-        The mean of number columns, the most probable category. The table comes back as what it was, with all its
-        columns. A column that nobody observed in training stays empty.
+        The mean of number columns (rounded in those that can hold whole numbers only), the most probable category. The
+        table comes back as what it was, with all its columns and their types. A column that nobody observed in training
+        stays empty.
         """
         model, data, kernels = self._fitted(), self._read(X), self._kernels()
         posterior = model.posterior(data, kernels, logarithm=False)

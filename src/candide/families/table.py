@@ -8,13 +8,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..encoding.dates import has_parts
 from ..encoding.table import Columns, table_of
 from ..exceptions import InputError, ParameterError
 from ..kernels import Kernels
 from ..kernels.data import Data, Dense, Floats
 from ..priors import Estimate
 from ..statistics import CategoryCounts, Moments
-from ..statistics.grid import Grid
+from ..statistics.grid import Cells, Grid
 from ..statistics.table import TableStatistics
 from .base import Batch, Family, Plain, Scores
 from .columns import ColumnModel, candidates_for_categories, candidates_for_numbers, choose, named_column
@@ -216,18 +217,22 @@ def set_aside(statistics: TableStatistics, j: int) -> str:
     cells = statistics.grid.column(place)
     if len(cells.low) < 2 and (cells.low == cells.high).all():
         return "constant"
-    return "an identifier: the rows are numbered" if _is_numbering(statistics, place, known) else ""
-
-
-def _is_numbering(statistics: TableStatistics, place: int, known: float) -> bool:
-    """Whole numbers one after the other: their spread and their scatter say so."""
-    low, high = statistics.grid.column(place).low[0], statistics.grid.column(place).high[-1]
-    # Far apart: the difference of the ends may overflow.
-    apart = max(abs(low), abs(high)) > 2.0**53
-    if known <= 20 or apart or low != np.trunc(low) or abs(high - low - (known - 1)) > 2 + 2e-3 * known:
-        return False
+    if has_parts(statistics.names[j], dict.fromkeys(statistics.names)):
+        return ""  # days come one after the other, and go on like that
     _, _, variance = statistics.moments.only(place).pooled()
-    return bool(abs(variance[0] - (known**2 - 1) / 12) <= 1e-9 * known**2)
+    return "an identifier: the rows are numbered" if _is_numbering(cells, float(variance[0]), known) else ""
+
+
+def _is_numbering(cells: Cells, variance: float, known: float) -> bool:
+    """Whole numbers, none of them twice and few left out, spread evenly: a numbering, or a random part of it."""
+    # Far apart: the difference of the ends may overflow.
+    if known <= 20 or max(abs(cells.low[0]), abs(cells.high[-1])) > 2.0**53:
+        return False
+    first, last = np.ceil(cells.low), np.floor(cells.high)
+    n_whole, size = last - first + 1, last[-1] - first[0] + 1
+    if size > 3 * known or (cells.count.sum(axis=1) > n_whole + 1e-9).any():
+        return False
+    return bool(abs(variance * 12 / (size**2 - 1) - 1) <= 0.1)
 
 
 def _names(data: Columns, kind: str) -> tuple[Any, ...]:

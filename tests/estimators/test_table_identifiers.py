@@ -1,0 +1,53 @@
+"""Columns that number the rows tell nothing about others; days that follow each other may."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from candide import NaiveBayes
+
+N = 300
+RNG = np.random.default_rng(7)
+
+
+def note(column: Any) -> str:
+    """What the summary remarks on a column."""
+    y = np.arange(len(column)) % 2
+    table = NaiveBayes(order=0, evaluate=False).fit({"column": column}, y).summary()
+    return str(table["note"][list(table["column"]).index("column")])
+
+
+NUMBERINGS = {
+    "from 1": np.arange(1, N + 1),
+    "in any order": RNG.permutation(N) + 5000,
+    "a split": RNG.choice(N, N * 7 // 10, replace=False),
+    "half of it": RNG.choice(10_000, 5000, replace=False) + 100_000,
+}
+OTHERS = {
+    "twice each": np.repeat(np.arange(N // 2), 2),
+    "drawn at random": RNG.integers(0, N, N),
+    "far between": RNG.choice(10 * N, N, replace=False),
+    "squares": np.arange(N) ** 2,
+    "halves": np.arange(N) / 2,
+    "measurements": RNG.uniform(0, N, N),
+    "dense in the middle": np.unique(np.round(RNG.normal(0, N / 5, N))),
+    "few rows": np.arange(20),
+}
+
+
+@pytest.mark.parametrize("column", NUMBERINGS.values(), ids=NUMBERINGS)
+def test_numbered_rows_are_set_aside(column: Any) -> None:
+    assert note(column) == "an identifier: the rows are numbered"
+
+
+@pytest.mark.parametrize("column", OTHERS.values(), ids=OTHERS)
+def test_other_whole_numbers_are_not(column: Any) -> None:
+    assert note(column) == ""
+
+
+def test_days_one_after_the_other_are_no_numbering() -> None:
+    assert note(pd.date_range("2024-01-01", periods=N)) == ""
