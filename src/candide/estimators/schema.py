@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -125,15 +125,18 @@ class Schema:
         named = dict.fromkeys(self.names)
         if not has_parts(name, named):
             return cells
-        return moments(cells if f"{name}.hour" in named else np.round(cells))
+        days = np.asarray(cells, dtype=np.float64)
+        return moments(days if f"{name}.hour" in named else np.round(days))
 
     def filled(self, X: Any, data: Columns, guesses: list[Array | None]) -> Any:
         """The table with its holes filled."""
         theirs = names_of(X)
-        mine = theirs if None not in (self.given, theirs) else self.given or range(self.n_given)
-        own = range(self.n_given) if theirs is None else theirs
-        found = {name: _filling(*pair) for name, *pair in zip(self.names, data.columns, guesses, strict=True)}
-        pairs = ((name, found.get(known)) for name, known in zip(own, mine, strict=True))
+        own: Sequence[Any] = range(self.n_given) if theirs is None else theirs
+        known: Sequence[Any] = range(self.n_given) if self.given is None else self.given
+        if theirs is not None and self.given is not None:
+            known = theirs
+        found = dict(zip(self.names, map(_filling, data.columns, guesses), strict=True))
+        pairs = ((name, found.get(column)) for name, column in zip(own, known, strict=True))
         return filled(X, {name: filling for name, filling in pairs if filling is not None})
 
 

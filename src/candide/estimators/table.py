@@ -78,6 +78,7 @@ class NaiveBayes(BaseNB):
     """
 
     _sample_bytes: ClassVar[int] = 1 << 24
+    _schema: Schema
     estimate = None
     parameter_prior = None
 
@@ -202,10 +203,10 @@ class NaiveBayes(BaseNB):
         super()._check_mergeable(other)
         mine, theirs = self._schema, other._schema
         if mine.names != theirs.names:
-            odd = sorted(map(str, set(mine.names) ^ set(theirs.names)))
-            raise MergeError(f"only one of the models has the columns {', '.join(odd)}; give both dates with times, or none")
+            odd = ", ".join(sorted(map(str, set(mine.names) ^ set(theirs.names))))
+            raise MergeError(f"only one of the models has the columns {odd}; give both dates with times, or none")
         if mine.blocks != theirs.blocks:
-            raise MergeError("the models take other columns together, so they counted different things; train both alike")
+            raise MergeError("the models take other columns together, so they counted other things; train both alike")
 
     def summary(self) -> Table:
         """How each column is modelled, what it is worth, and what the views past single columns add.

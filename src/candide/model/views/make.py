@@ -29,8 +29,8 @@ BINS = (6, 10)
 PARENTS = 6
 # The ridge of a view; that of a column grows with the root of their number.
 RIDGE = 4.0
-# A column's family was chosen on the rows that it is then weighed on, so that noise seems to gain a little. The ridge of
-# a column that gains so much (log-loss summed over all rows) is doubled, that of one which gains less grows further.
+# A column's family was chosen on the rows that it is then weighed on, so that noise seems to gain a little. Of a column
+# that gains so much (log-loss summed over all rows) the ridge is doubled; of one that gains less it grows further.
 _DOUBTFUL = 30.0
 # What a column that tells nothing counts, squared, in comparison with the one that tells most.
 _LEAST_RELEVANCE = 0.02
