@@ -12,9 +12,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import candide
 
 MODELS = [getattr(candide, name)() for name in candide.__all__ if name.endswith("NB")]
+# With the blend, and the columns alone.
+TABLES = [candide.NaiveBayes(), candide.NaiveBayes(blend=None, calibrate=None)]
 
 
 def expected_failures(estimator: Any) -> dict[str, str]:
+    if isinstance(estimator, candide.NaiveBayes) and estimator.blend is not None:
+        # The columns alone pass.
+        reason = "views are weighed on rows left out: a row of weight 3 leaves as a whole, of three copies one leaves"
+        return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
     if not estimator.__sklearn_tags__().input_tags.positive_only:
         return {}
     # No classifier of scikit-learn has both, so the check never met the case. Its content is tested below.
@@ -23,7 +29,7 @@ def expected_failures(estimator: Any) -> dict[str, str]:
 
 
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks(MODELS, expected_failed_checks=expected_failures)
+@parametrize_with_checks([*MODELS, *TABLES], expected_failed_checks=expected_failures)
 def test_sklearn_check(estimator: Any, check: Any) -> None:
     check(estimator)
 

@@ -81,6 +81,7 @@ class NaiveBayes(BaseNB):
     """
 
     _sample_bytes: ClassVar[int] = 1 << 24
+    _schema: Schema
     estimate = None
     parameter_prior = None
 

@@ -152,10 +152,23 @@ class TableLikelihood:
 
     def expected(self, data: Columns, posterior: Floats) -> list[Array | None]:
         """What each column's missing cells hold most likely; None for columns that nobody knows."""
-        guesses: list[Array | None] = [None] * len(self.models)
-        for j in self.shown:
-            guesses[j] = self._model(j).expected(posterior)
+        guesses = []
+        for j, model in enumerate(self.models):
+            guesses.append(self._usual(j, posterior) if model is None else model.expected(posterior))
         return guesses
+
+    def _usual(self, j: int, posterior: Floats) -> Array | None:
+        """The same for a column without a model of its own: set aside, or in a block."""
+        kind, place = self.statistics.kinds[j], self.statistics.place(j)
+        observed = self.statistics.observed(j)
+        if not observed.any():
+            return None
+        if kind == "category":
+            share = self.statistics.categories.column(place) / np.maximum(observed, 1e-300)[:, None]
+            return np.asarray(self.statistics.categories.labels[place][(posterior @ share).argmax(axis=1)])
+        mean = self.statistics.moments.mean[:, place]
+        usual = mean[observed.argmax()]
+        return np.asarray(usual + posterior @ np.where(observed > 0, mean - usual, 0.0))
 
     def parameters(self) -> dict[str, Array]:
         parts = [(self._model(j).parameters(), np.array([j])) for j in self.shown]
