@@ -40,9 +40,10 @@ def candidates(rows: Rows, **options: Any) -> list[Any]:
     if rows.labels is not None:
         return candidates_for_categories(**rows.parts(), **options)
     models: list[Any] = list(candidates_for_numbers(**rows.parts(), **options))
-    positive = bool(np.nanmin(rows.values) > 0)
+    known = rows.values[~np.isnan(rows.values)]
+    fits = {"lognormal": (known > 0).all(), "poisson": ((known >= 0) & (known == np.trunc(known))).all()}
     for family, settings in NAMED:
-        if positive or family != "lognormal":
+        if fits.get(family, True):
             models += [
                 named_column(family, **rows.parts(), treat_missing=treat, **settings)
                 for treat in ("ignore", "category")
