@@ -225,7 +225,7 @@ def look_up(data: Dense, lookups: tuple[Lookup, ...], kernels: Kernels) -> Dense
 
 def _look_up_column(column: Array, name: str, lookup: Lookup, kernels: Kernels) -> Array:
     known, index, positions = distinct_values(column, name, kernels)
-    _same_kind(index.labels, lookup.labels, name)
+    same_kind(index.labels, lookup.labels, name)
     places = index.positions_in(Index(lookup.labels))
     place = np.array([lookup.slot(*pair) for pair in zip(index.labels.tolist(), places, strict=True)], dtype=np.int64)
     codes = np.full(len(column), -1, dtype=np.int64)
@@ -233,11 +233,15 @@ def _look_up_column(column: Array, name: str, lookup: Lookup, kernels: Kernels) 
     return codes
 
 
-def _same_kind(asked: Array, learned: Array, name: str) -> None:
-    """'1' is not 1: a column that comes in another type than it was learned in is all unseen, most likely by a slip."""
+def same_kind(asked: Array, learned: Array, name: str) -> bool:
+    """'1' is not 1: a column that comes in another type than it was learned in is all unseen, most likely by a slip,
+    which is worth a warning.
+    """
     kinds = [{kind_of(label) for label in labels.tolist()} for labels in (asked, learned)]
-    if all(kinds) and not kinds[0] & kinds[1]:
-        warn(
-            f"{name} holds values such as {asked.tolist()[0]!r}, but was learned with values such as "
-            f"{learned.tolist()[0]!r}, so none of them is known; pass the type that was learned"
-        )
+    if not all(kinds) or kinds[0] & kinds[1]:
+        return True
+    warn(
+        f"{name} holds values such as {asked.tolist()[0]!r}, but was learned with values such as "
+        f"{learned.tolist()[0]!r}, so none of them is known; pass the type that was learned"
+    )
+    return False

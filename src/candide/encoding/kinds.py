@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..exceptions import InputError
 from ..kernels import default as default_kernels
 from ..kernels.data import Array
 from .categories import distinct_values
@@ -27,6 +28,8 @@ def columns_of(name: Any, cells: Cells, kinds: Mapping[Any, Kind]) -> list[Colum
         cells = unboxed(cells, name, numbers=kind != "category")
     if has_parts(name, kinds) and _is_empty(cells):
         cells = np.full(_n_rows(cells), "NaT", dtype="datetime64[s]")  # no date may come in any type
+    if has_parts(name, kinds) and kind == "number" and isinstance(cells, Labelled):
+        _refuse_texts(name, cells)
     if not isinstance(cells, Labelled) and cells.dtype.kind == "M" and kind != "category":
         return [column_of(part, values, kinds.get(part)) for part, values in date_parts(name, cells, kinds)]
     return [column_of(name, cells, kind)]
@@ -46,6 +49,16 @@ def column_of(name: Any, cells: Cells, kind: Kind | None) -> Column:
     if free and not cells.declared:
         refuse_few_texts(cells, name)
     return category(name, cells)
+
+
+def _refuse_texts(name: Any, cells: Labelled) -> None:
+    """Where there were dates."""
+    texts = [label for label in cells.labels if isinstance(label, str)]
+    if texts:
+        raise InputError(
+            f"column {name!r} held dates when it was learned, and now holds texts such as {texts[0]!r}; parse them "
+            "first, with pandas.to_datetime or the like"
+        )
 
 
 def _n_rows(cells: Cells) -> int:

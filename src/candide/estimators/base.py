@@ -168,7 +168,7 @@ class BaseNB(Desk, Answers, ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
     def _summarize(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Plan, State]:
         kernels = self._kernels()
-        data = self._read(X, reset=reset)
+        data = self._read_to_learn(X, reset)
         classes, positions = self._labels(y, data.n_rows, kernels)
         weight = read_weights(sample_weight, data.n_rows)
         plan = self._plan(data.n_columns, first=reset)

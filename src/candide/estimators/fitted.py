@@ -30,6 +30,10 @@ class Fitted(ABC):
     def _read(self, X: Any, reset: bool = False) -> Any:
         """Encoded rows; checks the number and names of the columns, or with ``reset`` takes them as new."""
 
+    def _read_to_learn(self, X: Any, reset: bool) -> Any:
+        """Encoded rows that may hold what nobody has seen."""
+        return self._read(X, reset=reset)
+
     @abstractmethod
     def _batch(self, X: Any, y: Any, sample_weight: Any) -> Batch:
         """Rows with labels that the model knows."""

@@ -13,11 +13,13 @@ from ..encoding.containers import Filling, filled, library_of, names_of, some_co
 from ..encoding.examples import cells_like, examples_of
 from ..encoding.index import is_whole
 from ..encoding.selection import select_columns
+from ..encoding.strangers import remark_strangers
 from ..encoding.table import Column, Columns, Kind, read_table
 from ..exceptions import InputError, ParameterError
 from ..families.columns.options import OPTIONS, check_options
 from ..families.table import Block, Wanted
 from ..kernels.data import Array
+from ..statistics.table import TableStatistics
 from .blocks import BLOCKS, block_family, is_block
 
 # What a column may be asked to be modelled by.
@@ -112,6 +114,13 @@ class Schema:
         found, nothing = {column.name: column for column in data.columns}, np.full(data.n_rows, np.nan)
         columns = (found.get(name, Column(name, "missing", nothing)) for name in self.names)
         return Columns(tuple(columns), data.n_rows)
+
+    def remark_strangers(self, data: Columns, statistics: TableStatistics) -> None:
+        """Warns of columns of which nothing is known. Parts of dates go on to what was not seen yet."""
+        given = set(range(self.n_given) if self.given is None else self.given)
+        for j, column in enumerate(data.columns):
+            if column.kind == statistics.kinds[j] == "category" and column.name in given:
+                remark_strangers(column, statistics.categories.labels[statistics.place(j)])
 
     def table(self, columns: list[Array]) -> Any:
         """A table like that of training from the cells of its columns."""

@@ -201,6 +201,12 @@ class NaiveBayes(BaseNB):
     _schema: Schema
 
     def _read(self, X: Any, reset: bool = False) -> Columns:
+        data = self._read_to_learn(X, reset)
+        if not reset:
+            self._schema.remark_strangers(data, self._model.state.statistics)
+        return data
+
+    def _read_to_learn(self, X: Any, reset: bool) -> Columns:
         absent = choice(self.absent, "absent", ("error", "missing"))
         if reset:
             self._schema, data = Schema.of(X, self.columns)

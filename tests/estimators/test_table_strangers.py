@@ -1,0 +1,67 @@
+"""Columns that come in another form than they were learned in."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from candide import NaiveBayes
+from candide.exceptions import InputError
+
+RNG = np.random.default_rng(11)
+N = 40
+Y = RNG.integers(0, 2, N)
+X = pd.DataFrame(
+    {
+        "city": RNG.choice(["Rome", "Paris"], N),
+        "when": pd.date_range("2024-01-01", periods=N),
+        "age": RNG.normal(size=N),
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def model() -> NaiveBayes:
+    return NaiveBayes(order=0, evaluate=False).fit(X, Y)
+
+
+def test_numbers_where_texts_were_learned(model: NaiveBayes) -> None:
+    with pytest.warns(UserWarning, match="'city' holds values such as 3, but was learned with values such as 'Paris'"):
+        model.predict(X.head(1).assign(city=3))
+
+
+def test_texts_written_otherwise(model: NaiveBayes) -> None:
+    with pytest.warns(UserWarning, match="'city' holds values such as 'rome'.*check how they are written"):
+        model.predict_proba(X.assign(city="rome"))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        X.head(1).assign(city="Oslo"),  # a new one now and then
+        X.assign(city=["Oslo"] * (N - 1) + ["Rome"]),
+        X.assign(city=[None] * N),
+        X.assign(when=X["when"] + pd.Timedelta(days=180)),
+    ],
+    ids=["one row", "some", "missing", "later months"],
+)
+def test_what_may_happen_goes_without_a_word(model: NaiveBayes, rows: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(rows)
+
+
+def test_learning_new_categories_goes_without_a_word() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = NaiveBayes(order=0, evaluate=False).fit(X, Y).partial_fit(X.assign(city="Oslo"), Y)
+    assert model.predict(X.assign(city="Oslo")).shape == (N,)
+
+
+def test_texts_where_dates_were_learned(model: NaiveBayes) -> None:
+    with pytest.raises(InputError, match=r"'when' held dates .* texts such as '2024-01-01'; parse them .*to_datetime"):
+        model.predict(X.assign(when=X["when"].dt.strftime("%Y-%m-%d")))
