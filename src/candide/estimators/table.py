@@ -198,8 +198,6 @@ class NaiveBayes(BaseNB):
 
     # Reading.
 
-    _schema: Schema
-
     def _read(self, X: Any, reset: bool = False) -> Columns:
         data = self._read_to_learn(X, reset)
         if not reset:
