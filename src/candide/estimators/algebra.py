@@ -18,7 +18,8 @@ def merge(models: Iterable[Model]) -> Model:
     """One model that has learned what all the given ones have, which stay as they are.
 
     The result does not depend on the order, nor on which rows were learned where (for means and variances: to
-    rounding). Parameters are those of the first model.
+    rounding). Parameters are those of the first model; models that counted different things (``binarize``, ``columns``
+    that are categories in one and numbers in the other, or taken together) are refused.
 
     >>> from candide import BernoulliNB, merge
     >>> monday = BernoulliNB().fit([[1, 0]], ["spam"])

@@ -8,13 +8,14 @@ import numpy as np
 
 from ..encoding.selection import find_label
 from ..encoding.table import Columns
-from ..exceptions import MergeError, ParameterError
+from ..exceptions import InputError, MergeError, ParameterError
 from ..families import Batch, Family
 from ..families.table import TableFamily
 from ..kernels.data import Array
 from ..model.plan import ClassPrior, Plan
 from ..model.summary import summary
 from ..model.table import Table
+from ..statistics.table import join_kinds
 from .base import BaseNB, all_or_nothing
 from .beliefs import class_prior_of
 from .draws import as_seen
@@ -227,6 +228,11 @@ class NaiveBayes(BaseNB):
             raise MergeError(f"only one of the models has the columns {listed}; give both dates with times, or none")
         if mine.blocks != theirs.blocks:
             raise MergeError("the models take different columns together, so their counts differ; train both alike")
+        kinds = [model._model.state.statistics.kinds for model in (self, other)]
+        try:
+            join_kinds(mine.names, *kinds)
+        except InputError as error:
+            raise MergeError(f"the models counted different things: {error}") from None
 
     def summary(self) -> Table:
         """How each column is modelled, what it is worth, and what the views past single columns add.

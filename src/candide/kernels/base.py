@@ -136,6 +136,9 @@ class PairTable(NamedTuple):
     rows: Floats  # (classes,)
     spare: Floats  # (columns,) pseudo-counts of a column's codes in all, ½ each
 
+    def __reduce__(self) -> Any:
+        return _stored_pairs, (packed(self.joint), self.rows, self.spare)
+
 
 class TripleTable(NamedTuple):
     """Weights of rows by the slots of two columns together, and by those of a third."""
@@ -143,6 +146,23 @@ class TripleTable(NamedTuple):
     singles: PairTable
     columns: Positions  # (pairs, 2) which two columns a pair joins
     joint: Floats  # (classes, joint slots, slots)
+
+    def __reduce__(self) -> Any:
+        return _stored_triples, (self.singles, self.columns, packed(self.joint))
+
+
+def packed(counts: Floats) -> Array:
+    """Counts in the smallest type that holds them exactly, for storing."""
+    small = (counts.astype(kind) for kind in (np.uint8, np.uint16) if counts.max(initial=0.0) <= np.iinfo(kind).max)
+    return next((part for part in small if (part == counts).all()), counts)
+
+
+def _stored_pairs(joint: Array, rows: Floats, spare: Floats) -> PairTable:
+    return PairTable(joint.astype(np.float64, copy=False), rows, spare)
+
+
+def _stored_triples(singles: PairTable, columns: Positions, joint: Array) -> TripleTable:
+    return TripleTable(singles, columns, joint.astype(np.float64, copy=False))
 
 
 def room_for(n_classes: int) -> int:

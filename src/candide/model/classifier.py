@@ -158,7 +158,11 @@ class Classifier:
     def without_sample(self, *, evaluate: bool) -> Classifier:
         """Without training rows; what needs them is made before they go."""
         made = self.report if evaluate else None
-        return Classifier(self.plan, replace(self.state, sample=None), self.blend, made)
+        # Views that no weight was found for are weighed again only with rows.
+        blend = self.blend
+        if blend is not None and blend.views is not None:
+            blend = replace(blend, views=blend.views.without_idle())
+        return Classifier(self.plan, replace(self.state, sample=None), blend, made)
 
     def with_class_prior(self, prior: Floats) -> Classifier:
         """For rows among which the classes have other shares than in training.

@@ -53,6 +53,13 @@ class Blended:
         """Of all kinds."""
         return self.n_single + 1 + len(self.views)
 
+    def without_idle(self) -> Blended:
+        """Without views past single columns that have no weight."""
+        past = self.n_single + 1
+        kept = [i for i in range(self.n_views) if i < past or self.mixture.weight[i].any()]
+        views = tuple(self.views[i - past] for i in kept if i >= past)
+        return replace(self, views=views, ridge=self.ridge[kept], mixture=self.mixture.take(kept))
+
     def column_weight(self, n_columns: int) -> Floats:
         """The weight of every column, averaged over the classes; 0 for those without a model."""
         out = np.zeros(n_columns)

@@ -12,6 +12,7 @@ from scipy.special import ndtri
 
 from ...kernels.data import Array, Floats
 from .base import Looked
+from .lean import Lean
 
 # Ranks nearer to 0 or 1 than this are not told apart: their normal quantiles would dominate.
 _OUTERMOST = 1e-3
@@ -27,7 +28,7 @@ class Coordinates(Protocol):
 
 
 @dataclass(frozen=True)
-class RankCoordinates:
+class RankCoordinates(Lean):
     """A code lies at the normal quantile of its middle rank, scaled to variance 1.
 
     >>> ranks = RankCoordinates.of(np.array([0]), [np.array([1.0, 2.0, 1.0])])

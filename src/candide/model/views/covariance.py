@@ -17,6 +17,7 @@ from ...statistics import BlockMoments
 from ...statistics.base import remaining
 from .base import Cases, Looked, by_chunks
 from .coordinates import ClippedCoordinates, Coordinates, RankCoordinates
+from .lean import Lean
 
 # Columns that are seen together at most, and cells of all classes' matrices.
 MOST_COLUMNS = 200
@@ -45,7 +46,7 @@ class Factor(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Covariance:
+class Covariance(Lean):
     """The predictive of a normal-inverse-Wishart model of each class, a Student's t of several dimensions.
 
     With S_k the scatter of a class and W = Σ S_k, its scale is Ψ_k = S_k + ``share`` · W + ``strength``/100 · I: so

@@ -12,6 +12,7 @@ from ...kernels import Kernels
 from ...kernels.base import PairTable, room_for
 from ...kernels.data import Array, Floats, Positions
 from .base import Cases, Looked, least_loss
+from .lean import Lean
 from .merging import Merging
 
 # Cells of the largest table of counts: a quarter of a gigabyte.
@@ -20,7 +21,7 @@ _STRENGTHS = (0.5, 2.0, 8.0)
 
 
 @dataclass(frozen=True)
-class OneDependence:
+class OneDependence(Lean):
     """log of the mean over columns u of p(x_u | class) Π_j p(x_j | x_u, class), from counts of pairs of codes.
 
     p(x_j | x_u, class) is smoothed toward p(x_j | class) by ``strength`` rows.

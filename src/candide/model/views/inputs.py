@@ -12,11 +12,12 @@ from scipy.sparse import csr_matrix
 from ...kernels.data import Array, Floats, Positions
 from .base import Cases, Looked
 from .coordinates import RankCoordinates
+from .lean import Lean
 from .merging import Merging, merged
 
 
 @dataclass(frozen=True)
-class Inputs:
+class Inputs(Lean):
     """First the normal quantile of the rank in each number column, then a slot for each level of each category column,
     and two, known and missing, for number columns with missing cells.
 

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ...kernels.data import Array, Floats, Positions
+from .lean import Lean
 
 # Codes that every column has besides its own: missing, and never seen.
 _FURTHER = 2
@@ -49,7 +50,7 @@ def _with_further(codes: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Merging:
+class Merging(Lean):
     """Maps of some columns' codes to slots: the codes of all these columns in one row, each column after the last.
 
     >>> merging = Merging(np.array([0, 2]), (np.array([0, 0, 1, 2]), np.array([0, 1, 2])))

@@ -34,6 +34,10 @@ class Mixture:
     weight: Floats
     bias: Floats
 
+    def take(self, views: list[int]) -> Mixture:
+        """Of some views, as if the others had no weight."""
+        return Mixture(self.size[views], self.limit[views], self.weight[views], self.bias)
+
     def part(self, view: int, scores: Floats) -> Floats | None:
         """What a view's scores add, ``(rows, classes)``; None if it has no weight.
 

@@ -14,6 +14,7 @@ from ...kernels.base import BACK_STRENGTH, TripleTable, room_for
 from ...kernels.data import Array, Floats, Positions
 from .base import Cases, Looked, least_loss
 from .dependence import MOST_CELLS, OneDependence
+from .lean import Lean
 from .merging import Merging
 
 _STRENGTHS = (1.0, 4.0)
@@ -22,7 +23,7 @@ _MODEST = 64
 
 
 @dataclass(frozen=True)
-class JointSlots:
+class JointSlots(Lean):
     """Slots of pairs of columns, those of each pair after the last's."""
 
     columns: Positions  # (pairs, 2), places among the merged columns
@@ -48,7 +49,7 @@ class JointSlots:
 
 
 @dataclass(frozen=True)
-class TwoDependence:
+class TwoDependence(Lean):
     """log of the mean over pairs u = (s, t) of p(x_s, x_t | class) Π_j p(x_j | x_s, x_t, class), from counts.
 
     p(x_j | x_s, x_t, class) is smoothed by ``strength`` rows toward the mean of what s and t alone say.

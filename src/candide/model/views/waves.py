@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -18,6 +18,7 @@ from .base import Cases, Looked, by_chunks
 from .cosines import Cosines, draw_cosines
 from .covariance import Factor
 from .inputs import Inputs
+from .lean import Lean
 
 # Waves of a view. With 500, tables of some thousand rows lose .005 of their log-loss; it takes twice as long.
 WIDTH = 300
@@ -52,6 +53,10 @@ class WaveSums(NamedTuple):
             products += here.T @ here
         return cls(weight, heights, products)
 
+    def __reduce__(self) -> Any:
+        # Products come in pairs that are equal; half of them is stored.
+        return _unpacked, (self.weight, self.heights, self.products[np.tril_indices(len(self.products))])
+
     @property
     def total(self) -> float:
         return float(self.weight.sum())
@@ -77,8 +82,15 @@ class WaveSums(NamedTuple):
         return np.asarray((self.heights - np.outer(self.weight, self.mean)).T)
 
 
+def _unpacked(weight: Floats, heights: Floats, lower: Floats) -> WaveSums:
+    width = heights.shape[1]
+    products = np.zeros((width, width))
+    products[np.tril_indices(width)] = lower
+    return WaveSums(weight, heights, np.where(np.tri(width, dtype=bool), products, products.T))
+
+
 @dataclass(frozen=True)
-class Waves:
+class Waves(Lean):
     """How much more probable each class is than it is on the whole, as a smooth function of several columns at once.
 
     A wave is the cosine of a weighted sum of columns; its weights are drawn at random, once, and stay. Each class's
