@@ -4,7 +4,7 @@ A view's scores are centred over the classes and divided by their own size, so t
 at least 0, one per view and class; those of a view are tied to their mean, and a bias is added per class:
 
     Σ_i weight_i · -log softmax(b + Σ_v w_v · F_vi)[class of i]
-    + ½ Σ_v ridge_v (mean(w_v)² + TIE Σ_k (w_vk - mean(w_v))²) + ½ Σ_k b_k²
+    + ½ Σ_v ridge_v (mean(w_v)² + TIE Σ_k (w_vk - mean(w_v))²) + ½ Σ_k (b_k - log share of class k)²
 """
 
 from __future__ import annotations
@@ -69,43 +69,43 @@ def fit_mixture(views: Floats, classes: Array, weight: Floats, ridge: Floats, le
 
     ``ridge`` and ``least``, the least size, are those of each view; rows count by their ``weight``.
     """
-    if not len(views):
-        rows = np.bincount(classes, weight, minlength=views.shape[2])
-        # Of classes without rows half a row, as of those that a fold has all rows of.
-        return Mixture(
-            np.zeros(0), np.zeros(0), np.zeros((0, len(rows))), np.log(np.maximum(rows, 0.5) / max(rows.sum(), 0.5))
-        )
     views -= views.mean(axis=2, keepdims=True)
     share = weight / weight.sum()
     mean_square = np.einsum("vik,vik,i->v", views, views, share) / views.shape[2]
     size = np.maximum(np.sqrt(mean_square), np.maximum(least, 1e-9))
     views /= size[:, None, None]
     limit = np.abs(views).max(axis=(1, 2))
-    weights, bias = _solve(views, classes, weight, ridge)
+    rows = np.bincount(classes, weight, minlength=views.shape[2])
+    # Of classes without rows half a row, as of those that a fold has all rows of.
+    shares = np.log(np.maximum(rows, 0.5) / max(rows.sum(), 0.5))
+    weights, bias = _solve(views, classes, weight, ridge, shares)
     return Mixture(size, limit, weights, bias)
 
 
-def _solve(views: Floats, classes: Array, weight: Floats, ridge: Floats) -> tuple[Floats, Floats]:
-    """One weight a view first; with more than two classes, from there one a view and class."""
+def _solve(views: Floats, classes: Array, weight: Floats, ridge: Floats, shares: Floats) -> tuple[Floats, Floats]:
+    """One weight a view first; with more than two classes, from there one a view and class.
+
+    Biases are counted from ``shares``, the logarithms of the classes' shares.
+    """
     n_views, n_rows, n_classes = views.shape
     flat = views.reshape(n_views, n_rows * n_classes)
     loss = _Loss(classes, weight, n_classes)
 
     def common(point: Floats) -> tuple[float, Floats]:
         w, b = point[:n_views], point[n_views:]
-        value, slope = loss((w @ flat).reshape(n_rows, n_classes) + b)
+        value, slope = loss((w @ flat).reshape(n_rows, n_classes) + (shares + b))
         gradient = np.concatenate([flat @ slope.ravel() + ridge * w, slope.sum(axis=0) + b])
         return value + 0.5 * float(ridge @ (w * w) + b @ b), gradient
 
     point = _least(common, np.zeros(n_views + n_classes), n_views)
     weights, bias = np.repeat(point[:n_views, None], n_classes, axis=1), point[n_views:]
     if n_classes == 2:
-        return weights, bias
+        return weights, shares + bias
     by_class = np.ascontiguousarray(views.transpose(2, 1, 0))  # (classes, rows, views)
 
     def free(point: Floats) -> tuple[float, Floats]:
         w, b = point[:-n_classes].reshape(n_views, n_classes), point[-n_classes:]
-        value, slope = loss(np.ascontiguousarray(np.matmul(by_class, w.T[:, :, None])[:, :, 0].T) + b)
+        value, slope = loss(np.ascontiguousarray(np.matmul(by_class, w.T[:, :, None])[:, :, 0].T) + (shares + b))
         mean = w.mean(axis=1, keepdims=True)
         apart = w - mean
         pull = ridge[:, None] * (mean / n_classes + TIE * apart)
@@ -114,7 +114,7 @@ def _solve(views: Floats, classes: Array, weight: Floats, ridge: Floats) -> tupl
         return value + 0.5 * float(penalty), np.concatenate([gradient.ravel(), slope.sum(axis=0) + b])
 
     point = _least(free, np.concatenate([weights.ravel(), bias]), n_views * n_classes)
-    return point[:-n_classes].reshape(n_views, n_classes), point[-n_classes:]
+    return point[:-n_classes].reshape(n_views, n_classes), shares + point[-n_classes:]
 
 
 class _Loss:
