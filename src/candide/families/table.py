@@ -219,7 +219,8 @@ def set_aside(statistics: TableStatistics, j: int) -> str:
         return "constant"
     if has_parts(statistics.names[j], dict.fromkeys(statistics.names)):
         return ""  # days come one after the other, and go on like that
-    _, _, variance = statistics.moments.only(place).pooled()
+    with np.errstate(over="ignore", invalid="ignore"):
+        _, _, variance = statistics.moments.only(place).pooled()
     return "an identifier: the rows are numbered" if _is_numbering(cells, float(variance[0]), known) else ""
 
 

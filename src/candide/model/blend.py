@@ -241,8 +241,7 @@ def left_out_posterior(model: Classifier, batch: Batch, kernels: Kernels, prior:
 def folds_left_out(model: Classifier, batch: Batch, folds: Array, kernels: Kernels, prior: PriorWhileOut) -> Floats:
     """log p(class | x) of rows that the model has learned, each fold by a model without it.
 
-    What was fitted stays, but for views past single columns, which have seen the fold: these are made and weighed
-    again.
+    What was fitted stays, but for a blend, whose views have seen the fold: that is made again.
     """
     if model.blend is None or model.blend.views is None:
         return model.calibrated(blocked_folds(model, batch, folds, kernels, prior), batch.data)

@@ -44,8 +44,10 @@ class Moments:
         ratio = np.divide(other.weight, weight, out=np.zeros_like(weight), where=left)
         mean = np.where(left, self.mean + (self.mean - other.mean) * ratio, 0.0)
         share = np.divide(weight, self.weight, out=np.zeros_like(weight), where=self.weight > 0)
-        between = (other.mean - mean) ** 2 * (other.weight * share)
-        scatter = np.where(left, np.maximum(self.scatter - other.scatter - between, 0.0), 0.0)
+        # Numbers near the end of their range have scatters beyond it.
+        with np.errstate(over="ignore", invalid="ignore"):
+            between = (other.mean - mean) ** 2 * (other.weight * share)
+            scatter = np.where(left, np.maximum(self.scatter - other.scatter - between, 0.0), 0.0)
         untouched = other.weight == 0
         return Moments(rows, weight, np.where(untouched, self.mean, mean), np.where(untouched, self.scatter, scatter))
 
