@@ -73,8 +73,8 @@ STEPS = (
     Step("T6*", "the same weights found from outside, scores left out", "T6", weights("left out")),
     Step("T6′", "… scores of the rows learned from", "T6*", weights("seen")),
     Step("T6″", "… scores of five folds, with refits", "T6*", weights("folds")),
-    Step("T7", "T6 + one-dependence", "T6", settings(order=1)),
-    Step("T8", "+ two-dependence and covariances: the default", "T7", settings()),
+    Step("T7", "T6 + one-dependence and covariances", "T6", settings(order=1)),
+    Step("T8", "+ two-dependence and waves: the default", "T7", settings()),
 )
 
 

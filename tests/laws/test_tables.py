@@ -210,7 +210,7 @@ def test_folds_left_out_of_a_blend_are_refits(how: dict[str, Any]) -> None:
     found = np.exp(fit(X, Y, **how).blocked_folds(X, Y, groups=folds))
     for fold in range(3):
         rest = fit(X[folds != fold], Y[folds != fold], **how)
-        np.testing.assert_allclose(found[folds == fold], rest.predict_proba(X[folds == fold]), rtol=0, atol=1e-4)
+        np.testing.assert_allclose(found[folds == fold], rest.predict_proba(X[folds == fold]), rtol=0, atol=1e-3)
 
 
 # Containers and threads.
