@@ -57,7 +57,7 @@ def assert_same_table(a: Any, b: Any, rtol: float = 0.0) -> None:
 def assert_predicts_alike(a: Any, b: Any, X: Any, Z: Any = None, atol: float = 1e-12) -> None:
     """Equal probabilities of rows, which the second model may be given in another form.
 
-    Weights of a blend are found step by step, and a last digit in the scores may change where the steps end.
+    Too loose for blends: the search for weights stops before the solution, and where, hangs on last digits.
     """
     if a.blend is not None:
         atol = max(atol, 1e-5)

@@ -135,7 +135,10 @@ class Classifier:
 
     def forget(self, batch: State) -> Classifier:
         """Without rows that were learned."""
-        return self._after(self.state.forget(batch), self.plan, float(batch.rows.sum()))
+        after = self._after(self.state.forget(batch), self.plan, float(batch.rows.sum()))
+        views = None if self._latest_blend is None else self._latest_blend.views
+        # Views hold counts of the rows they were made from: what is forgotten must not stay in them.
+        return after if views is None or after.state.sample is None else Classifier(after.plan, after.state)
 
     def _after(self, state: State, plan: Plan, weight: float) -> Classifier:
         blend = self._latest_blend
