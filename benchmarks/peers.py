@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
@@ -102,7 +103,7 @@ def boosting(frame: Any) -> Any:
     return make_pipeline(by_kind(frame, "passthrough", ordinal()), HistGradientBoostingClassifier())
 
 
-class Boosting:
+class Boosting(ABC):
     """Gradient boosting with native categories; ``rounds`` says how many steps are taken."""
 
     def __init__(self, **settings: Any) -> None:
@@ -115,8 +116,9 @@ class Boosting:
         self.classes_ = self.model.classes_
         return self
 
+    @abstractmethod
     def rounds(self, frame: Any, y: Any) -> dict[str, Any]:
-        raise NotImplementedError
+        """The settings that say how many steps are taken."""
 
     def read(self, X: Any) -> Any:
         return X.assign(**{column: self.categories(X[column], kind) for column, kind in self.kinds.items()})

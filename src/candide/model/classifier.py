@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from ..families import Family
 from ..kernels import Kernels, default
 from ..kernels.data import Array, Floats, Positions, chunks
 from .blend import Blend, Honest, fit_blend, honest, report, seen_rows
+from .cached import cached
 from .calibration import normalised
 from .evaluation import Report
 from .plan import ClassPrior, Plan
@@ -45,7 +45,7 @@ class Classifier:
     def classes(self) -> Index:
         return self.state.classes
 
-    @cached_property
+    @cached
     def family(self) -> Family:
         """The family with all that it takes from the classes together fixed at what they say now."""
         family = self.plan.family
@@ -55,7 +55,7 @@ class Classifier:
             family = family.with_alpha(self.blend.alpha)
         return family.settle(self.state.statistics)
 
-    @cached_property
+    @cached
     def blend(self) -> Blend | None:
         """What was chosen by looking at rows again; made when first needed, and again when much was learned since."""
         if not self.plan.looks_back:
@@ -69,7 +69,7 @@ class Classifier:
         """The blend if it was made already."""
         return vars(self).get("blend", self._earlier_blend)
 
-    @cached_property
+    @cached
     def honest(self) -> Honest:
         """Training rows scored by models that never saw them."""
         result = honest(self, default(self.plan.n_threads))
@@ -92,23 +92,23 @@ class Classifier:
         """How good the model honestly is."""
         return report(self.honest, self.classes.labels) if self._report is None else self._report
 
-    @cached_property
+    @cached
     def likelihood(self) -> Any:
         return self.family.likelihood(self.state.statistics)
 
-    @cached_property
+    @cached
     def class_prior(self) -> Floats:
         """p(class), fitted or given, class weights included."""
         if self.plan.target is not None:
             return self.plan.target
         return self.plan.prior.probability(self.classes, self.state.rows)
 
-    @cached_property
+    @cached
     def log_prior(self) -> Floats:
         with np.errstate(divide="ignore"):
             return np.log(self.class_prior)
 
-    @cached_property
+    @cached
     def scorer(self) -> Scorer:
         return Scorer(self.likelihood, self.offset_for(self.state.rows))
 

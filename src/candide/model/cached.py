@@ -1,0 +1,26 @@
+"""Attributes that are made when first asked for, without a lock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class cached(Generic[T]):  # noqa: N801  # it is used like a function
+    """As ``functools.cached_property``, whose lock in Python 3.11 is one for all objects of a class.
+
+    There, two models in two threads may wait for each other for ever: one makes its family for the blend, the other its
+    blend for the family. Without a lock both threads may make the same thing; the first to end is kept.
+    """
+
+    def __init__(self, make: Callable[[Any], T]) -> None:
+        self.make, self.name = make, make.__name__
+        self.__doc__ = make.__doc__
+
+    def __get__(self, instance: Any, owner: type) -> T:
+        if instance is None:
+            return self  # type: ignore[return-value]  # asked of the class, for documentation
+        value: T = vars(instance).setdefault(self.name, self.make(instance))
+        return value
