@@ -104,7 +104,8 @@ void each_tile(std::size_t n_rows, std::size_t work, int n_threads, DoRows&& do_
     });
 }
 
-// What a row without itself says of single columns.
+// What a row without itself says of single columns. Its class keeps its size: a smaller one would give more to each
+// value, also to those that no other row has, and so tell which class the row was taken from.
 struct Alone {
     const Pairs& pairs;
     double rows = 0.0;
@@ -113,7 +114,7 @@ struct Alone {
     Alone(const Pairs& counts, std::size_t n_columns) : pairs(counts), single(n_columns), share(n_columns) {}
 
     void set(const std::int32_t* slots, std::size_t c, double weight) {
-        rows = rest(pairs.rows[c], weight);
+        rows = pairs.rows[c];
         for (std::size_t j = 0; j < single.size(); ++j) {
             single[j] = rest(pairs.joint.row(c, slots[j])[slots[j]], weight);
             share[j] = (single[j] + 0.5) / (rows + pairs.spare[j]);

@@ -16,8 +16,11 @@ RNG = np.random.default_rng(7)
 
 def note(column: Any) -> str:
     """What the summary remarks on a column."""
-    y = np.arange(len(column)) % 2
-    table = NaiveBayes(order=0, evaluate=False).fit({"column": column}, y).summary()
+    return remark(column, np.arange(len(column)) % 2)
+
+
+def remark(column: Any, y: Any, weight: Any = None) -> str:
+    table = NaiveBayes(order=0, evaluate=False).fit({"column": column}, y, sample_weight=weight).summary()
     return str(table["note"][list(table["column"]).index("column")])
 
 
@@ -42,6 +45,23 @@ OTHERS = {
 @pytest.mark.parametrize("column", NUMBERINGS.values(), ids=NUMBERINGS)
 def test_numbered_rows_are_set_aside(column: Any) -> None:
     assert note(column) == "an identifier: the rows are numbered"
+
+
+@pytest.mark.parametrize("weight", [0.1, 7.0])
+def test_rows_are_counted_whatever_they_weigh(weight: float) -> None:
+    labels = np.arange(N) % 2
+    assert remark(np.arange(N), labels, np.full(N, weight)) == "an identifier: the rows are numbered"
+    names = np.array([f"n{i % (N // 2)}" for i in range(N)])
+    assert remark(names, labels, np.full(N, weight)) == ""
+    assert "own" in remark(np.array([f"n{i}" for i in range(N)]), labels, np.full(N, weight))
+
+
+def test_a_numbering_that_tells_the_class_is_remarked() -> None:
+    """It may be the order of the file, or ranks: both look the same."""
+    ranks = np.arange(N)
+    assert remark(ranks, ranks > N // 2).endswith("bits; if they are ranks, name a family")
+    named = NaiveBayes(columns={"column": "bins"}).fit({"column": ranks}, ranks > N // 2)
+    assert named.score({"column": ranks}, ranks > N // 2) > 0.95
 
 
 @pytest.mark.parametrize("column", OTHERS.values(), ids=OTHERS)

@@ -83,6 +83,6 @@ def test_more_factors_than_a_product_takes_at_once() -> None:
     n = 8200
     slots, classes, weight = np.zeros((1, n), np.int32), np.zeros(1, np.int32), np.ones(1)
     table = PairTable(np.full((1, 1, 1), 3.0), np.full(1, 4.0), np.ones(n))
-    # All columns alike: p(j | class) = 2.5 / 4, p(j | u, class) = (2 + 2.5 / 4) / 3.
-    meant = np.log(n) + np.log(2.5 / 4) + (n - 1) * np.log((2 + 2.5 / 4) / 3)
+    # All columns alike: p(j | class) = 2.5 / 5, p(j | u, class) = (2 + 2.5 / 5) / 3.
+    meant = np.log(n) + np.log(2.5 / 5) + (n - 1) * np.log((2 + 2.5 / 5) / 3)
     np.testing.assert_allclose(Native(1).own_pair_scores(slots, classes, weight, table, 1.0), meant, rtol=1e-12)

@@ -134,12 +134,24 @@ def test_constant_columns_change_nothing(how: dict[str, Any]) -> None:
 
 
 def test_weight_is_repetition_of_the_columns() -> None:
-    """All choices of families too. What is left out is another matter: a row of weight 3 leaves as a whole."""
+    """But not for what is chosen by leaving rows out: a row of weight 3 leaves as a whole."""
     weight = np.random.default_rng(4).integers(0, 4, 90).astype(float)
     rows = np.repeat(np.arange(90), weight.astype(int))
-    model, copies = (fit(*of, **SETTINGS["plain"]) for of in ((X, Y, weight), (X.iloc[rows], Y[rows])))
+    how = {**SETTINGS["plain"], "columns": {"age": "kernel", "visits": "poisson", "job": "categorical"}, "alpha": 1.0}
+    model, copies = (fit(*of, **how) for of in ((X, Y, weight), (X.iloc[rows], Y[rows])))
     assert_predicts_alike(model, copies, X)
     assert model.summary()["parameters"].tolist() == copies.summary()["parameters"].tolist()
+
+
+@pytest.mark.parametrize("factor", [10.0, 1000.0])
+def test_heavy_rows_are_no_copies(factor: float) -> None:
+    """Noise gains nothing by weighing more: neither in the choice of families nor in the weights of the blend."""
+    rng = np.random.default_rng(0)
+    noise = pd.DataFrame({"a": rng.normal(size=200), "b": rng.integers(0, 30, 200).astype(str), "c": rng.random(200)})
+    labels = np.array(["u", "v"])[rng.integers(0, 2, 200)]
+    model = fit(noise, labels, np.full(200, factor))
+    assert (model.summary()["bits"][:3] < 0.03).all()
+    assert model.loo_.log_loss < 0.75
 
 
 @ALL
@@ -186,8 +198,11 @@ def test_the_columns_of_a_blend_left_out() -> None:
         own = int(model._batch(X, Y, None).classes[row])
         for place, j in enumerate(likelihood.shown):
             one, other = likelihood.models[j], without.models[j]
-            if isinstance(one, CodedColumn):  # whose classes keep their sizes
+            if isinstance(one, CodedColumn):  # classes keep their sizes
                 expected[place, 0, own] += np.log(other.whole[own] / one.whole[own])
+            elif expected[place].any():  # a distribution, and the cell is known
+                size = one.cells.count.sum(axis=0)[own]
+                expected[place, 0, own] += np.log((size - 0.5) / (size + 0.5))
         np.testing.assert_allclose(found[:, row], expected[:, 0], rtol=1e-9, atol=1e-9)
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from ..exceptions import ParameterError
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats
-from ..model.blend import folds_left_out, left_out_posterior
 from ..model.classifier import Classifier
 from ..model.evidence import LogOdds, bayes_factors, intervals, log_odds
+from ..model.honest import folds_left_out, left_out_posterior
 from ..model.leave_one_out import check_prior, read_folds
 from ..model.state import State
 from ..model.table import Table
@@ -34,7 +34,8 @@ class Desk(Fitted):
             Rows that the model was trained on, all or some, with their weights.
         class_prior : {"removed", "fixed"}
             Whether the row leaves the class prior too. "fixed" is for choosing between models: with "removed", a model
-            that knows nothing is wrong about every row of balanced classes.
+            that knows nothing is wrong about every row of balanced classes. A blend has biases of its own for the
+            classes, which stay either way.
 
         Returns
         -------
@@ -66,7 +67,8 @@ class Desk(Fitted):
         Parameters
         ----------
         groups : array of shape (n_rows,), optional
-            Rows of one group leave together: threads, patients, duplicates.
+            Rows of one group leave together: threads, patients, duplicates. A blend, which is made again for each
+            fold, has groups leave together, in five parts, where there are more than ten.
         n_folds : int, optional
             Without groups: so many stretches of neighbouring rows; 5 by default.
         X, y, sample_weight, class_prior

@@ -15,8 +15,8 @@ from ..encoding.columns import as_array
 from ..encoding.rows import label_array, read_weights
 from ..exceptions import CandideError, ParameterError
 from ..kernels.data import Floats
-from ..model.blend import cross_chosen
 from ..model.folds import deal_blocks
+from ..model.honest import cross_chosen
 from ..model.leave_one_out import left_out_scores, read_folds
 from ..model.measures import mean_and_error
 from ..model.smoothing import Seen

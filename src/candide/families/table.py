@@ -19,8 +19,12 @@ from ..statistics.grid import Cells, Grid
 from ..statistics.table import TableStatistics
 from .base import Batch, Family, Plain, Scores
 from .columns import ColumnModel, candidates_for_categories, candidates_for_numbers, choose, named_column
+from .columns.losses import gain, log_shares
 from .left_out import put_own
 from .table_likelihood import TableLikelihood
+
+# Bits of a column set aside that are worth a word.
+_REMARKABLE = 0.05
 
 
 class Wanted(NamedTuple):
@@ -77,7 +81,8 @@ class TableFamily(Plain):
             block.family.observe(batch._replace(data=block_data(data, block)), kernels) for block in self.blocks
         )
         kinds = tuple(column.kind for column in data.columns)
-        return TableStatistics(rows, self.names, kinds, moments, grid, _categories(batch, rows, kernels), blocks)
+        counts = _categories(batch, rows, kernels)
+        return TableStatistics(rows, _squares(batch, rows), self.names, kinds, moments, grid, counts, blocks)
 
     def restored(self, data: Data, statistics: TableStatistics) -> Columns:
         """Rows as a sample keeps them, as a table again."""
@@ -87,16 +92,15 @@ class TableFamily(Plain):
     def settle(self, statistics: TableStatistics) -> TableFamily:
         if self.choices is not None:
             return self
-        rows = statistics.rows
-        log_prior = np.log((rows + 1.0) / (rows.sum() + len(rows)))
-        choices = tuple(self._choice(statistics, j, log_prior) for j in range(len(self.names)))
+        beside = log_shares(statistics.rows), statistics.row_weight
+        choices = tuple(self._choice(statistics, j, *beside) for j in range(len(self.names)))
         blocks = tuple(
             block._replace(family=block.family.settle(part))
             for block, part in zip(self.blocks, statistics.blocks, strict=True)
         )
         return replace(self, choices=choices, blocks=blocks, source=statistics)
 
-    def _choice(self, statistics: TableStatistics, j: int, log_prior: Floats) -> Choice:
+    def _choice(self, statistics: TableStatistics, j: int, log_prior: Floats, row: Floats) -> Choice:
         wanted, kind = self.wanted[j], statistics.kinds[j]
         if any(j in block.columns for block in self.blocks):
             return Choice(None, "in a block", {})
@@ -106,22 +110,23 @@ class TableFamily(Plain):
             return Choice(None, "nothing but missing values", {})
         if wanted.family == "auto":
             reason = set_aside(statistics, j)
+            best = self._best(statistics, j, log_prior, row)
             if reason and not self._tells_by_absence(statistics, j):
-                return Choice(None, reason, {})
-            return self._best(statistics, j, log_prior)
+                return Choice(None, reason + _despite(gain(statistics.rows, min(best.losses.values()))), {})
+            return best
         # An option of a column comes before a setting of the table.
         parts = self._parts(statistics, j) | dict(wanted.options)
-        model = named_column(wanted.family, **parts, name=self.names[j])
-        return Choice(model, "by request", {wanted.family: model.class_loss(log_prior)})
+        model = named_column(wanted.family, **parts, name=self.names[j], log_prior=log_prior, row=row)
+        return Choice(model, "by request", {wanted.family: model.class_loss(log_prior, row)})
 
     def _tells_by_absence(self, statistics: TableStatistics, j: int) -> bool:
         """Whether absence may be informative: only where some cells are missing and some are not."""
         seen = statistics.observed(j).sum()
         return self.missing in ("auto", "category") and 0 < seen < statistics.rows.sum() * (1 - 1e-12)
 
-    def _best(self, statistics: TableStatistics, j: int, log_prior: Floats) -> Choice:
+    def _best(self, statistics: TableStatistics, j: int, log_prior: Floats, row: Floats) -> Choice:
         make: Any = candidates_for_numbers if statistics.kinds[j] == "number" else candidates_for_categories
-        model, losses = choose(make(**self._parts(statistics, j)), log_prior)
+        model, losses = choose(make(**self._parts(statistics, j)), log_prior, row)
         return Choice(model, "", losses)
 
     def _parts(self, statistics: TableStatistics, j: int) -> dict[str, Any]:
@@ -208,7 +213,8 @@ def block_data(data: Columns, block: Block) -> Dense:
 
 def set_aside(statistics: TableStatistics, j: int) -> str:
     """Why a column tells nothing, or only what no other row will repeat; empty if it may tell something."""
-    place, known = statistics.place(j), float(statistics.observed(j).sum())
+    place, row = statistics.place(j), statistics.row_weight
+    known = float((statistics.observed(j) / row).sum())
     if statistics.kinds[j] == "category":
         n_labels = len(statistics.categories.labels[place])
         if n_labels > 20 and n_labels > 0.9 * known:
@@ -221,11 +227,21 @@ def set_aside(statistics: TableStatistics, j: int) -> str:
         return ""  # days come one after the other, and go on like that
     with np.errstate(over="ignore", invalid="ignore"):
         _, _, variance = statistics.moments.only(place).pooled()
-    return "an identifier: the rows are numbered" if _is_numbering(cells, float(variance[0]), known) else ""
+    numbered = _is_numbering(cells._replace(count=cells.count / row), float(variance[0]), known)
+    return "an identifier: the rows are numbered" if numbered else ""
+
+
+def _despite(gained: Floats) -> str:
+    """A numbering may follow the order of a file, or be the ranks of a measurement: only its owner can tell."""
+    bits = float(gained) / np.log(2.0)
+    return f", though it would tell {bits:.2f} bits; if they are ranks, name a family" if bits >= _REMARKABLE else ""
 
 
 def _is_numbering(cells: Cells, variance: float, known: float) -> bool:
-    """Whole numbers, none of them twice and few left out, spread evenly: a numbering, or a random part of it."""
+    """Whole numbers, none of them twice and few left out, spread evenly: a numbering, or a random part of it.
+
+    Counts are in rows.
+    """
     # Far apart: the difference of the ends may overflow.
     if known <= 20 or max(abs(cells.low[0]), abs(cells.high[-1])) > 2.0**53:
         return False
@@ -238,6 +254,12 @@ def _is_numbering(cells: Cells, variance: float, known: float) -> bool:
 
 def _names(data: Columns, kind: str) -> tuple[Any, ...]:
     return tuple(column.name for column in data.columns if column.kind == kind)
+
+
+def _squares(batch: Batch, rows: Floats) -> Floats:
+    if batch.weight is None:
+        return rows
+    return np.bincount(batch.classes, batch.weight**2, minlength=batch.n_classes).astype(np.float64, copy=False)
 
 
 def _no_moments(rows: Floats) -> Moments:

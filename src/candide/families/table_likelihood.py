@@ -181,8 +181,7 @@ class TableLikelihood:
 
 
 def _left_out(model: ColumnModel, j: int, batch: Batch, *, keep_size: bool) -> Floats:
-    rows = batch.data.columns[j], batch.classes, batch.weight
-    return model.left_out(*rows, keep_size=keep_size) if isinstance(model, CodedColumn) else model.left_out(*rows)
+    return model.left_out(batch.data.columns[j], batch.classes, batch.weight, keep_size=keep_size)
 
 
 def _picked(data: Columns, used: list[tuple[int, CodedColumn, Floats]], n_classes: int, kernels: Kernels) -> Floats:

@@ -271,8 +271,8 @@ class Kernels(Protocol):
     ) -> Floats:
         """log Σ_u p(u | class) Π_j p(j | u, class) over columns u and j, without the row's weight in the counts.
 
-        p(j | class) = (count + ½) / (rows + spare); p(j | u, class) = (count + strength · p(j | class)) / (count of u +
-        strength).
+        p(j | class) = (count + ½) / (rows + spare), rows as they are with the row, since a class that is smaller would
+        tell which the row is taken from; p(j | u, class) = (count + strength · p(j | class)) / (count of u + strength).
         """
 
     def own_triple_scores(

@@ -40,7 +40,7 @@ class DependenceReference:
         strength: float,
     ) -> Floats:  # fmt: skip
         n_columns, w = slots.shape[1], weight[:, None, None]
-        rows = np.maximum(table.singles.rows[classes] - weight, 0.0)[:, None]
+        rows = table.singles.rows[classes][:, None]
         joint = np.maximum(table.joint[classes[:, None, None], parents[:, :, None], slots[:, None, :]] - w, 0.0)
         one, other = table.columns.T
         back, alone = _back_off(table.singles, slots, classes, weight, table.columns)
@@ -60,7 +60,7 @@ def _without(
     own = classes[:, None]
     joint = table.joint[own[:, :, None], parents[:, :, None], slots[:, None, :]] - weight[:, None, None]
     single = np.maximum(table.joint[own, slots, slots] - weight[:, None], 0.0)
-    rows = np.maximum(table.rows[classes] - weight, 0.0)[:, None]
+    rows = table.rows[classes][:, None]
     return np.maximum(joint, 0.0), (single + 0.5) / (rows + table.spare)
 
 

@@ -13,10 +13,11 @@ from ..exceptions import MergeError
 from ..families import Family
 from ..kernels import Kernels, default
 from ..kernels.data import Array, Floats, Positions, chunks
-from .blend import Blend, Honest, fit_blend, honest, report, seen_rows
+from .blend import Blend, fit_blend, seen_rows
 from .cached import cached
 from .calibration import normalised
 from .evaluation import Report
+from .honest import Honest, honest, report
 from .plan import ClassPrior, Plan
 from .scorer import Scorer, log_sum
 from .smoothing import by_evidence

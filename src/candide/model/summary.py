@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..families.columns.losses import gain
 from ..families.table import TableFamily
 from ..kernels.data import Array, Floats
 from ..statistics.table import TableStatistics
@@ -52,10 +53,7 @@ def _row(family: TableFamily, statistics: TableStatistics, j: int) -> list[objec
 
 def _bits(statistics: TableStatistics, losses: dict[str, float]) -> float:
     """What the best family tells about the class, beyond the shares of the classes, in bits."""
-    rows = statistics.rows
-    log_prior = np.log((rows + 1.0) / (rows.sum() + len(rows)))
-    entropy = -float(rows @ log_prior) / max(float(rows.sum()), 1e-300)
-    return max(0.0, entropy - min(losses.values())) / float(np.log(2.0))
+    return max(0.0, float(gain(statistics.rows, min(losses.values())))) / float(np.log(2.0))
 
 
 def _weights(model: Classifier, n_columns: int) -> tuple[Floats, list[str]]:

@@ -10,10 +10,13 @@ import numpy as np
 from ..encoding.table import Kind
 from ..exceptions import InputError
 from ..kernels.data import Array, Floats
-from .base import Statistics
+from .base import Statistics, move_classes
 from .categories import CategoryCounts
 from .grid import Grid
 from .moments import Moments
+
+# A row weighs at least this share of its class.
+LEAST_WEIGHT = 1e-12
 
 
 @dataclass(frozen=True)
@@ -24,12 +27,20 @@ class TableStatistics:
     """
 
     rows: Floats
+    squares: Floats  # (classes,) sum of the squared weights of rows
     names: tuple[Any, ...]
     kinds: tuple[Kind, ...]
     moments: Moments  # of the number columns, in order, as is the grid
     grid: Grid
     categories: CategoryCounts  # of the category columns, in order
     blocks: tuple[Statistics, ...] = ()  # of columns modelled together, in the order of the plan
+
+    @property
+    def row_weight(self) -> Floats:
+        """What a row of each class weighs, the mean over its weight: what leaves when a row is left out."""
+        mean = np.divide(self.squares, self.rows, out=np.ones_like(self.rows), where=self.rows > 0)
+        # Where almost all was forgotten, rounding may have left anything of the squares.
+        return np.clip(mean, LEAST_WEIGHT * self.rows, np.maximum(self.rows, LEAST_WEIGHT))
 
     def place(self, j: int) -> int:
         """Where column ``j`` stands among those of its kind."""
@@ -58,7 +69,8 @@ class TableStatistics:
         moments = getattr(a.moments, verb)(b.moments)
         grid, categories = getattr(a.grid, verb)(b.grid), getattr(a.categories, verb)(b.categories)
         blocks = tuple(getattr(mine, verb)(theirs) for mine, theirs in zip(a.blocks, b.blocks, strict=True))
-        return TableStatistics(moments.rows, self.names, kinds, moments, grid, categories, blocks)
+        squares = a.squares + b.squares if verb == "merge" else np.maximum(a.squares - b.squares, 0.0)
+        return TableStatistics(moments.rows, squares, self.names, kinds, moments, grid, categories, blocks)
 
     def spread(self, kinds: tuple[Kind, ...]) -> TableStatistics:
         """The same with other kinds: columns of holes become columns of numbers or of categories without any."""
@@ -76,24 +88,25 @@ class TableStatistics:
         )  # fmt: skip
 
     def lost_digits(self, before: TableStatistics) -> bool:
-        return self.moments.lost_digits(before.moments)
+        pairs = zip((self.moments, *self.blocks), (before.moments, *before.blocks), strict=True)
+        return any(now.lost_digits(then) for now, then in pairs)
 
     def take(self, classes: Array) -> TableStatistics:
-        return self._each("take", classes)
+        return self._each("take", classes, squares=self.squares[classes])
 
     def together(self) -> TableStatistics:
-        return self._each("together")
+        return self._each("together", squares=self.squares.sum(keepdims=True))
 
     def discount(self, factor: float) -> TableStatistics:
-        return self._each("discount", factor)
+        return self._each("discount", factor, squares=self.squares * factor**2)
 
     def reindex(self, positions: Array, size: int) -> TableStatistics:
-        return self._each("reindex", positions, size)
+        return self._each("reindex", positions, size, squares=move_classes(self.squares, positions, size))
 
-    def _each(self, verb: str, *args: Any) -> TableStatistics:
+    def _each(self, verb: str, *args: Any, squares: Floats) -> TableStatistics:
         moments, grid, categories = (getattr(part, verb)(*args) for part in (self.moments, self.grid, self.categories))
         blocks = tuple(getattr(block, verb)(*args) for block in self.blocks)
-        return TableStatistics(moments.rows, self.names, self.kinds, moments, grid, categories, blocks)
+        return TableStatistics(moments.rows, squares, self.names, self.kinds, moments, grid, categories, blocks)
 
     def only(self, j: int) -> TableStatistics:
         numbers = [self.place(j)] if self.kinds[j] == "number" else []
@@ -103,10 +116,16 @@ class TableStatistics:
         labels = tuple(self.categories.labels[i] for i in categories)
         own = _moments_of(self.moments, numbers), _grid_of(self.grid, numbers)
         counted = CategoryCounts(self.rows, labels, count[0])
-        return TableStatistics(self.rows, (self.names[j],), (self.kinds[j],), *own, counted)
+        return TableStatistics(self.rows, self.squares, (self.names[j],), (self.kinds[j],), *own, counted)
 
     def arrays(self) -> dict[str, Any]:
-        own = {"rows": self.rows, "names": self.names, "kinds": self.kinds, "blocks": self.blocks}
+        own = {
+            "rows": self.rows,
+            "squares": self.squares,
+            "names": self.names,
+            "kinds": self.kinds,
+            "blocks": self.blocks,
+        }
         return own | {name: getattr(self, name) for name in ("moments", "grid", "categories")}
 
     @classmethod

@@ -8,7 +8,7 @@ import numpy as np
 
 from candide.encoding.table import Column
 from candide.families.columns.base import CodedColumn
-from candide.families.columns.losses import prior_without
+from candide.families.columns.losses import size_kept
 from candide.kernels.data import Array, Floats, Positions
 from candide.statistics import Moments
 from candide.statistics.grid import Cells
@@ -104,7 +104,7 @@ def _size_kept(model: Any, rest: Any, rows: Rows, log_prior: Floats) -> Floats:
     if _is_table(model):
         return np.asarray(np.log(getattr(rest, "presence", rest).whole / getattr(model, "presence", model).whole))
     known = np.bincount(rows.classes, rows.weight * ~rows.missing(), rows.n_classes)
-    return prior_without(log_prior, known) - log_prior
+    return size_kept(known, 1.0)
 
 
 def _is_table(model: Any) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from candide.families.columns import candidates_for_categories, candidates_for_numbers, choose, named_column
+from candide.families.columns.bins import FoldedBins
 from candide.families.columns.choose import class_losses
 
 from .rows import Rows, brute_loss, names, numbers
@@ -67,6 +68,24 @@ def test_class_loss_is_that_of_refits(name: str) -> None:
         near = pytest.approx(expected, rel=1e-9 if expected < 1e3 else 1e-6)
         assert loss == near, (model.family, model.describe())
         assert model.class_loss(prior_of(rows)) == near, (model.family, model.describe())
+
+
+@pytest.mark.parametrize("weight", [1.0, 3.0])
+@pytest.mark.parametrize("name", TABLES)
+def test_scores_left_out_have_the_loss_that_choices_are_made_by(name: str, weight: float) -> None:
+    """Rows one by one, all of one weight and each leaving with all of it, their classes keeping their sizes."""
+    rows = TABLES[name]
+    rows = rows._replace(weight=np.full(len(rows.weight), weight))
+    log_prior, every = prior_of(rows), np.arange(len(rows.weight))
+    for model in candidates(rows):
+        if isinstance(model, FoldedBins):
+            continue  # judged by folds
+        joint = model.scores(rows.column()) + log_prior
+        own = model.left_out(rows.column(), rows.classes, rows.weight, keep_size=True)
+        joint[every, rows.classes] = own + log_prior[rows.classes]
+        loss = (np.logaddexp.reduce(joint, axis=1) - joint[every, rows.classes]).mean()
+        near = pytest.approx(loss, rel=1e-9 if loss < 1e3 else 1e-6)
+        assert model.class_loss(log_prior, np.full(rows.n_classes, weight)) == near, (model.family, model.describe())
 
 
 @pytest.mark.parametrize("name", TABLES)

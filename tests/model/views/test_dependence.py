@@ -38,8 +38,8 @@ def learned(cases: Cases, n_classes: int, order: int, kernels: Any = KERNELS) ->
 class ByHand:
     """The formulas read aloud: counts by looking at all rows, one class and one row at a time."""
 
-    def __init__(self, codes: Array, weight: Floats, sizes: Array, strength: float) -> None:
-        self.codes, self.weight, self.sizes, self.strength = codes, weight, sizes, strength
+    def __init__(self, codes: Array, weight: Floats, rows: float, sizes: Array, strength: float) -> None:
+        self.codes, self.weight, self.rows, self.sizes, self.strength = codes, weight, rows, sizes, strength
 
     def count(self, x: Array, *columns: int) -> float:
         same = np.ones(len(self.codes), dtype=bool)
@@ -48,7 +48,7 @@ class ByHand:
         return float(self.weight[same].sum())
 
     def alone(self, x: Array, j: int) -> float:
-        return (self.count(x, j) + 0.5) / (self.count(x) + 0.5 * (self.sizes[j] - 1))
+        return (self.count(x, j) + 0.5) / (self.rows + 0.5 * (self.sizes[j] - 1))
 
     def given_one(self, x: Array, j: int, u: int, strength: float) -> float:
         return (self.count(x, u, j) + strength * self.alone(x, j)) / (self.count(x, u) + strength)
@@ -69,15 +69,16 @@ class ByHand:
         terms = []
         for s, t in combinations(best, 2):
             independent = self.strength * self.alone(x, s) * self.alone(x, t)
-            both = (self.count(x, s, t) + independent) / (self.count(x) + self.strength)
+            both = (self.count(x, s, t) + independent) / (self.rows + self.strength)
             terms.append(both * np.prod([self.given_two(x, j, s, t) for j in range(len(x)) if j not in (s, t)]))
         return float(np.log(np.mean(terms)))
 
 
-def by_hand(view: Any, cases: Cases, x: Array, k: int) -> float:
+def by_hand(view: Any, cases: Cases, x: Array, k: int, size: float | None = None) -> float:
     of_class = cases.classes == k
+    size = float(cases.case_weight[of_class].sum()) if size is None else size
     sizes = np.array([len(codes) for codes in identity_maps()])
-    hand = ByHand(cases.looked.codes[of_class], cases.case_weight[of_class], sizes, view.strength)
+    hand = ByHand(cases.looked.codes[of_class], cases.case_weight[of_class], size, sizes, view.strength)
     return hand.pairs(x) if isinstance(view, OneDependence) else hand.triples(x, [2, 0, 4, 1])
 
 
@@ -94,13 +95,15 @@ def test_scores_are_what_the_formulas_say(kind: str, order: int) -> None:
 @every_order
 @every_kind
 def test_left_out_is_a_view_without_the_row(kind: str, order: int) -> None:
+    """But for the size of its class."""
     cases, n_classes = make_cases(**KINDS[kind]), n_classes_of(kind)
     view = learned(cases, n_classes, order)
     got = view.left_out(cases.looked, cases.classes, cases.weight, KERNELS)
+    sizes = np.bincount(cases.classes, cases.case_weight, minlength=n_classes)
     for row in range(len(cases.classes)):
         rest = without(cases, row)
         x = cases.looked.codes[row]
-        meant = [by_hand(view, rest, x, k) for k in range(n_classes)]
+        meant = [by_hand(view, rest, x, k, sizes[k]) for k in range(n_classes)]
         np.testing.assert_allclose(got[row], meant, rtol=1e-9)
 
 
@@ -142,7 +145,7 @@ def test_the_strength_is_the_one_that_predicts_best() -> None:
     for strength in (0.5, 2.0, 8.0):
         other = OneDependence("", view.merging, view.table, strength)
         left_out = other.left_out(cases.looked, cases.classes, cases.weight, KERNELS)
-        losses[strength] = tempered_loss(left_out, cases, prior)
+        losses[strength] = tempered_loss(left_out, cases.classes, cases.case_weight, prior)
     assert view.strength == min(losses, key=losses.__getitem__)
 
 
@@ -159,8 +162,8 @@ def test_too_many_slots_keep_the_first_columns_in_order(monkeypatch: pytest.Monk
     view = one_dependence("pairs", identity_maps(), cases, prior, KERNELS, np.array([4, 0, 1, 2, 3]))
     assert view is not None
     assert view.merging.columns.tolist() == [0, 4]
-    meant = ByHand(cases.looked.codes[cases.classes == 1][:, [0, 4]], np.ones(40), np.array([6, 7]), view.strength)
-    meant.weight = cases.case_weight[cases.classes == 1]
+    codes, weight = cases.looked.codes[cases.classes == 1][:, [0, 4]], cases.case_weight[cases.classes == 1]
+    meant = ByHand(codes, weight, float(weight.sum()), np.array([6, 7]), view.strength)
     looked = cases.looked.take(np.array([0]))
     assert view.scores(looked, KERNELS)[0, 1] == pytest.approx(meant.pairs(looked.codes[0, [0, 4]]), rel=1e-9)
     assert two_dependence("triples", view, np.array([0, 4]), cases, prior, KERNELS) is None

@@ -33,13 +33,16 @@ class ColumnModel(Protocol):
     def scores(self, column: Column) -> Floats:
         """log p(x | class), ``(rows, classes)``: densities of numbers; 0 where a cell is missing and ignored."""
 
-    def left_out(self, column: Column, classes: Positions, weight: Floats | None) -> Floats:
-        """Each row under its own class, ``(rows,)``, its weight taken out of the statistics that contain it."""
+    def left_out(self, column: Column, classes: Positions, weight: Floats | None, *, keep_size: bool = False) -> Floats:
+        """Each row under its own class, ``(rows,)``, its weight taken out of the statistics that contain it.
 
-    def class_loss(self, log_prior: Floats) -> float:
+        ``keep_size``: but the class is as large as with it (``own_kept``).
+        """
+
+    def class_loss(self, log_prior: Floats, row: float | Floats = 1.0) -> float:
         """Mean log-loss of the class given this column and a fixed prior, every row left out (``own_kept``).
 
-        A row whose cell is missing and ignored has the loss of the prior. Weight 1 is one row.
+        A row whose cell is missing and ignored has the loss of the prior. ``row``: what a row of each class weighs.
         """
 
     def again(self, **parts: Any) -> Self:
@@ -159,24 +162,25 @@ class CodedColumn:
             score -= self.log_width[codes]
         return np.where(codes < 0, 0.0, score)
 
-    def class_loss(self, log_prior: Floats) -> float:
+    def class_loss(self, log_prior: Floats, row: float | Floats = 1.0) -> float:
         nothing = loss_of_nothing(self.ignored, log_prior)
-        return (self.loss_of(self.count, log_prior) + nothing) / max(self.weight, 1e-300)
+        return (self.loss_of(self.count, log_prior, row) + nothing) / max(self.weight, 1e-300)
 
     @property
     def weight(self) -> float:
         """Of all rows."""
         return float(self.count.sum() + self.ignored.sum())
 
-    def loss_of(self, rows: Floats, log_prior: Floats) -> float:
+    def loss_of(self, rows: Floats, log_prior: Floats, row: float | Floats) -> float:
         """The summed loss of some of the rows, ``(codes, classes)``, each left out; a few codes at a time."""
         step = max(1, CELLS // max(1, len(log_prior)))
         stretches = (slice(begin, begin + step) for begin in range(0, len(rows), step))
         own, whole = self.own, self.whole[None]
-        return sum(
-            float(table_losses(self.part[None, at], whole, own[None, at], self.count[at], rows[at], log_prior)[0])
+        tables = (
+            table_losses(self.part[None, at], whole, own[None, at], self.count[at], rows[at], log_prior, row)
             for at in stretches
         )
+        return sum(float(losses[0]) for losses in tables)
 
     def again(self, **parts: Any) -> Self:
         seen = seen_of(**parts)

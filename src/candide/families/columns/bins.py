@@ -98,8 +98,8 @@ class FoldedBins(CodedColumn):
     judges: tuple[CodedColumn, ...] = ()
     held: tuple[Floats, ...] = ()  # the rows of each judge's fold, (codes, classes)
 
-    def class_loss(self, log_prior: Floats) -> float:
-        losses = (judge.loss_of(rows, log_prior) for judge, rows in zip(self.judges, self.held, strict=True))
+    def class_loss(self, log_prior: Floats, row: float | Floats = 1.0) -> float:
+        losses = (judge.loss_of(rows, log_prior, row) for judge, rows in zip(self.judges, self.held, strict=True))
         return (sum(losses) + loss_of_nothing(self.ignored, log_prior)) / max(self.weight, 1e-300)
 
     def again(self, **parts: Any) -> Self:

@@ -92,7 +92,9 @@ def holes_tried(missing: Floats, treat_missing: Missing) -> tuple[bool, ...]:
     return (treat_missing == "category",)
 
 
-def choose(candidates: Sequence[ColumnModel], log_prior: Floats) -> tuple[ColumnModel, dict[str, float]]:
+def choose(
+    candidates: Sequence[ColumnModel], log_prior: Floats, row: float | Floats = 1.0
+) -> tuple[ColumnModel, dict[str, float]]:
     """The model with the least loss, the first of equals; and the least loss of each family.
 
     >>> models = candidates_for_categories(np.array(["a", "b"]), np.array([[9.0, 1.0], [0.0, 5.0]]), np.zeros(2))
@@ -100,14 +102,14 @@ def choose(candidates: Sequence[ColumnModel], log_prior: Floats) -> tuple[Column
     >>> model.describe(), {family: round(loss, 4) for family, loss in losses.items()}
     ('2 values, alpha 0.5', {'categorical': 0.2952})
     """
-    losses = class_losses(candidates, log_prior)
+    losses = class_losses(candidates, log_prior, row)
     least: dict[str, float] = {}
     for model, loss in zip(candidates, losses.tolist(), strict=True):
         least[model.family] = min(loss, least.get(model.family, np.inf))
     return candidates[int((losses <= losses.min() + _TIE).argmax())], least
 
 
-def class_losses(models: Sequence[ColumnModel], log_prior: Floats) -> Floats:
+def class_losses(models: Sequence[ColumnModel], log_prior: Floats, row: float | Floats = 1.0) -> Floats:
     """The losses of several models, tables over codes all at once; what is not a number counts as infinite."""
     coded = [(i, model) for i, model in enumerate(models) if type(model) is CodedColumn]
     room = sum(len(log_prior) for _ in coded) * max((len(model.count) for _, model in coded), default=0)
@@ -115,15 +117,15 @@ def class_losses(models: Sequence[ColumnModel], log_prior: Floats) -> Floats:
         coded = []
     out = np.full(len(models), np.nan)
     if coded:
-        out[[i for i, _ in coded]] = _together([model for _, model in coded], log_prior)
+        out[[i for i, _ in coded]] = _together([model for _, model in coded], log_prior, row)
     done = {i for i, _ in coded}
     for i, model in enumerate(models):
         if i not in done:
-            out[i] = model.class_loss(log_prior)
+            out[i] = model.class_loss(log_prior, row)
     return np.where(np.isnan(out), np.inf, out)
 
 
-def _together(models: list[CodedColumn], log_prior: Floats) -> Floats:
+def _together(models: list[CodedColumn], log_prior: Floats, row: float | Floats) -> Floats:
     """Tables of different lengths side by side; where one is shorter, its codes have no rows."""
     shape = len(models), max(len(model.count) for model in models), len(log_prior)
     smooth, count, base, own = np.zeros(shape), np.zeros(shape), np.zeros(shape[:2]), np.ones(shape[:2])
@@ -136,6 +138,6 @@ def _together(models: list[CodedColumn], log_prior: Floats) -> Floats:
             smooth[i, :n_codes], own[i, :n_codes] = model.smoother @ model.count, model.own
     part = np.maximum(smooth + base[:, :, None], LEAST)
     whole = count.sum(axis=1) + base.sum(axis=1)[:, None]
-    sums = table_losses(part, whole, own, count, count, log_prior)
+    sums = table_losses(part, whole, own, count, count, log_prior, row)
     nothing = np.array([loss_of_nothing(model.ignored, log_prior) for model in models])
     return np.asarray((sums + nothing) / max(models[0].weight, 1e-300))

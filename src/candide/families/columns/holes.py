@@ -37,21 +37,22 @@ class WithHoles:
     def scores(self, column: Column) -> Floats:
         return self.inner.scores(column) + self.presence.table()[self._codes(column)]
 
-    def left_out(self, column: Column, classes: Positions, weight: Floats | None) -> Floats:
+    def left_out(self, column: Column, classes: Positions, weight: Floats | None, *, keep_size: bool = False) -> Floats:
         codes = Column(column.name, "number", self._codes(column).astype(np.float64))
-        return self.inner.left_out(column, classes, weight) + self.presence.left_out(codes, classes, weight)
+        there = self.presence.left_out(codes, classes, weight, keep_size=keep_size)
+        return self.inner.left_out(column, classes, weight) + there
 
     def _codes(self, column: Column) -> Array:
         if column.kind == "number":
             return np.where(np.isnan(np.asarray(column.values, dtype=np.float64)), _MISSING, _KNOWN)
         return np.full(len(column.values), _MISSING)
 
-    def class_loss(self, log_prior: Floats) -> float:
+    def class_loss(self, log_prior: Floats, row: float | Floats = 1.0) -> float:
         there, count = self.presence, self.presence.count
         joint = there.table() + log_prior
-        own = own_kept(there.part, there.whole, there.own[:, None], np.minimum(count, 1.0)) + log_prior
+        own = own_kept(there.part, there.whole, there.own[:, None], np.minimum(count, row)) + log_prior
         absent = weighted_losses(log_others(joint[[_MISSING]]), own[[_MISSING]], count[[_MISSING]])
-        known = self.inner.loss_of_known(joint[_KNOWN], own[_KNOWN])
+        known = self.inner.loss_of_known(joint[_KNOWN], own[_KNOWN], row)
         return (known + float(absent.sum())) / max(float(count.sum()), 1e-300)
 
     def again(self, **parts: Any) -> Self:

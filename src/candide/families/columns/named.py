@@ -19,6 +19,7 @@ from .choose import Missing, categoricals, choose, holes_tried
 from .discretise import mdlp, modl, proportional
 from .holes import with_holes
 from .kernel_density import WIDTHS, kernels
+from .losses import log_shares
 from .normal_column import gaussian, lognormal, power, student
 from .options import OPTIONS, check_options
 from .parametric import ParametricColumn
@@ -65,12 +66,13 @@ _OF_NUMBERS: dict[str, Callable[..., Sequence[ColumnModel]]] = {
 
 def named_column(
     family: str, *, missing: Floats, treat_missing: Missing = "auto", alpha: float | None = None,
-    unseen: Unseen = "smooth", name: Any = "x", log_prior: Floats | None = None, **parts_and_options: Any,
+    unseen: Unseen = "smooth", name: Any = "x", log_prior: Floats | None = None, row: float | Floats = 1.0,
+    **parts_and_options: Any,
 ) -> ColumnModel:  # fmt: skip
     """A model of the family named, from ``cells`` and ``moments``, or ``labels`` and ``count``, and ``missing``.
 
     What the options leave open is chosen as among families: by the loss with every row left out, under ``log_prior``,
-    else under the shares of the classes.
+    else under the shares of the classes; ``row`` is what a row of each class weighs.
 
     ============ ==========================================================================================
     family       options
@@ -95,7 +97,7 @@ def named_column(
     models = [model for holes in holes_tried(missing, treat_missing) for model in make(seen, holes)]
     if len(models) == 1:
         return models[0]
-    return choose(models, _log_shares(seen) if log_prior is None else log_prior)[0]
+    return choose(models, log_shares(_rows(seen)) if log_prior is None else log_prior, row)[0]
 
 
 def _maker(
@@ -150,7 +152,6 @@ def _named_values(
     return [replace(model, family="bernoulli") for model in models]
 
 
-def _log_shares(seen: Seen) -> Floats:
+def _rows(seen: Seen) -> Floats:
     count = seen.cells.count if isinstance(seen, Numbers) else seen.count
-    rows = count.sum(axis=0) + seen.missing
-    return np.asarray(np.log((rows + 1.0) / (rows.sum() + len(rows))))
+    return np.asarray(count.sum(axis=0) + seen.missing)

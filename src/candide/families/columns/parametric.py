@@ -18,7 +18,7 @@ from ..base import CELLS, Batch
 from ..gaussian import Gaussian
 from ..poisson import Poisson
 from .changes import Change, Same, moments_of
-from .losses import log_rest, loss_of_nothing, prior_without, weighted_losses
+from .losses import log_rest, loss_of_nothing, size_kept, weighted_losses
 from .stretches import Numbers, middles, seen_of
 
 
@@ -67,7 +67,7 @@ class ParametricColumn:
         data = self._changed(x)
         return np.asarray(self.likelihood.scores(data, np.zeros(len(self.ignored)), default()) + self._base(x, data))
 
-    def left_out(self, column: Column, classes: Positions, weight: Floats | None) -> Floats:
+    def left_out(self, column: Column, classes: Positions, weight: Floats | None, *, keep_size: bool = False) -> Floats:
         x, n_classes, out = _numbers(column), len(self.ignored), np.zeros(len(column.values))
         data = self._changed(x)
         known = np.flatnonzero(~np.isnan(data.floats()[:, 0]))
@@ -76,6 +76,9 @@ class ParametricColumn:
             rows = known[begin:end]
             part = batch.take(rows)
             out[rows] = self._left_out(part, np.zeros(n_classes))[np.arange(len(rows)), part.classes]
+        if keep_size:
+            own = self.cells.count.sum(axis=0)[classes[known]]
+            out[known] += size_kept(own, 1.0 if weight is None else weight[known])
         return out + self._base(x, data)[:, 0]
 
     def _changed(self, x: Floats) -> Dense:
@@ -89,23 +92,26 @@ class ParametricColumn:
     def _left_out(self, batch: Batch, offset: Floats) -> Floats:
         return self.source.left_out(batch, self.statistics, self.likelihood, offset, default()).finite  # type: ignore[arg-type]
 
-    def class_loss(self, log_prior: Floats) -> float:
+    def class_loss(self, log_prior: Floats, row: float | Floats = 1.0) -> float:
         weight = self.cells.count.sum() + self.ignored.sum()
-        own_prior = prior_without(log_prior, self.cells.count.sum(axis=0))
-        whole = self.loss_of_known(log_prior, own_prior) + loss_of_nothing(self.ignored, log_prior)
+        own_prior = log_prior + size_kept(self.cells.count.sum(axis=0), row)
+        whole = self.loss_of_known(log_prior, own_prior, row) + loss_of_nothing(self.ignored, log_prior)
         return whole / max(float(weight), 1e-300)
 
-    def loss_of_known(self, log_prior: Floats, own_prior: Floats) -> float:
+    def loss_of_known(self, log_prior: Floats, own_prior: Floats, row: float | Floats) -> float:
         """The summed loss of all known cells; ``own_prior`` is what the prior of a row's own class is without it."""
         at, classes = np.nonzero(self.cells.count)
         weight, x = self.cells.count[at, classes], self._middles[at]
+        gone = np.minimum(self.cells.count, row)[at, classes]
         total = 0.0
         for begin, end in _stretches(len(at), len(log_prior)):
             own = classes[begin:end].astype(np.int32)
             rows = np.arange(end - begin), own
             some = weight[begin:end]
-            one = None if (some >= 1.0).all() else np.minimum(some, 1.0)
-            batch = Batch(Dense(x[begin:end, None], end - begin, 1), own, one, len(log_prior))
+            one = gone[begin:end]
+            batch = Batch(
+                Dense(x[begin:end, None], end - begin, 1), own, None if (one == 1.0).all() else one, len(log_prior)
+            )
             joint = self._left_out(batch, log_prior)
             joint[rows] += (own_prior - log_prior)[own]
             total += float(weighted_losses(log_rest(joint, own), joint[rows], some).sum())

@@ -73,14 +73,14 @@ class View(Protocol):
         """``(rows, classes)`` of rows that the view has learned, each as if this weight of it had not been there."""
 
 
-def tempered_loss(scores: Floats, cases: Cases, log_prior: Floats) -> float:
+def tempered_loss(scores: Floats, classes: Array, weight: Floats, log_prior: Floats) -> float:
     """The mean log-loss of the scores, at the best of a few temperatures."""
     rows = np.arange(len(scores))
 
     def loss(temperature: float) -> float:
         joint = temperature * scores + log_prior
-        surprise = np.logaddexp.reduce(joint, axis=1) - joint[rows, cases.classes]
-        return float(np.average(surprise, weights=cases.case_weight))
+        surprise = np.logaddexp.reduce(joint, axis=1) - joint[rows, classes]
+        return float(np.average(surprise, weights=weight))
 
     return min(map(loss, _TEMPERATURES))
 
@@ -90,7 +90,9 @@ def least_loss(
 ) -> float:
     """The strength under which a few rows, each left out, are predicted best; of equals the first."""
     few = cases.few()
-    return min(strengths, key=lambda strength: tempered_loss(score(strength, few), few, log_prior))
+    return min(
+        strengths, key=lambda strength: tempered_loss(score(strength, few), few.classes, few.case_weight, log_prior)
+    )
 
 
 def by_chunks(looked: Looked, scores_of: Callable[[slice], Floats], size: int) -> Floats:

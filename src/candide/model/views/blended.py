@@ -13,7 +13,7 @@ from ...kernels import Kernels
 from ...kernels.data import Array, Floats, chunks
 from .base import View
 from .look import Look
-from .make import make_views
+from .make import doubt, make_views
 from .mixture import LEAST_SIZE, Mixture, fit_mixture
 
 if TYPE_CHECKING:
@@ -122,7 +122,12 @@ def weigh(blended: Blended, scores: Floats, seen: Seen) -> Mixture:
     """Weights from left-out scores, which are used up."""
     single = np.arange(len(scores)) < len(blended.columns)
     least = np.where(single, LEAST_SIZE, 0.0)
-    return fit_mixture(scores, seen.batch.classes, seen.case_weight, blended.ridge, least)
+    # A row tells as much whatever all rows weigh.
+    row = 1.0 if seen.batch.weight is None else np.average(seen.batch.weight, weights=seen.case_weight)
+    classes, weight, ridge = seen.batch.classes, seen.case_weight / row, blended.ridge.copy()
+    for view in range(blended.n_single + 1, len(scores)):
+        ridge[view] *= doubt(scores[view], classes, weight)
+    return fit_mixture(scores, classes, weight, ridge, least)
 
 
 def few_rows(n_rows: int, n_scores: int) -> Array:

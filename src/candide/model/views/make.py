@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...families.columns.losses import gain, log_shares
 from ...families.table_likelihood import TableLikelihood
 from ...kernels import Kernels
 from ...kernels.data import Array, Floats
-from .base import Cases, View
+from .base import Cases, View, tempered_loss
 from .covariance import covariances, number_coordinates
 from .dependence import one_dependence
 from .look import Look
@@ -35,6 +36,9 @@ _RIDGES_ALONE = 1.0, 0.1
 # of a column that gains so much (log-loss summed over all rows) is doubled; where it gains less, it grows further.
 _DOUBTFUL = 30.0
 _LEAST_GAIN = 1e-3
+# What the best of many families gains over all rows on noise; the best of many columns, the logarithm of their number
+# more.
+_BY_CHANCE = 3.0
 # What a column that tells nothing counts, squared, in comparison with the one that tells most.
 _LEAST_RELEVANCE = 0.02
 
@@ -44,19 +48,18 @@ def make_views(likelihood: TableLikelihood, seen: Seen, order: int, kernels: Ker
     from .blended import Blended
 
     look, rows = Look.of(likelihood.statistics, likelihood.shown), likelihood.statistics.rows
-    log_prior = np.log((rows + 1.0) / (rows.sum() + len(rows)))
-    losses = _losses(likelihood)
-    gain = -float(rows @ log_prior) / max(float(rows.sum()), 1e-300) - losses
+    log_prior, losses = log_shares(rows), _losses(likelihood)
+    gains, n_rows = gain(rows, losses), float((rows / likelihood.statistics.row_weight).sum())
     views: tuple[View, ...] = ()
     if order and len(look.columns) > 1:
         share = seen.case_weight / seen.multiplicity
         cases = Cases(look.see(seen.batch.data, kernels), seen.batch.classes, seen.case_weight, share)
         views = tuple(_views(look, cases, log_prior, np.argsort(losses, kind="stable"), order, kernels))
         if order > 1:
-            views += tuple(make_waves(*_codes(look), cases, len(rows), _relevance(gain)))
+            views += tuple(make_waves(*_codes(look), cases, len(rows), _relevance(gains, n_rows)))
     none, n_classes = np.zeros(0), seen.batch.n_classes
     unweighted = Mixture(none, none, np.zeros((0, n_classes)), np.zeros(n_classes))
-    ridge = _ridges(gain * rows.sum(), len(likelihood.blocks), len(views))
+    ridge = _ridges(gains * n_rows, len(likelihood.blocks), len(views))
     return Blended(tuple(likelihood.shown), len(likelihood.blocks), look, views, ridge, unweighted)
 
 
@@ -69,6 +72,13 @@ def _ridges(gain: Floats, n_blocks: int, n_views: int) -> Floats:
     return np.concatenate([columns, np.full(n_blocks, of_column), [together], np.full(n_views, RIDGE)])
 
 
+def doubt(scores: Floats, classes: Array, weight: Floats) -> float:
+    """The factor on the ridge of a view, by what it alone gains over the shares of the classes; left-out scores."""
+    rows = np.bincount(classes, weight, minlength=scores.shape[1]).astype(np.float64, copy=False)
+    loss = tempered_loss(scores, classes, weight, log_shares(rows))
+    return 1.0 + _DOUBTFUL / max(float(gain(rows, loss)) * float(weight.sum()), _LEAST_GAIN)
+
+
 def _losses(likelihood: TableLikelihood) -> Floats:
     """The left-out class log-loss of each column that is shown."""
     choices = likelihood.family.choices
@@ -76,9 +86,9 @@ def _losses(likelihood: TableLikelihood) -> Floats:
     return np.array([min(choices[j].losses.values()) for j in likelihood.shown])
 
 
-def _relevance(gain: Floats) -> Floats:
+def _relevance(gain: Floats, n_rows: float) -> Floats:
     """How strongly a column that tells so much of the class counts among others, above 0 and up to 1."""
-    gain = np.maximum(gain, 0.0)
+    gain = np.maximum(gain - (_BY_CHANCE + np.log(len(gain))) / n_rows, 0.0)
     gain += _LEAST_RELEVANCE * max(float(gain.max()), 1e-3)
     return np.asarray(np.sqrt(gain / gain.max()))
 
