@@ -137,7 +137,8 @@ def test_weight_is_repetition_of_the_columns() -> None:
     """But not for what is chosen by leaving rows out: a row of weight 3 leaves as a whole."""
     weight = np.random.default_rng(4).integers(0, 4, 90).astype(float)
     rows = np.repeat(np.arange(90), weight.astype(int))
-    how = {**SETTINGS["plain"], "columns": {"age": "kernel", "visits": "poisson", "job": "categorical"}, "alpha": 1.0}
+    families = {"age": "gaussian", "visits": "poisson", "job": "categorical", "member": "categorical"}
+    how = {**SETTINGS["plain"], "columns": families, "alpha": 1.0, "missing": "ignore"}
     model, copies = (fit(*of, **how) for of in ((X, Y, weight), (X.iloc[rows], Y[rows])))
     assert_predicts_alike(model, copies, X)
     assert model.summary()["parameters"].tolist() == copies.summary()["parameters"].tolist()
