@@ -18,6 +18,7 @@ GUESTS = {
     "sklearn": {"estimators"},
     "scipy": {"kernels", "encoding", "statistics", "priors", "families", "model"},
     "narwhals": {"encoding"},
+    "threadpoolctl": {"kernels"},
     "pandas": {"model"},
     "polars": {"model"},
 }

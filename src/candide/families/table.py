@@ -13,6 +13,7 @@ from ..encoding.table import Columns, table_of
 from ..exceptions import InputError, ParameterError
 from ..kernels import Kernels
 from ..kernels.data import Data, Dense, Floats
+from ..kernels.serial import serial
 from ..priors import Estimate
 from ..statistics import CategoryCounts, Moments
 from ..statistics.grid import Cells, Grid
@@ -89,6 +90,7 @@ class TableFamily(Plain):
         assert isinstance(data, Dense)
         return table_of(data, statistics.kinds, self.names)
 
+    @serial()
     def settle(self, statistics: TableStatistics) -> TableFamily:
         if self.choices is not None:
             return self

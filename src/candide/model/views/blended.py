@@ -11,6 +11,7 @@ from ...families import Batch
 from ...families.table_likelihood import TableLikelihood
 from ...kernels import Kernels
 from ...kernels.data import Array, Floats, chunks
+from ...kernels.serial import serial
 from .base import View
 from .look import Look
 from .make import doubt, make_views
@@ -66,6 +67,7 @@ class Blended:
         out[list(self.columns)] = self.mixture.weight[: len(self.columns)].mean(axis=1)
         return out
 
+    @serial()
     def scores(self, likelihood: TableLikelihood, data: Any, kernels: Kernels) -> Floats:
         """Of rows under every class, ``(rows, classes)``."""
         parts = [self._scores(likelihood, part, kernels) for _, _, part in chunks(data)]
@@ -94,6 +96,7 @@ class Blended:
         return self.mixture.scores(scores)
 
 
+@serial()
 def left_out_views(
     blended: Blended, likelihood: TableLikelihood, batch: Batch, share: Floats, kernels: Kernels
 ) -> Floats:
@@ -118,6 +121,7 @@ def fit_blended(likelihood: TableLikelihood, seen: Seen, order: int, kernels: Ke
     return replace(blended, mixture=weigh(blended, scores.copy(), some)), scores, rows
 
 
+@serial()
 def weigh(blended: Blended, scores: Floats, seen: Seen) -> Mixture:
     """Weights from left-out scores, which are used up."""
     single = np.arange(len(scores)) < len(blended.columns)

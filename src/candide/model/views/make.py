@@ -11,6 +11,7 @@ from ...families.columns.losses import gain, log_shares
 from ...families.table_likelihood import TableLikelihood
 from ...kernels import Kernels
 from ...kernels.data import Array, Floats
+from ...kernels.serial import serial
 from .base import Cases, View, tempered_loss
 from .covariance import covariances, number_coordinates
 from .dependence import one_dependence
@@ -43,6 +44,7 @@ _BY_CHANCE = 3.0
 _LEAST_RELEVANCE = 0.02
 
 
+@serial()
 def make_views(likelihood: TableLikelihood, seen: Seen, order: int, kernels: Kernels) -> Blended:
     """Without weights yet. ``order``: how many columns another may depend on (0: none)."""
     from .blended import Blended
