@@ -118,12 +118,12 @@ def fit_blended(likelihood: TableLikelihood, seen: Seen, order: int, kernels: Ke
     rows = few_rows(len(seen.case_weight), blended.n_views * seen.batch.n_classes)
     some = seen if len(rows) == len(seen.case_weight) else seen.take(rows, seen.multiplicity[rows])
     scores = left_out_views(blended, likelihood, some.batch, some.case_weight / some.multiplicity, kernels)
-    return replace(blended, mixture=weigh(blended, scores.copy(), some)), scores, rows
+    return replace(blended, mixture=weigh(blended, scores, some)), scores, rows
 
 
 @serial()
 def weigh(blended: Blended, scores: Floats, seen: Seen) -> Mixture:
-    """Weights from left-out scores, which are used up."""
+    """Weights from left-out scores."""
     single = np.arange(len(scores)) < len(blended.columns)
     least = np.where(single, LEAST_SIZE, 0.0)
     # A row tells as much whatever all rows weigh.
