@@ -42,8 +42,8 @@ def _first_cells(X: Any) -> dict[Any, Any]:
 
 def first_known(cells: Any) -> Any:
     """The first cell of an array or a series that is not missing; None if all are."""
-    known = (cell for stretch in (cells[:_FEW], cells[_FEW:]) for cell in _items(stretch) if not is_missing(cell))
-    return next(known, None)
+    stretches = slice(_FEW), slice(_FEW, None)
+    return next((cell for part in stretches for cell in _items(cells[part]) if not is_missing(cell)), None)
 
 
 def _items(cells: Any) -> list[Any]:

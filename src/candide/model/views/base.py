@@ -9,6 +9,7 @@ import numpy as np
 
 from ...kernels import Kernels
 from ...kernels.data import Array, Floats, Positions
+from ..calibration.base import normalised
 
 # Scores of views that repeat themselves are too sure; each is judged at the temperature that suits it best.
 _TEMPERATURES = (1.0, 0.7, 0.5, 0.3, 0.2, 0.1)
@@ -78,9 +79,8 @@ def tempered_loss(scores: Floats, classes: Array, weight: Floats, log_prior: Flo
     rows = np.arange(len(scores))
 
     def loss(temperature: float) -> float:
-        joint = temperature * scores + log_prior
-        surprise = np.logaddexp.reduce(joint, axis=1) - joint[rows, classes]
-        return float(np.average(surprise, weights=weight))
+        log_posterior = normalised(temperature * scores + log_prior)
+        return -float(np.average(log_posterior[rows, classes], weights=weight))
 
     return min(map(loss, _TEMPERATURES))
 

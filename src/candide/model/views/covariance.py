@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -43,6 +43,19 @@ class Factor(NamedTuple):
         root = np.linalg.cholesky(matrix)
         inverse = solve_triangular(root, np.eye(len(root)), lower=True)
         return cls(np.ascontiguousarray(inverse.T), 2.0 * float(np.log(np.diagonal(root)).sum()))
+
+
+class _Size(NamedTuple):
+    """What follows from how many rows a class has."""
+
+    freedom: Any  # Floats or float, as are all
+    shrink: Any
+    constant: Any
+
+    def log_density(self, square: Floats, log_determinant: Floats | float) -> Floats:
+        """Up to a constant, of points at such a squared distance."""
+        tail = self.freedom * np.log1p(self.shrink * square)
+        return np.asarray(self.constant - 0.5 * (log_determinant + tail))
 
 
 @dataclass(frozen=True)
@@ -85,7 +98,7 @@ class Covariance(Lean):
         out = np.empty((len(points), len(self._means)))
         for k, factor in enumerate(self.factors):
             away = (points - self._means[k]) @ factor.whitening
-            out[:, k] = self._log_density(self.moments.weight[k], _squares(away, away), factor.log_determinant)
+            out[:, k] = self._size(self.moments.weight[k]).log_density(_squares(away, away), factor.log_determinant)
         return out
 
     def _left_out(self, points: Floats, classes: Positions, weight: Floats) -> Floats:
@@ -95,31 +108,32 @@ class Covariance(Lean):
         own_weight = self.moments.weight[classes]
         rest = remaining(own_weight, weight)
         lift = np.divide(own_weight, rest, out=np.zeros_like(rest), where=rest > 0)
+        others, without = self._size(self.moments.weight), self._size(rest)
         out = np.empty((len(points), len(self._means)))
         for k, factor in enumerate(self.factors):
             own = classes == k
-            white, means = points @ factor.whitening, self._means @ factor.whitening
-            distance = white - means[classes]
-            away = np.where(own[:, None], distance * lift[:, None], white - means[k])
+            away, means = points @ factor.whitening, self._means @ factor.whitening
+            distance = away - means[classes]
+            away -= means[k]
+            away[own] = distance[own] * lift[own, None]
             # A class that loses its only row lies where those without rows lie.
             last = own & (rest <= 0)
-            away[last] = white[last] - self.center @ factor.whitening
+            away[last] = (points[last] - self.center) @ factor.whitening
             gone = weight * lift * (self.share + own)
             left = np.maximum(1.0 - gone * _squares(distance, distance), _LEAST_LEFT)
             square = _squares(away, away) + gone * _squares(away, distance) ** 2 / left
-            rows = np.where(own, rest, self.moments.weight[k])
-            out[:, k] = self._log_density(rows, square, factor.log_determinant + np.log(left))
+            size = _Size._make(np.where(own, mine, of[k]) for mine, of in zip(without, others, strict=True))
+            out[:, k] = size.log_density(square, factor.log_determinant + np.log(left))
         return out
 
-    def _log_density(self, rows: Floats | float, square: Floats, log_determinant: Floats | float) -> Floats:
-        """Up to a constant, of points at such a squared distance from a class of so many rows."""
+    def _size(self, rows: Floats | float) -> _Size:
         n_columns = len(self.center)
         freedom = n_columns + 2 + self.strength + rows
         # A class of less than one row knows its mean as badly as one of one row.
         sure = np.maximum(rows, 1.0)
         shrink = sure / (sure + 1.0)
         constant = gammaln(freedom / 2) - gammaln((freedom - n_columns) / 2) + 0.5 * n_columns * np.log(shrink)
-        return np.asarray(constant - 0.5 * log_determinant - 0.5 * freedom * np.log1p(shrink * square))
+        return _Size(freedom, shrink, constant)
 
 
 def covariances(name: str, coordinates: Coordinates, cases: Cases, n_classes: int) -> list[Covariance]:

@@ -9,7 +9,9 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ...kernels.data import Array, Floats, Positions
+from ...kernels import default
+from ...kernels.base import PickTable
+from ...kernels.data import Array, Dense, Floats, Positions
 from .base import Cases, Looked
 from .coordinates import RankCoordinates
 from .lean import Lean
@@ -84,12 +86,14 @@ class Inputs(Lean):
     def times(self, looked: Looked, matrix: Floats) -> Floats:
         """``(rows, width)``: the inputs of rows, multiplied by ``(inputs, width)``."""
         n_ranks = len(self.ranks.columns)
-        out = (
-            self.ranks.points(looked) @ matrix[:n_ranks] if n_ranks else np.zeros((len(looked.codes), matrix.shape[1]))
-        )
-        if len(self.levels.columns):
-            out += _ones(self.levels.slots(looked.codes), len(matrix) - n_ranks) @ matrix[n_ranks:]
-        return np.asarray(out)
+        if not len(self.levels.columns):
+            return np.asarray(self.ranks.points(looked) @ matrix[:n_ranks])
+        offsets = self.levels.offsets
+        codes = Dense.of(self.levels.slots(looked.codes) - offsets[:-1].astype(np.int32))
+        out = default(1).code_scores(codes, offsets, PickTable(matrix[n_ranks:]), np.zeros(matrix.shape[1]))
+        if n_ranks:
+            out += self.ranks.points(looked) @ matrix[:n_ranks]
+        return out
 
 
 def _rounded(numbers: Floats) -> Floats:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...kernels import Kernels
-from ...kernels.base import BACK_STRENGTH, TripleTable, room_for
+from ...kernels.base import BACK_STRENGTH, PairTable, TripleTable, room_for
 from ...kernels.data import Array, Floats, Positions
 from .base import Cases, Looked, least_loss
 from .dependence import MOST_CELLS, OneDependence
@@ -64,14 +64,12 @@ class TwoDependence(Lean):
     @cached_property
     def log_table(self) -> Floats:
         """``(joint slots, slots, classes)``: what a slot adds beside a pair's."""
-        joint, alone = self.table.joint, self.one.alone
+        joint, singles = self.table.joint, _Singles(self.table.singles, self.one.alone, self.strength)
         logs = np.zeros((*joint.shape[1:], room_for(len(joint))))
-        for k in range(len(joint)):
-            pairs = _OneClass(self.table.singles.joint[k], alone[k], float(self.table.singles.rows[k]), self.strength)
-            for place, columns in enumerate(self.joint.columns):
-                span = slice(*self.joint.offsets[place : place + 2])
-                one, other = (slice(*self.one.merging.offsets[j : j + 2]) for j in columns)
-                logs[span, :, k] = pairs.logs(joint[k, span], one, other)
+        for place, columns in enumerate(self.joint.columns):
+            span = slice(*self.joint.offsets[place : place + 2])
+            one, other = (slice(*self.one.merging.offsets[j : j + 2]) for j in columns)
+            logs[span, :, : len(joint)] = singles.logs(joint[:, span], one, other).transpose(1, 2, 0)
         return logs
 
     def scores(self, looked: Looked, kernels: Kernels) -> Floats:
@@ -127,25 +125,28 @@ def _affordable(one: OneDependence, best_columns: Array, n_rows: int) -> JointSl
     return JointSlots(np.array(pairs, dtype=np.int32).reshape(-1, 2)[fit], merging)
 
 
-class _OneClass(NamedTuple):
-    """What one class says about single columns and pairs."""
+class _Singles(NamedTuple):
+    """What is known about single columns and pairs; arrays begin with the classes."""
 
-    pairs: Floats  # (slots, slots)
-    alone: Floats  # (slots,)
-    rows: float
+    pairs: PairTable
+    alone: Floats  # (classes, slots)
     strength: float
 
     def logs(self, joint: Floats, one: slice, other: slice) -> Floats:
-        """``(joint slots, slots)`` for two columns as super-parents; log p(u | class) stands with the first one."""
-        both = joint[:, one].sum(axis=1)
-        expected = 0.5 * (self.given(one)[:, None, :] + self.given(other)).reshape(joint.shape)
-        logs = np.asarray(np.log(joint + self.strength * expected) - np.log(both + self.strength)[:, None])
-        independent = np.outer(self.alone[one], self.alone[other]).ravel()
-        logs[:, one] = (np.log(both + self.strength * independent) - np.log(self.rows + self.strength))[:, None]
-        logs[:, other] = 0.0
-        return logs
+        """``(classes, joint slots, slots)`` for two columns as parents; log p(u | class) stands with the first one."""
+        both = joint[:, :, one].sum(axis=2)
+        logs = (self.given(one)[:, :, None, :] + self.given(other)[:, None, :, :]).reshape(joint.shape)
+        logs *= 0.5 * self.strength
+        logs += joint
+        np.log(logs, out=logs)
+        logs -= np.log(both + self.strength)[:, :, None]
+        independent = (self.alone[:, one, None] * self.alone[:, None, other]).reshape(both.shape)
+        rows = np.log(self.pairs.rows + self.strength)[:, None]
+        logs[:, :, one] = (np.log(both + self.strength * independent) - rows)[:, :, None]
+        logs[:, :, other] = 0.0
+        return np.asarray(logs)
 
     def given(self, column: slice) -> Floats:
         """p(x_j | x_s, class) for the slots of column s and all slots."""
-        rows = np.diagonal(self.pairs)[column, None] + BACK_STRENGTH
-        return np.asarray((self.pairs[column] + BACK_STRENGTH * self.alone) / rows)
+        rows = np.diagonal(self.pairs.joint, axis1=1, axis2=2)[:, column, None] + BACK_STRENGTH
+        return np.asarray((self.pairs.joint[:, column] + BACK_STRENGTH * self.alone[:, None, :]) / rows)

@@ -28,8 +28,8 @@ MOST_COLUMNS = 200
 # The views, how many columns a wave runs through (None: all), and the seed of the waves.
 _KINDS = (("waves, all columns", None, 1), ("waves, few columns", (2, 3, 4), 2))
 _PENALTIES = tuple(10.0**power for power in range(-3, 4))
-# Rows at a time, so that their heights stay in the cache.
-_CHUNK = 1 << 11
+# Rows at a time: heights of more would be new pages of memory every time.
+_CHUNK = 1 << 10
 # What of a row's error its own weight leaves, at least: below is rounding.
 _LEAST_LEFT = 1e-9
 
@@ -133,13 +133,16 @@ class Waves(Lean):
         """Without a weight w of a row, its error is 1 / (1 - w h) times as large, where h is how much the row pulls its
         own prediction toward itself; and the share of its class, from which scores are counted, is smaller.
         """
-        total = self.sums.total
-        white = heights @ self._factor.whitening
-        left = _left(np.einsum("rj,rj->r", white, white), weight, total)
+        from scipy.linalg.blas import dtrmm
+
+        total, explained = self.sums.total, heights @ self.slopes
+        # Half of the whitening is zeros, and the heights are not needed any more.
+        white = dtrmm(1.0, self._factor.whitening.T, heights.T, lower=True, overwrite_b=True)
+        left = _left(np.einsum("jr,jr->r", white, white), weight, total)
         rest = remaining(np.full_like(weight, total), weight)
         lost = np.divide(weight, rest, out=np.zeros_like(weight), where=rest > 0)
         away = _away(self.sums, classes)
-        return np.asarray(away * (1.0 + lost)[:, None] - (away - heights @ self.slopes) / left[:, None])
+        return np.asarray(away * (1.0 + lost)[:, None] - (away - explained) / left[:, None])
 
 
 def make_waves(
@@ -181,13 +184,14 @@ def _best_penalty(cosines: Cosines, sums: WaveSums, cases: Cases) -> float:
     """The penalty by which the indicators of rows, each left out, are predicted with the least squared error."""
     scales, directions = np.linalg.eigh(sums.scatter)
     turned = (cosines.heights(cases.looked) - sums.mean) @ directions
-    slants = directions.T @ sums.slants
+    squares, slants = turned**2, directions.T @ sums.slants
     away = _away(sums, cases.classes)
 
     def error(penalty: float) -> float:
-        shrunk = turned / (np.maximum(scales, 0.0) + penalty)
-        left = _left(np.einsum("rj,rj->r", turned, shrunk), cases.weight, sums.total)
-        return float(cases.case_weight @ (((away - shrunk @ slants) ** 2).sum(axis=1) / left**2))
+        shrink = 1.0 / (np.maximum(scales, 0.0) + penalty)
+        left = _left(squares @ shrink, cases.weight, sums.total)
+        explained = turned @ (shrink[:, None] * slants)
+        return float(cases.case_weight @ (((away - explained) ** 2).sum(axis=1) / left**2))
 
     return min(_PENALTIES, key=error)
 
