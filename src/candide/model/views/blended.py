@@ -104,12 +104,14 @@ def left_out_views(
 
     ``share`` is the weight that each row has in the views, which are made from the sample; 0 where it is not in it.
     """
-    single = likelihood.each_left_out(batch, blended.columns, kernels)
-    parts = [single, single.sum(axis=0, keepdims=True)]
+    out, n_single = np.empty((blended.n_views, len(batch.classes), batch.n_classes)), blended.n_single
+    out[:n_single] = likelihood.each_left_out(batch, blended.columns, kernels)
+    out[:n_single].sum(axis=0, out=out[n_single])
     if blended.views:
         looked = blended.look.see(batch.data, kernels)
-        parts += [view.left_out(looked, batch.classes, share, kernels)[None] for view in blended.views]
-    return np.concatenate(parts)
+        for i, view in enumerate(blended.views, n_single + 1):
+            out[i] = view.left_out(looked, batch.classes, share, kernels)
+    return out
 
 
 def fit_blended(likelihood: TableLikelihood, seen: Seen, order: int, kernels: Kernels) -> tuple[Blended, Floats, Array]:

@@ -75,7 +75,7 @@ def fit_mixture(views: Floats, classes: Array, weight: Floats, ridge: Floats, le
     """
     shown = np.ascontiguousarray(views.transpose(2, 0, 1))
     shown -= shown.mean(axis=0)
-    mean_square = ((shown * shown).sum(axis=0) @ (weight / weight.sum())) / len(shown)
+    mean_square = _squares(shown, np.broadcast_to(weight / weight.sum(), (len(shown), len(weight)))).mean(axis=0)
     size = np.maximum(np.sqrt(mean_square), np.maximum(least, 1e-9))
     shown /= size[:, None]
     limit = np.maximum(shown.max(axis=(0, 2)), -shown.min(axis=(0, 2)))
@@ -100,7 +100,7 @@ def _solve(shown: Floats, loss: _Loss, ridge: Floats) -> tuple[Floats, Floats]:
         return value + 0.5 * float(ridge @ (w * w) + b @ b), gradient
 
     curvature = _CURVATURE * np.broadcast_to(loss.weight, (n_classes, n_rows))
-    steep = np.append(_over_rows(shown * shown, curvature).sum(axis=0) + ridge, curvature.sum(axis=1) + 1.0)
+    steep = np.append(_squares(shown, curvature).sum(axis=0) + ridge, curvature.sum(axis=1) + 1.0)
     point = _least(common, np.zeros(n_views + n_classes), n_views, steep, nearly=n_classes > 2)
     w, b = point[:n_views], point[n_views:]
     if n_classes == 2:
@@ -116,7 +116,7 @@ def _solve(shown: Floats, loss: _Loss, ridge: Floats) -> tuple[Floats, Floats]:
         return value + 0.5 * float(penalty), np.concatenate([gradient.ravel(), slope.sum(axis=1) + b])
 
     curvature = loss.curvature(np.matmul(w, shown), b)
-    steep = np.append((_over_rows(shown * shown, curvature) + TIE * ridge).ravel(), curvature.sum(axis=1) + 1.0)
+    steep = np.append((_squares(shown, curvature) + TIE * ridge).ravel(), curvature.sum(axis=1) + 1.0)
     point = _least(free, np.concatenate([np.tile(w, n_classes), b]), n_views * n_classes, steep)
     return point[:-n_classes].reshape(n_classes, n_views).T, point[-n_classes:]
 
@@ -124,6 +124,11 @@ def _solve(shown: Floats, loss: _Loss, ridge: Floats) -> tuple[Floats, Floats]:
 def _over_rows(shown: Floats, factor: Floats) -> Floats:
     """``(classes, views)``: sums over the rows, times a factor for each class and row."""
     return np.asarray(np.matmul(shown, factor[:, :, None])[:, :, 0])
+
+
+def _squares(shown: Floats, factor: Floats) -> Floats:
+    """The same of the squares, class by class: those of all would take as much memory again."""
+    return np.array([part**2 @ by_row for part, by_row in zip(shown, factor, strict=True)])
 
 
 class _Loss:
