@@ -22,7 +22,7 @@ TIE = 2.0
 LEAST_SIZE = 0.1
 _STEPS = 500
 # Steps whose slopes the search remembers: with the usual ten it takes twice as many.
-_REMEMBERED = 40
+_REMEMBERED = 30
 # Of the log-loss, for each unit of squared scores: a share p of a class gives p (1 - p).
 _CURVATURE = 0.1
 # Scores of values far beyond all others may be infinite.
@@ -140,6 +140,7 @@ class _Loss:
         self.shares = shares
 
     def __call__(self, scores: Floats, bias: Floats) -> tuple[float, Floats]:
+        assert scores.flags.c_contiguous  # places are counted along rows
         scores += (self.shares + bias)[:, None]
         scores -= scores.max(axis=0)
         own = scores.reshape(-1)[self.place]
