@@ -48,18 +48,21 @@ class TokenReference:
 
 
 def _count(texts: _core.Texts, look: Look, grow: bool) -> TokenRows:
-    tokens = [analyse(text or "", look.recipe) for text in texts.strings()]
+    tokens = [[] if text is None else analyse(text, look.recipe) for text in texts.strings()]
     coding = _grown(look.coding, tokens) if grow else look.coding
-    indptr, indices, values, unknown = [0], [], [], []
+    indptr: list[int] = [0]
+    indices: list[int] = []
+    values: list[int] = []
+    unknown: list[int] = []
     for row in tokens:
         codes = coding.codes(row).tolist()
         counts = Counter(code for code in codes if code >= 0)
         indices += list(counts)
-        values += list(counts.values())
+        values += counts.values()
         indptr.append(len(indices))
         unknown.append(codes.count(-1))
-    stored, codes, counts = (np.array(part, dtype=np.int32) for part in (indptr, indices, values))
-    return TokenRows(coding, Sparse(stored, codes, counts, len(coding)), np.array(unknown, dtype=np.int64))
+    starts, stored, times = (np.array(part, dtype=np.int32) for part in (indptr, indices, values))
+    return TokenRows(coding, Sparse(starts, stored, times, len(coding)), np.array(unknown, dtype=np.int64))
 
 
 def _grown(coding: Coding, tokens: list[list[str]]) -> Coding:
