@@ -126,6 +126,25 @@ nb::object missing(const HeldTexts& texts) {
     return to_array(std::move(out)).cast().attr("view")("bool");
 }
 
+auto sizes(const HeldTexts& texts, int n_threads) {
+    std::vector<std::int64_t> out(texts.rows.size());
+    unlocked([&] { text_sizes(texts.view(), n_threads, out.data()); return 0; });
+    return to_array(std::move(out));
+}
+
+auto hashes(const HeldTexts& texts, int n_threads) {
+    std::vector<std::uint64_t> out(texts.rows.size());
+    unlocked([&] { text_hashes(texts.view(), n_threads, out.data()); return 0; });
+    return to_array(std::move(out));
+}
+
+nb::tuple packed(const HeldTexts& texts) {
+    std::vector<Byte> bytes;
+    std::vector<std::int64_t> offsets(texts.rows.size() + 1);
+    unlocked([&] { pack_texts(texts.view(), bytes, offsets.data() + 1); return 0; });
+    return nb::make_tuple(to_array(std::move(bytes)), to_array(std::move(offsets)));
+}
+
 }  // namespace
 
 void bind_texts(nb::module_& module) {
@@ -137,6 +156,9 @@ void bind_texts(nb::module_& module) {
         .def("units", [](const HeldTexts& texts) { return total_units(texts.view()); })
         .def("rows", &stretch, nb::arg("begin"), nb::arg("end"))
         .def("take", &taken, exact("rows"))
+        .def("sizes", &sizes, nb::arg("n_threads"))
+        .def("hashes", &hashes, nb::arg("n_threads"))
+        .def("packed", &packed)
         .def("missing", &missing)
         .def("strings", &strings);
 }

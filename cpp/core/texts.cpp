@@ -1,6 +1,10 @@
 #include "texts.hpp"
 
 #include <algorithm>
+#include <array>
+
+#include "parallel.hpp"
+#include "token_hash.hpp"
 
 namespace candide {
 namespace {
@@ -17,7 +21,72 @@ Bytes encoded(const Text& text, std::vector<Byte>& scratch) {
     return {scratch.data(), out};
 }
 
+bool is_valid(Bytes bytes) {
+    const Byte *at = bytes.data(), *end = at + bytes.size();
+    while (at < end) {
+        const Decoded found = decode(at, end);
+        if (found.character == kReplacement && !(found.length == 3 && at[0] == 0xEF && at[1] == 0xBF && at[2] == 0xBD))
+            return false;
+        at += found.length;
+    }
+    return true;
+}
+
+// As `utf8_of`, with what is no UTF-8 replaced.
+Bytes valid_utf8(const Text& text, std::vector<Byte>& scratch) {
+    const Bytes bytes = utf8_of(text, scratch);
+    if (text.storage != Storage::utf8 || is_valid(bytes)) return bytes;
+    scratch.resize(3 * bytes.size() + 4);
+    Byte* out = scratch.data();
+    for (const Byte *at = bytes.data(), *end = at + bytes.size(); at < end;) {
+        const Decoded found = decode(at, end);
+        out = encode(found.character, out);
+        at += found.length;
+    }
+    return {scratch.data(), out};
+}
+
+std::uint64_t hash_of(Bytes bytes) {
+    std::uint64_t h = hash_start(bytes.size());
+    std::size_t left = bytes.size();
+    const Byte* at = bytes.data();
+    for (; left > 8; left -= 8, at += 8) h = hash_step(h, eight_bytes(at));
+    std::array<Byte, 8> last{};
+    std::copy_n(at, left, last.data());
+    return hash_end(hash_step(h, eight_bytes(last.data())));
+}
+
+template <class Each>
+void each_text(Texts texts, int n_threads, Each&& each) {
+    constexpr std::size_t kTexts = 256;
+    parallel_for((texts.size() + kTexts - 1) / kTexts, total_units(texts), n_threads, [&](std::size_t part) {
+        std::vector<Byte> scratch;
+        for (std::size_t i = part * kTexts; i < std::min(texts.size(), (part + 1) * kTexts); ++i)
+            each(i, valid_utf8(texts[i], scratch));
+    });
+}
+
 }  // namespace
+
+void text_sizes(Texts texts, int n_threads, std::int64_t* sizes) {
+    each_text(texts, n_threads, [&](std::size_t i, Bytes bytes) { sizes[i] = static_cast<std::int64_t>(bytes.size()); });
+}
+
+void text_hashes(Texts texts, int n_threads, std::uint64_t* hashes) {
+    each_text(texts, n_threads, [&](std::size_t i, Bytes bytes) {
+        const std::uint64_t h = hash_of(bytes);
+        hashes[i] = (texts[i].missing() ? ~h : h) >> 1;
+    });
+}
+
+void pack_texts(Texts texts, std::vector<Byte>& bytes, std::int64_t* ends) {
+    std::vector<Byte> scratch;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        const Bytes text = valid_utf8(texts[i], scratch);
+        bytes.insert(bytes.end(), text.begin(), text.end());
+        ends[i] = static_cast<std::int64_t>(bytes.size());
+    }
+}
 
 Bytes utf8_of(const Text& text, std::vector<Byte>& scratch) {
     switch (text.storage) {

@@ -33,4 +33,12 @@ std::vector<std::size_t> shard_bounds(Texts texts, std::size_t least, std::size_
 // Characters in all; a measure of the work.
 std::size_t total_units(Texts texts);
 
+// The bytes that each text has as valid UTF-8, and a hash of 63 bits of them, which is fixed for all time: what a
+// sample keeps depends on it. A missing text has the hash of an empty one with all bits turned.
+void text_sizes(Texts texts, int n_threads, std::int64_t* sizes);
+void text_hashes(Texts texts, int n_threads, std::uint64_t* hashes);
+
+// All texts as valid UTF-8, one after the other; `ends[i]` is where text i ends.
+void pack_texts(Texts texts, std::vector<Byte>& bytes, std::int64_t* ends);
+
 }  // namespace candide

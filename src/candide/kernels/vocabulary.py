@@ -65,6 +65,14 @@ class Vocabulary:
         """The code of each token, -1 where there is none."""
         return self.native.codes(_as_texts(tokens))
 
+    def take(self, codes: Array) -> Vocabulary:
+        """Some tokens, in the order given."""
+        utf8, offsets = self.arrays()
+        sizes = np.diff(offsets)[codes]
+        ends = np.cumsum(sizes)
+        places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(offsets[:-1][codes] - ends + sizes, sizes)
+        return Vocabulary.from_arrays(utf8[places], np.concatenate([[0], ends]).astype(np.int64))
+
     def merge(self, other: Vocabulary) -> tuple[Vocabulary, Positions]:
         """Both, this one's tokens first; and the code that each token of the other has there."""
         merged, codes = self.native.merged(other.native)

@@ -1,0 +1,212 @@
+"""Texts, straight from strings."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+
+from ..encoding.texts import read_texts
+from ..encoding.tokens import Buckets, Coding, Recipe, Vocabulary, read_vocabulary
+from ..exceptions import ParameterError
+from ..families import Bernoulli, Complement, Family, Multinomial
+from ..families.text import TextFamily, TokenLook
+from ..kernels.data import Array
+from ..kernels.text_rows import TextRows
+from ..model.plan import ClassPrior
+from ..priors import Beta, Dirichlet
+from .base import BaseNB, all_or_nothing
+from .beliefs import class_prior_of
+from .settings import choice, flag, number
+
+MODELS = ("auto", "multinomial", "bernoulli", "complement", "polya")
+
+
+class TextNB(BaseNB):
+    """Naive Bayes for texts: messages, reviews, tickets, news, languages.
+
+    Texts are cut into tokens, counted and learned in one pass, without a vectoriser.
+
+    Parameters
+    ----------
+    model : {"multinomial", "bernoulli", "complement", "polya"}
+        What p(text | class) is: tokens drawn one by one from the class's shares; every token present or not; shares of
+        all *other* classes, whose scores are no probabilities until calibrated; or tokens drawn from shares that differ
+        from text to text.
+    alpha : float, "evidence" or "loo", default 1.0
+        Pseudo-count of every token; or chosen by the data.
+    ngrams : int or (int, int), default 1
+        Words, or characters, in a token: up to so many, or from the first number to the second.
+    analyzer : {"word", "char", "char_wb"}
+        Whether tokens are words, characters, or characters within words.
+    binary : bool, default False
+        Whether a text counts a token once at most.
+    lowercase, strip_accents, min_length, stop_words, fold_numbers
+        How words are read: in lower case; without accents ("unicode", "ascii"); of so many characters at least; but
+        for some; with all digits alike.
+    pattern, tokenizer : regular expression, callable
+        Another rule for what a word is. Runs in Python, some fifty times as slowly.
+    vocabulary : list of str or Path, optional
+        The tokens that count, in place of those that are seen; each keeps its place though no text holds it.
+    buckets : int, optional
+        Hash tokens into 2^buckets places instead of keeping a vocabulary.
+    fit_prior, class_prior, class_weight, calibrate, evaluate, keep_sample, n_threads
+        As in ``MultinomialNB``.
+
+    Examples
+    --------
+    >>> texts = ["free entry, win cash", "see you at lunch", "win a free prize", "lunch is at noon"]
+    >>> model = TextNB().fit(texts, ["spam", "ham", "spam", "ham"])
+    >>> model.predict(["win cash now"]).tolist()
+    ['spam']
+    """
+
+    estimate = None
+    parameter_prior = None
+    _sample_bytes: ClassVar[int] = 1 << 23
+    _counting: ClassVar[dict[str, str]] = {"the rule for tokens": "looks"}
+
+    def __init__(
+        self,
+        model: Literal["multinomial", "bernoulli", "complement", "polya"] = "multinomial",
+        *,
+        alpha: Any = 1.0,
+        ngrams: Any = 1,
+        analyzer: Literal["word", "char", "char_wb"] = "word",
+        binary: bool = False,
+        lowercase: bool = True,
+        strip_accents: Literal["unicode", "ascii"] | None = None,
+        min_length: int = 2,
+        stop_words: Any = None,
+        fold_numbers: bool = False,
+        pattern: str | None = None,
+        tokenizer: Any = None,
+        vocabulary: Any = None,
+        buckets: int | None = None,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        class_weight: Any = None,
+        calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
+        evaluate: bool = False,
+        keep_sample: bool | None = None,
+        n_threads: int | None = None,
+    ) -> None:
+        self.model = model
+        self.alpha = alpha
+        self.ngrams = ngrams
+        self.analyzer = analyzer
+        self.binary = binary
+        self.lowercase = lowercase
+        self.strip_accents = strip_accents
+        self.min_length = min_length
+        self.stop_words = stop_words
+        self.fold_numbers = fold_numbers
+        self.pattern = pattern
+        self.tokenizer = tokenizer
+        self.vocabulary = vocabulary
+        self.buckets = buckets
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.class_weight = class_weight
+        self.calibrate = calibrate
+        self.evaluate = evaluate
+        self.keep_sample = keep_sample
+        self.n_threads = n_threads
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from texts ``X`` with labels ``y``, forgetting what was learned before.
+
+        Parameters
+        ----------
+        X : list, array, series or Arrow array of texts, or any iterable of them
+            None, NaN and nulls are texts without tokens.
+        y : array of shape (n_texts,)
+            Class labels.
+        sample_weight : array of shape (n_texts,), optional
+            A text of weight k counts as k copies of it.
+        """
+        super().fit(X, y, sample_weight)
+        return self
+
+    @property
+    def _prior_in_score(self) -> bool:  # type: ignore[override]
+        """Scores of other classes are no log p(x, class), and have no place for a prior."""
+        return self.model != "complement"
+
+    def _encode(self, X: Any) -> TextRows:
+        return TextRows(read_texts(X))
+
+    def _read(self, X: Any, reset: bool = False) -> TextRows:
+        if reset:
+            self.n_features_in_ = 1
+        return self._encode(X)
+
+    def _family(self, n_features: int) -> Family:
+        kind = choice(self.model, "model", MODELS[1:])
+        presence = flag(self.binary, "binary") or kind == "bernoulli"
+        coding, fixed = self._coding()
+        family: Any = TextFamily((TokenLook(self._recipe(), coding, presence, fixed),), self._inner(kind))
+        return family
+
+    def _inner(self, kind: str) -> Any:
+        alpha = 1.0 if self._alpha_choice() else number(self.alpha, "alpha")
+        if kind == "bernoulli":
+            return Bernoulli(Beta(alpha, alpha), threshold=0.0)
+        if kind == "complement":
+            return Complement(Dirichlet(alpha))
+        return Multinomial(Dirichlet(alpha), "predictive" if kind == "polya" else "mean")
+
+    def _recipe(self) -> Recipe:
+        stop_words = frozenset() if self.stop_words is None else frozenset(self.stop_words)
+        return Recipe(
+            self.analyzer, read_ngrams(self.ngrams), flag(self.lowercase, "lowercase"), self.strip_accents,
+            self.min_length, stop_words, flag(self.fold_numbers, "fold_numbers"), self.pattern, self.tokenizer,
+        )  # fmt: skip
+
+    def _coding(self) -> tuple[Coding, bool]:
+        if self.vocabulary is not None and self.buckets is not None:
+            raise ParameterError("both vocabulary and buckets are given; they are two ways to number tokens; pass one")
+        if self.buckets is not None:
+            return Buckets(self.buckets), False
+        if self.vocabulary is None:
+            return Vocabulary(), False
+        return read_vocabulary(self.vocabulary), True
+
+    def _alpha_choice(self) -> Literal["evidence", "loo"] | None:
+        chosen: Literal["evidence", "loo"] | None = None
+        if isinstance(self.alpha, str):
+            chosen = choice(self.alpha, "alpha", ("evidence", "loo"))  # type: ignore[assignment]
+        return chosen
+
+    def _class_prior(self) -> ClassPrior:
+        return class_prior_of(self.class_prior, self.fit_prior, self.class_weight)
+
+    def _column_names(self) -> Array:
+        coding = self._fitted().state.statistics.looks[0].coding
+        if isinstance(coding, Buckets):
+            return np.array([f"bucket {j}" for j in range(len(coding))], dtype=object)
+        return np.array(coding.tokens(), dtype=object)
+
+    @property
+    def vocabulary_(self) -> dict[str, int]:
+        """The tokens, with their places in the table of counts."""
+        coding = self._fitted().state.statistics.looks[0].coding
+        if isinstance(coding, Buckets):
+            raise AttributeError("tokens that are hashed into buckets have no vocabulary_")
+        return {token: place for place, token in enumerate(coding.tokens())}
+
+    @property
+    def token_count_(self) -> Any:
+        """The weighted number of each token in each class; sparse where most are 0."""
+        return self._fitted().state.statistics.looks[0].counts.total
+
+
+def read_ngrams(value: Any) -> tuple[int, int]:
+    """One number, up to which, or two."""
+    pair = (1, value) if isinstance(value, (int, np.integer)) and not isinstance(value, bool) else value
+    if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and all(isinstance(n, (int, np.integer)) for n in pair)):
+        raise ParameterError(f"ngrams is {value!r}; it must be a whole number, or two: the fewest and the most")
+    return int(pair[0]), int(pair[1])
+
+
