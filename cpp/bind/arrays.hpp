@@ -145,5 +145,6 @@ void bind_labels(nb::module_& module);
 void bind_repeats(nb::module_& module);
 void bind_grid(nb::module_& module);
 void bind_dependence(nb::module_& module);
+void bind_bands(nb::module_& module);
 
 }  // namespace candide

@@ -16,4 +16,5 @@ NB_MODULE(_core, module) {
     candide::bind_repeats(module);
     candide::bind_grid(module);
     candide::bind_dependence(module);
+    candide::bind_bands(module);
 }

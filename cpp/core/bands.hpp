@@ -1,0 +1,45 @@
+// Tokens of texts as evidence for classes, in bands by how sure it is that a token tells them apart.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "members.hpp"
+#include "rows.hpp"
+
+namespace candide {
+
+// Token by token, an entry for every class that has it.
+struct BandTable {
+    std::size_t n_classes, n_bands, n_entries;
+    const std::int64_t* indptr;   // of each token: where its entries begin
+    const std::int32_t* classes;  // of each entry; ascending within a token
+    const std::int32_t* band;     // of each token
+    const double* plain;          // of each entry: what the class gives more than one that never saw the token
+    const double* complement;     // the same of scores by all other classes; null: not asked for
+    const double* log_size;       // (1 or 2, n_classes): what a token costs, plain and by all other classes
+
+    std::size_t n_views() const { return n_bands * (complement ? 2 : 1); }
+};
+
+// What the table was made of, for rows that are in it.
+struct BandSums {
+    const double* count;     // of each entry
+    const double* weight;    // of each token
+    const double* evidence;  // of each token: G²
+    const double* share;     // of each class in all tokens
+    const double* reach;     // (n_bands - 1): the evidence at which the second and later bands begin
+    double alpha;
+};
+
+// scores: (n_views, n_rows, n_classes); see candide.kernels.base for what they are. The columns of the rows are tokens,
+// each once; their values are not read.
+template <class Index>
+void band_scores(const Rows<Index>& rows, const BandTable& table, int n_threads, double* scores);
+
+// The same, each row as if the sums did not contain it.
+template <class Index>
+void band_left_out(const Members<Rows<Index>>& members, const BandTable& table, const BandSums& sums, int n_threads,
+                   double* scores);
+
+}  // namespace candide
