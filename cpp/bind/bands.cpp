@@ -6,24 +6,23 @@
 namespace candide {
 namespace {
 
-std::size_t length_of(const nb::ndarray<const std::int32_t, nb::c_contig, nb::device::cpu>& array, const char* name) {
+std::size_t length_of(const Positions& array, const char* name) {
     require(array.ndim() == 1, std::string(name) + " must be one-dimensional");
     return array.shape(0);
 }
 
-BandTable band_table(const Longs& by_token, const Positions& held_by, const Positions& band, const Doubles& plain,
-                     const MaybeDoubles& complement, const Doubles& log_size, const Output& scores,
-                     std::size_t n_rows) {
+BandTable band_table(const Longs& by_token, const Positions& held_by, const Positions& band, const Doubles& logs,
+                     const Doubles& log_size, const Output& scores, std::size_t n_rows) {
     const std::size_t n_codes = length_of(band, "band"), n_entries = length_of(held_by, "held_by");
+    const auto [n_kinds, n_classes] = shape_of(log_size, "log_size");
+    require(n_kinds == 1 || n_kinds == 2, "log_size must be of one kind or of two");
     check_length(by_token, n_codes + 1, "by_token");
-    check_length(plain, n_entries, "plain");
-    if (complement) check_length(*complement, n_entries, "complement");
-    require(scores.ndim() == 3 && scores.shape(1) == n_rows, "scores must be three-dimensional, with all rows");
-    const std::size_t n_views = scores.shape(0), n_classes = scores.shape(2), n_kinds = complement ? 2 : 1;
-    require(n_views > 0 && n_views % n_kinds == 0, "scores must have a view for every band and kind");
-    check_shape(log_size, {n_kinds, n_classes}, "log_size");
-    return {n_classes,      n_views / n_kinds, n_entries,    by_token.data(),
-            held_by.data(), band.data(),       plain.data(), data_or_null(complement), log_size.data()};
+    check_shape(logs, {n_entries, n_kinds}, "logs");
+    require(scores.ndim() == 3 && scores.shape(1) == n_rows && scores.shape(2) == n_classes,
+            "scores must have " + std::to_string(n_rows) + " rows and " + std::to_string(n_classes) + " classes");
+    require(scores.shape(0) > 0 && scores.shape(0) % n_kinds == 0, "scores must have views of every kind");
+    return {n_classes,      scores.shape(0) / n_kinds, n_kinds,     n_entries,      by_token.data(),
+            held_by.data(), band.data(),               logs.data(), log_size.data()};
 }
 
 BandSums band_sums(const BandTable& table, std::size_t n_codes, const Doubles& count, const Doubles& token_weight,
@@ -42,25 +41,25 @@ void bind_bands(nb::module_& module) {
     module.def(
         "band_scores",
         [](nb::object indptr, nb::object indices, nb::object values, Longs by_token, Positions held_by, Positions band,
-           Doubles plain, MaybeDoubles complement, Doubles log_size, int n_threads, Output scores) {
+           Doubles logs, Doubles log_size, int n_threads, Output scores) {
             with_rows(indptr, indices, values, band.size(), [&](const auto& rows) {
                 const BandTable table =
-                    band_table(by_token, held_by, band, plain, complement, log_size, scores, rows.n_rows);
+                    band_table(by_token, held_by, band, logs, log_size, scores, rows.n_rows);
                 unlocked([&] { band_scores(rows, table, n_threads, scores.data()); });
             });
         },
         nb::arg("indptr"), nb::arg("indices"), nb::arg("values"), exact("by_token"), exact("held_by"), exact("band"),
-        exact("plain"), exact("complement").none(), exact("log_size"), nb::arg("n_threads"), exact("scores"));
+        exact("logs"), exact("log_size"), nb::arg("n_threads"), exact("scores"));
 
     module.def(
         "band_left_out",
         [](nb::object indptr, nb::object indices, nb::object values, Positions classes, MaybeDoubles weight,
-           Longs by_token, Positions held_by, Positions band, Doubles plain, MaybeDoubles complement, Doubles log_size,
+           Longs by_token, Positions held_by, Positions band, Doubles logs, Doubles log_size,
            Doubles count, Doubles token_weight, Doubles evidence, Doubles share, Doubles reach, double alpha,
            int n_threads, Output scores) {
             with_rows(indptr, indices, values, band.size(), [&](const auto& rows) {
                 const BandTable table =
-                    band_table(by_token, held_by, band, plain, complement, log_size, scores, rows.n_rows);
+                    band_table(by_token, held_by, band, logs, log_size, scores, rows.n_rows);
                 const BandSums sums =
                     band_sums(table, rows.n_columns, count, token_weight, evidence, share, reach, alpha);
                 const auto members = members_of(rows, classes, weight, table.n_classes);
@@ -68,7 +67,7 @@ void bind_bands(nb::module_& module) {
             });
         },
         nb::arg("indptr"), nb::arg("indices"), nb::arg("values"), exact("classes"), exact("weight").none(),
-        exact("by_token"), exact("held_by"), exact("band"), exact("plain"), exact("complement").none(),
+        exact("by_token"), exact("held_by"), exact("band"), exact("logs"),
         exact("log_size"), exact("count"), exact("token_weight"), exact("evidence"), exact("share"), exact("reach"),
         nb::arg("alpha"), nb::arg("n_threads"), exact("scores"));
 }

@@ -51,70 +51,72 @@ void each_token(const Rows<Index>& rows, std::size_t row, const BandTable& table
     }
 }
 
-// out[class] += value for the entries of a token.
-void add_entries(const std::int32_t* classes, const double* values, std::size_t n, std::size_t n_classes, double* out) {
+// out[class] += logs for the entries of a token; kinds stand side by side.
+template <std::size_t Kinds>
+void add_entries(const std::int32_t* classes, const double* logs, std::size_t n, std::size_t n_classes, double* out) {
     if (n == n_classes) {
-        for (std::size_t c = 0; c < n; ++c) out[c] += values[c];
+        for (std::size_t i = 0; i < n * Kinds; ++i) out[i] += logs[i];
         return;
     }
     bool inside = true;
     for (std::size_t i = 0; i < n; ++i) {
         const auto c = static_cast<std::size_t>(classes[i]);
-        if (c < n_classes) [[likely]]
-            out[c] += values[i];
-        else
-            inside = false;
+        inside = inside && c < n_classes;
+        if (!inside) [[unlikely]] break;
+        for (std::size_t kind = 0; kind < Kinds; ++kind) out[c * Kinds + kind] += logs[i * Kinds + kind];
     }
     require_inside(inside);
 }
 
-// The sums of one row, by bands and classes.
+// The sums of one row: (n_bands, n_classes, n_kinds).
 class RowSums {
   public:
     explicit RowSums(const BandTable& table)
-        : table_(table), sums_(table.n_views() * table.n_classes), tokens_(table.n_bands) {}
+        : table_(table), sums_(table.n_bands * table.n_classes * table.n_kinds), tokens_(table.n_bands) {}
 
     void clear() {
         std::fill(sums_.begin(), sums_.end(), 0.0);
         std::fill(tokens_.begin(), tokens_.end(), 0.0);
     }
 
-    void count_token(std::size_t band) { tokens_[band] += 1.0; }
-    double* plain(std::size_t band) { return sums_.data() + band * table_.n_classes; }
-    double* complement(std::size_t band) { return plain(table_.n_bands + band); }
+    // One token more, and where its logarithms belong.
+    double* add_token(std::size_t band) {
+        tokens_[band] += 1.0;
+        return sums_.data() + band * table_.n_classes * table_.n_kinds;
+    }
 
     void write(double* scores, std::size_t to_next_view) const {
-        const double scale = 1.0 / std::sqrt(1.0 + std::accumulate(tokens_.begin(), tokens_.end(), 0.0));
-        const std::size_t n = table_.n_classes;
-        for (std::size_t v = 0; v < table_.n_views(); ++v) {
-            const bool others = v >= table_.n_bands;
-            const double cost = others ? -tokens_[v - table_.n_bands] : tokens_[v];
-            const double *sum = sums_.data() + v * n, *log_size = table_.log_size + others * n;
-            for (std::size_t c = 0; c < n; ++c) scores[v * to_next_view + c] = scale * (sum[c] - cost * log_size[c]);
-        }
+        for (std::size_t kind = 0; kind < table_.n_kinds; ++kind)
+            for (std::size_t band = 0; band < table_.n_bands; ++band, scores += to_next_view)
+                write_view(kind, band, scores);
     }
 
   private:
+    void write_view(std::size_t kind, std::size_t band, double* scores) const {
+        const std::size_t n = table_.n_classes;
+        const double scale = 1.0 / std::sqrt(1.0 + std::accumulate(tokens_.begin(), tokens_.end(), 0.0));
+        const double cost = kind == 0 ? tokens_[band] : -tokens_[band];
+        const double *sum = sums_.data() + band * n * table_.n_kinds + kind, *log_size = table_.log_size + kind * n;
+        for (std::size_t c = 0; c < n; ++c) scores[c] = scale * (sum[c * table_.n_kinds] - cost * log_size[c]);
+    }
+
     const BandTable& table_;
     std::vector<double> sums_, tokens_;
 };
 
 template <class Index>
 void add_new(const Rows<Index>& rows, std::size_t row, const BandTable& table, RowSums& sums) {
+    const auto add = table.n_kinds == 1 ? add_entries<1> : add_entries<2>;
     const auto fetch = [&](std::size_t token) { prefetch(table.band + token); };
     const auto fetch_entries = [&](std::int64_t begin) {
         prefetch(table.classes + begin);
-        prefetch(table.plain + begin);
-        if (table.complement) prefetch(table.complement + begin);
+        prefetch(table.logs + begin * table.n_kinds);
     };
     each_token(rows, row, table, fetch, fetch_entries, [&](std::size_t token, const Entries& entries) {
         const auto [begin, n] = entries;
         const auto band = static_cast<std::size_t>(table.band[token]);
         require_inside(band < table.n_bands);
-        sums.count_token(band);
-        add_entries(table.classes + begin, table.plain + begin, n, table.n_classes, sums.plain(band));
-        if (table.complement)
-            add_entries(table.classes + begin, table.complement + begin, n, table.n_classes, sums.complement(band));
+        add(table.classes + begin, table.logs + begin * table.n_kinds, n, table.n_classes, sums.add_token(band));
     });
 }
 
@@ -123,7 +125,7 @@ void add_new(const Rows<Index>& rows, std::size_t row, const BandTable& table, R
 struct Leaving {
     std::vector<Entries> entries;
     std::vector<double> own, all, evidence;
-    std::vector<double> left, band, plain, complement;
+    std::vector<double> left, band, plain, by_others;
 
     void clear() {
         entries.clear();
@@ -142,7 +144,7 @@ struct Leaving {
     void pad() {
         const std::size_t n = padded(entries.size());
         for (auto* numbers : {&own, &all, &evidence}) numbers->resize(n, 1.0);
-        for (auto* numbers : {&left, &band, &plain, &complement}) numbers->resize(n);
+        for (auto* numbers : {&left, &band, &plain, &by_others}) numbers->resize(n);
     }
 };
 
@@ -160,7 +162,7 @@ struct Leave {
 // With counts t of the own class and T of all that become t' and T', evidence changes by
 // 2 [(t - t') log(T share / t) + T' log(T / T') - t' log(t / t')]: no difference of large logarithms.
 CANDIDE_CLONES void leave(const Leave& how, std::size_t n, const double* own, const double* all, const double* evidence,
-                          double* left, double* band, double* plain, double* complement) {
+                          double* left, double* band, double* plain, double* by_others) {
     const Pack none{}, one = none + 1.0;
     for (std::size_t k = 0; k < n; k += kPack) {
         const Pack t = loaded<Pack>(own + k), total = loaded<Pack>(all + k), rest = rest_of(t, none + how.weight);
@@ -174,26 +176,27 @@ CANDIDE_CLONES void leave(const Leave& how, std::size_t n, const double* own, co
         store(left + k, total_rest);
         store(band + k, reached);
         store(plain + k, logarithm((rest + how.alpha) / how.alpha));
-        store(complement + k, -logarithm(((others > none ? others : none) + how.alpha) / (total_rest + how.alpha)));
+        store(by_others + k, -logarithm(((others > none ? others : none) + how.alpha) / (total_rest + how.alpha)));
     }
 }
 
-// out[class] -= log((all - count + alpha) / (all + alpha)) for the entries of a token.
-CANDIDE_CLONES bool add_complement(const std::int32_t* classes, const double* count, std::size_t n, double all,
-                                   double alpha, std::size_t n_classes, double* out) {
+// Both kinds for the entries of a token of which `all` is left: the plain one of the table, and by all other classes
+// -log((all - count + alpha) / (all + alpha)).
+CANDIDE_CLONES bool add_both(const std::int32_t* classes, const double* logs, const double* count, std::size_t n,
+                             double all, double alpha, std::size_t n_classes, double* out) {
     const Pack none{};
     const double whole = 1.0 / (all + alpha);
     bool inside = true;
     each_pack(count, n, [&](std::size_t first, const Pack& own) CANDIDE_INLINE_LAMBDA {
         const Pack others = all - own;
-        double logs[kPack];
-        store(logs, logarithm(((others > none ? others : none) + alpha) * whole));
-        for (std::size_t i = 0; i < std::min(kPack, n - first); ++i) {
-            const auto c = static_cast<std::size_t>(classes[first + i]);
-            if (c < n_classes) [[likely]]
-                out[c] -= logs[i];
-            else
-                inside = false;
+        double by_others[kPack];
+        store(by_others, logarithm(((others > none ? others : none) + alpha) * whole));
+        for (std::size_t i = first; i < std::min(first + kPack, n); ++i) {
+            const auto c = static_cast<std::size_t>(classes[i]);
+            inside = inside && c < n_classes;
+            if (!inside) [[unlikely]] return;
+            out[2 * c] += logs[2 * i];
+            out[2 * c + 1] -= by_others[i - first];
         }
     });
     return inside;
@@ -202,9 +205,10 @@ CANDIDE_CLONES bool add_complement(const std::int32_t* classes, const double* co
 double own_count(const BandTable& table, const double* count, const Entries& entries, std::size_t own) {
     const auto [begin, n] = entries;
     if (n == table.n_classes) return count[begin + own];
-    const std::int32_t *first = table.classes + begin, *last = first + n;
-    const std::int32_t* at = std::lower_bound(first, last, static_cast<std::int32_t>(own));
-    return at < last && static_cast<std::size_t>(*at) == own ? count[at - table.classes] : 0.0;
+    // Halves by arithmetic: of the branches of std::lower_bound half are foreseen wrongly, at three times the cost.
+    const std::int32_t *at = table.classes + begin, wanted = static_cast<std::int32_t>(own);
+    for (std::size_t size = n; size > 1; size -= size / 2) at += (at[size / 2] <= wanted) * (size / 2);
+    return *at == wanted ? count[at - table.classes] : 0.0;
 }
 
 template <class Index>
@@ -217,7 +221,7 @@ void find_tokens(const Rows<Index>& rows, std::size_t row, std::size_t own, cons
     const auto fetch_entries = [&](std::int64_t begin) {
         prefetch(table.classes + begin);
         prefetch(sums.count + begin);
-        prefetch(table.plain + begin);
+        prefetch(table.logs + begin * table.n_kinds);
     };
     found.clear();
     each_token(rows, row, table, fetch, fetch_entries, [&](std::size_t token, const Entries& entries) {
@@ -228,21 +232,21 @@ void find_tokens(const Rows<Index>& rows, std::size_t row, std::size_t own, cons
 
 // All entries are added, and that of the own class, which may be none, is put in its place.
 void add_left(const BandTable& table, const BandSums& made_of, std::size_t own, const Leaving& tokens, RowSums& sums) {
+    const std::size_t n_kinds = table.n_kinds;
     for (std::size_t k = 0; k < tokens.entries.size(); ++k) {
         if (tokens.left[k] == 0.0) continue;
         const auto [begin, n] = tokens.entries[k];
-        const auto band = static_cast<std::size_t>(tokens.band[k]);
-        sums.count_token(band);
-        double* plain = sums.plain(band);
-        const double before = plain[own];
-        add_entries(table.classes + begin, table.plain + begin, n, table.n_classes, plain);
-        plain[own] = before + tokens.plain[k];
-        if (!table.complement) continue;
-        double* complement = sums.complement(band);
-        const double before_others = complement[own];
-        require_inside(add_complement(table.classes + begin, made_of.count + begin, n, tokens.left[k], made_of.alpha,
-                                      table.n_classes, complement));
-        complement[own] = before_others + tokens.complement[k];
+        const std::int32_t* classes = table.classes + begin;
+        double *out = sums.add_token(static_cast<std::size_t>(tokens.band[k])), *own_out = out + own * n_kinds;
+        const double before[] = {own_out[0], own_out[n_kinds - 1]};
+        if (n_kinds == 1) {
+            add_entries<1>(classes, table.logs + begin, n, table.n_classes, out);
+        } else {
+            require_inside(add_both(classes, table.logs + 2 * begin, made_of.count + begin, n, tokens.left[k],
+                                    made_of.alpha, table.n_classes, out));
+            own_out[1] = before[1] + tokens.by_others[k];
+        }
+        own_out[0] = before[0] + tokens.plain[k];
     }
 }
 
@@ -250,7 +254,7 @@ void add_left(const BandTable& table, const BandSums& made_of, std::size_t own, 
 template <class Scratch, class Index, class Add>
 void each_text(const Rows<Index>& rows, const BandTable& table, int n_threads, double* scores, Add&& add) {
     const std::size_t n_tiles = (rows.n_rows + kTileRows - 1) / kTileRows;
-    const std::size_t work = 16 * rows.stored() + rows.n_rows * table.n_views() * table.n_classes;
+    const std::size_t work = 16 * rows.stored() + rows.n_rows * table.n_bands * table.n_kinds * table.n_classes;
     parallel_for(n_tiles, work, n_threads, [&](std::size_t tile) {
         RowSums sums(table);
         Scratch scratch;
@@ -283,7 +287,7 @@ void band_left_out(const Members<Rows<Index>>& members, const BandTable& table, 
         find_tokens(members.rows, r, own, table, sums, tokens);
         leave({weight, sums.share[own], sums.alpha, sums.reach, table.n_bands - 1}, tokens.entries.size(),
               tokens.own.data(), tokens.all.data(), tokens.evidence.data(), tokens.left.data(), tokens.band.data(),
-              tokens.plain.data(), tokens.complement.data());
+              tokens.plain.data(), tokens.by_others.data());
         add_left(table, sums, own, tokens, row);
     });
 }

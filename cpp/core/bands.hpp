@@ -9,17 +9,14 @@
 
 namespace candide {
 
-// Token by token, an entry for every class that has it.
+// Token by token, an entry for every class that has it. Scores are of one kind, plain, or of two: by all other classes too.
 struct BandTable {
-    std::size_t n_classes, n_bands, n_entries;
+    std::size_t n_classes, n_bands, n_kinds, n_entries;
     const std::int64_t* indptr;   // of each token: where its entries begin
     const std::int32_t* classes;  // of each entry; ascending within a token
     const std::int32_t* band;     // of each token
-    const double* plain;          // of each entry: what the class gives more than one that never saw the token
-    const double* complement;     // the same of scores by all other classes; null: not asked for
-    const double* log_size;       // (1 or 2, n_classes): what a token costs, plain and by all other classes
-
-    std::size_t n_views() const { return n_bands * (complement ? 2 : 1); }
+    const double* logs;           // (n_entries, n_kinds): what the class gives more than one that never saw the token
+    const double* log_size;       // (n_kinds, n_classes): what a token costs
 };
 
 // What the table was made of, for rows that are in it.
@@ -32,8 +29,8 @@ struct BandSums {
     double alpha;
 };
 
-// scores: (n_views, n_rows, n_classes); see candide.kernels.base for what they are. The columns of the rows are tokens,
-// each once; their values are not read.
+// scores: (n_kinds, n_bands, n_rows, n_classes); see candide.kernels.base for what they are. The columns of the rows are
+// tokens, each once; their values are not read.
 template <class Index>
 void band_scores(const Rows<Index>& rows, const BandTable& table, int n_threads, double* scores);
 

@@ -87,15 +87,13 @@ class BandTable:
         return np.searchsorted(self.reach, self.evidence, side="right").astype(np.int32)
 
     @cached_property
-    def plain(self) -> Floats:
-        """Of each entry, what the class gives more than one that never saw the token."""
-        return np.log1p(self.count / self.alpha)
+    def logs(self) -> Floats:
+        """Of each entry, what the class gives more than one that never saw the token: ``(entries, 1 or 2)``."""
+        logs = np.log1p(self.count / self.alpha)[:, None]
+        return np.hstack([logs, self._logs_by_others[:, None]]) if self.complement else logs
 
-    @cached_property
-    def by_others(self) -> Floats | None:
-        """The same of scores by all other classes, if asked for."""
-        if not self.complement:
-            return None
+    @property
+    def _logs_by_others(self) -> Floats:
         others = np.maximum(self._token_weight - self.count, 0.0)
         return np.asarray(-np.log((others + self.alpha) / (self._token_weight + self.alpha)))
 

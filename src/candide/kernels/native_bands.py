@@ -37,4 +37,4 @@ class BandNative:
 
 
 def _ready(table: BandTable) -> tuple[Any, ...]:
-    return table.indptr, table.classes, table.band, table.plain, table.by_others, table.log_size
+    return table.indptr, table.classes, table.band, table.logs, table.log_size
