@@ -148,5 +148,6 @@ void bind_dependence(nb::module_& module);
 void bind_texts(nb::module_& module);
 void bind_vocabulary(nb::module_& module);
 void bind_tokens(nb::module_& module);
+void bind_bands(nb::module_& module);
 
 }  // namespace candide

@@ -21,4 +21,5 @@ NB_MODULE(_core, module) {
     candide::bind_texts(module);
     candide::bind_vocabulary(module);
     candide::bind_tokens(module);
+    candide::bind_bands(module);
 }

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ._core import Texts
+from .bands import BandTable
 from .binades import GridTable
 from .data import Array, Data, Dense, Floats, Positions, Sparse
 from .tokens import Look, TokenRows, TokenScores, TokenTables, TokenTally
@@ -297,6 +298,21 @@ class Kernels(Protocol):
     def score_tokens(
         self, texts: Texts, looks: Sequence[Look], tables: Sequence[TokenTables], *, distinct: bool = False
     ) -> list[TokenScores]: ...
+    # Texts as rows of token codes, each code once and whatever its value. Scores are ``(views, rows, classes)``: a view
+    # for every band of evidence, then, if the table has the complement, as many by all other classes.
+
+    def band_scores(self, rows: Sparse, table: BandTable) -> Floats:
+        """Sums over the tokens of a band of log p(token | class), over √(1 + tokens of the text).
+
+        p is (count + alpha) / (size + alpha · tokens), but for a factor that all classes share. By all other classes it
+        is -log of the same with their counts and size. Tokens that no text of training holds are passed over.
+        """
+
+    def band_left_out(self, rows: Sparse, classes: Positions, weight: Floats | None, table: BandTable) -> Floats:
+        """The same without the row's weight in the counts of its tokens, also in their bands; sizes stay.
+
+        Rows of weight 0 are scored as new ones.
+        """
 
     # Changes of such scores in their places, ``(rows, classes)``.
 

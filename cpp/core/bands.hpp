@@ -1,0 +1,42 @@
+// Tokens of texts as evidence for classes, in bands by how sure it is that a token tells them apart.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "members.hpp"
+#include "rows.hpp"
+
+namespace candide {
+
+// Token by token, an entry for every class that has it. Scores are of one kind, plain, or of two: by all other classes too.
+struct BandTable {
+    std::size_t n_classes, n_bands, n_kinds, n_entries;
+    const std::int64_t* indptr;   // of each token: where its entries begin
+    const std::int32_t* classes;  // of each entry; ascending within a token
+    const std::int32_t* band;     // of each token
+    const double* logs;           // (n_entries, n_kinds): what the class gives more than one that never saw the token
+    const double* log_size;       // (n_kinds, n_classes): what a token costs
+};
+
+// What the table was made of, for rows that are in it.
+struct BandSums {
+    const double* count;     // of each entry
+    const double* weight;    // of each token
+    const double* evidence;  // of each token: G²
+    const double* share;     // of each class in all tokens
+    const double* reach;     // (n_bands - 1): the evidence at which the second and later bands begin
+    double alpha;
+};
+
+// scores: (n_kinds, n_bands, n_rows, n_classes); see candide.kernels.base for what they are. The columns of the rows are
+// tokens, each once; their values are not read.
+template <class Index>
+void band_scores(const Rows<Index>& rows, const BandTable& table, int n_threads, double* scores);
+
+// The same, each row as if the sums did not contain it.
+template <class Index>
+void band_left_out(const Members<Rows<Index>>& members, const BandTable& table, const BandSums& sums, int n_threads,
+                   double* scores);
+
+}  // namespace candide

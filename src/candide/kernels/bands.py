@@ -1,0 +1,106 @@
+"""Tokens of texts as evidence for classes, in bands by how sure it is that a token tells them apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .data import Array, Floats, Positions
+
+# Of G² per degree of freedom: below the first a token tells nothing that chance would not.
+CUTS = (1.5, 4.0, 12.0)
+
+
+@dataclass(frozen=True)
+class BandTable:
+    """Weights of texts by the tokens they hold and by class, token after token: an entry for each class that has it."""
+
+    indptr: Array  # (codes + 1,) int64, where the entries of each token begin
+    classes: Positions  # (entries,) ascending within a token
+    count: Floats  # (entries,) above 0
+    weight: Floats  # (codes,) of all texts that hold the token
+    size: Floats  # (classes,) sums over all tokens
+    alpha: float  # pseudo-count, above 0
+    cuts: tuple[float, ...]  # ascending; between them lie the bands
+    complement: bool  # whether scores by all other classes are asked for too
+
+    @classmethod
+    def of(cls, texts: Any, alpha: float, cuts: tuple[float, ...] = CUTS, complement: bool = False) -> BandTable:
+        """From weights of texts, ``(classes, codes)``: an array or scipy's ``csr_array``.
+
+        >>> table = BandTable.of(np.array([[3.0, 0.0, 1.0], [3.0, 0.0, 9.0]]), alpha=1.0)
+        >>> table.weight, table.classes
+        (array([ 6.,  0., 10.]), array([0, 1, 0, 1], dtype=int32))
+        >>> table.evidence.round(2), table.band
+        (array([1.39, 0.  , 1.26]), array([0, 0, 0], dtype=int32))
+        """
+        from scipy.sparse import csc_array
+
+        held = csc_array(texts, dtype=np.float64)
+        held.eliminate_zeros()
+        sums = (np.asarray(held.sum(axis=axis)) for axis in (0, 1))
+        indptr, classes = held.indptr.astype(np.int64), held.indices.astype(np.int32)
+        return cls(indptr, classes, held.data, *sums, alpha, cuts, complement)
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.size)
+
+    @property
+    def n_bands(self) -> int:
+        return len(self.cuts) + 1
+
+    @property
+    def n_views(self) -> int:
+        """Scores of a text: one of each band, and by the other classes as many again."""
+        return self.n_bands * (2 if self.complement else 1)
+
+    @cached_property
+    def share(self) -> Floats:
+        """Of the classes in all tokens."""
+        return np.asarray(self.size / (self.size.sum() or 1.0))
+
+    @cached_property
+    def reach(self) -> Floats:
+        """The G² at which the second and later bands begin."""
+        return np.asarray(max(1, self.n_classes - 1) * np.array(self.cuts, dtype=np.float64))
+
+    @cached_property
+    def log_size(self) -> Floats:
+        """What a token costs in each class, and in all the others: ``(1 or 2, classes)``."""
+        spare = self.alpha * max(1, np.count_nonzero(self.weight))
+        others = np.maximum(self.size.sum() - self.size, 0.0)
+        return np.log(np.array([self.size, others] if self.complement else [self.size]) + spare)
+
+    @cached_property
+    def evidence(self) -> Floats:
+        """G² of each token: twice the log-likelihood ratio of its shares in the classes against theirs in all tokens."""
+        terms = self.count * np.log(self.count / (self._token_weight * self.share[self.classes]))
+        return np.asarray(2.0 * np.bincount(self._token, terms, minlength=len(self.weight)))
+
+    @cached_property
+    def band(self) -> Positions:
+        """Of each token, the number of cuts that its evidence reaches."""
+        return np.searchsorted(self.reach, self.evidence, side="right").astype(np.int32)
+
+    @cached_property
+    def logs(self) -> Floats:
+        """Of each entry, what the class gives more than one that never saw the token: ``(entries, 1 or 2)``."""
+        logs = np.log1p(self.count / self.alpha)[:, None]
+        return np.hstack([logs, self._logs_by_others[:, None]]) if self.complement else logs
+
+    @property
+    def _logs_by_others(self) -> Floats:
+        others = np.maximum(self._token_weight - self.count, 0.0)
+        return np.asarray(-np.log((others + self.alpha) / (self._token_weight + self.alpha)))
+
+    @property
+    def _token(self) -> Array:
+        return np.repeat(np.arange(len(self.weight)), np.diff(self.indptr))
+
+    @property
+    def _token_weight(self) -> Floats:
+        return np.repeat(self.weight, np.diff(self.indptr))

@@ -1,0 +1,40 @@
+"""The kernels in C++ for tokens of texts as evidence in bands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from .bands import BandTable
+from .data import Floats, Positions, Sparse
+from .places import well_formed
+
+
+class BandNative:
+    """What ``Native`` does with tables of bands."""
+
+    __slots__ = ()
+    n_threads: int
+
+    def band_scores(self, rows: Sparse, table: BandTable) -> Floats:
+        scores = np.empty((table.n_views, rows.n_rows, table.n_classes))
+        with well_formed():
+            _core.band_scores(rows.indptr, rows.indices, rows.values, *_ready(table), self.n_threads, scores)
+        return scores
+
+    def band_left_out(
+        self, rows: Sparse, classes: Positions, weight: Floats | None, table: BandTable
+    ) -> Floats:
+        scores = np.empty((table.n_views, rows.n_rows, table.n_classes))
+        sums = table.count, table.weight, table.evidence, table.share, table.reach, table.alpha
+        with well_formed():
+            _core.band_left_out(
+                rows.indptr, rows.indices, rows.values, classes, weight, *_ready(table), *sums, self.n_threads, scores
+            )
+        return scores
+
+
+def _ready(table: BandTable) -> tuple[Any, ...]:
+    return table.indptr, table.classes, table.band, table.logs, table.log_size
