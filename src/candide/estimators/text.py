@@ -19,6 +19,13 @@ from .base import BaseNB, all_or_nothing
 from .beliefs import class_prior_of
 from .settings import choice, flag, number
 
+# How "auto" looks at texts.
+AUTO = (
+    TokenLook(Recipe(min_length=1), Vocabulary(), presence=True),
+    TokenLook(Recipe(min_length=1, ngrams=(2, 2)), Buckets(22), presence=True, name="pairs of words"),
+    TokenLook(Recipe("char_wb", ngrams=(2, 3)), Buckets(22), presence=True, name="2 or 3 characters"),
+    TokenLook(Recipe("char_wb", ngrams=(4, 5)), Buckets(22), presence=True, name="4 or 5 characters"),
+)
 MODELS = ("auto", "multinomial", "bernoulli", "complement", "polya")
 
 
@@ -143,7 +150,10 @@ class TextNB(BaseNB):
         return self._encode(X)
 
     def _family(self, n_features: int) -> Family:
-        kind = choice(self.model, "model", MODELS[1:])
+        kind = choice(self.model, "model", MODELS)
+        if kind == "auto":
+            auto: Any = TextFamily(tuple(AUTO), Multinomial(Dirichlet(0.1)))
+            return auto
         presence = flag(self.binary, "binary") or kind == "bernoulli"
         coding, fixed = self._coding()
         family: Any = TextFamily((TokenLook(self._recipe(), coding, presence, fixed),), self._inner(kind))
@@ -178,6 +188,9 @@ class TextNB(BaseNB):
         if isinstance(self.alpha, str):
             chosen = choice(self.alpha, "alpha", ("evidence", "loo"))  # type: ignore[assignment]
         return chosen
+
+    def _order(self) -> int | None:
+        return 0 if self.model == "auto" else None
 
     def _class_prior(self) -> ClassPrior:
         return class_prior_of(self.class_prior, self.fit_prior, self.class_weight)

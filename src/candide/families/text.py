@@ -10,6 +10,7 @@ import numpy as np
 
 from ..encoding.tokens import Coding, Look, Recipe, TokenTables
 from ..kernels import Kernels
+from ..kernels.bands import BandTable
 from ..kernels.base import LinearTable
 from ..kernels.data import Array, Floats, Positions, Sparse, chunks
 from ..kernels.text_rows import TextRows
@@ -18,6 +19,8 @@ from ..statistics import Counts
 from ..statistics.texts import TextStatistics, TokenCounts
 from .base import Batch, Plain, Scores
 
+# Pseudo-count of a token in a band.
+_BAND_ALPHA = 0.1
 # Texts whose tokens are held at once.
 _CHUNK = 1 << 13
 
@@ -29,6 +32,7 @@ class TokenLook(NamedTuple):
     coding: Coding
     presence: bool = False
     fixed: bool = False  # the vocabulary is given, and does not grow
+    name: str = "words"
 
     def rows(self, data: TextRows, coding: Coding, kernels: Kernels) -> Sparse:
         """Texts as rows of counts; tokens without a code are passed over."""
@@ -170,6 +174,37 @@ class TextLikelihood:
         assert scores is not None
         scores += self.inner.finite.base + offset
         return scores
+
+    # Bands of evidence, for views.
+
+    @cached_property
+    def _bands(self) -> tuple[BandTable, ...]:
+        complement = len(self.statistics.rows) > 2
+        return tuple(BandTable.of(look.counts.total, _BAND_ALPHA, complement=complement) for look in self.statistics.looks)
+
+    @property
+    def band_names(self) -> list[str]:
+        """Of the scores of ``band_scores``."""
+        kinds = ("", ", by the others") if len(self.statistics.rows) > 2 else ("",)
+        n_bands = self._bands[0].n_bands
+        return [f"{look.name}{kind}, band {b}" for look in self.family.looks for kind in kinds for b in range(n_bands)]
+
+    def band_scores(self, data: TextRows, kernels: Kernels) -> Floats:
+        """Scores of texts by every look, ``(views, rows, classes)``."""
+        rows = self._token_rows(data, kernels)
+        return np.concatenate([kernels.band_scores(*pair) for pair in zip(rows, self._bands, strict=True)])
+
+    def band_left_out(self, batch: Batch, kernels: Kernels) -> Floats:
+        """The same of texts that the sums hold, each as if they did not."""
+        parts = []
+        for rows, table in zip(self._token_rows(batch.data, kernels), self._bands, strict=True):
+            parts.append(kernels.band_left_out(rows, batch.classes, batch.weight, table))
+        return np.concatenate(parts)
+
+    def _token_rows(self, data: TextRows, kernels: Kernels) -> list[Sparse]:
+        pairs = zip(self.family.looks, self.statistics.looks, strict=True)
+        looks = [Look(look.recipe, sums.coding) for look, sums in pairs]
+        return [found.rows for found in kernels.count_tokens(data.texts, looks, grow=False)]
 
     def limits(self, data: TextRows, kernels: Kernels) -> list[Floats]:
         if not self.is_limit:

@@ -68,10 +68,13 @@ class Mixture:
         return out
 
 
-def fit_mixture(views: Floats, classes: Array, weight: Floats, ridge: Floats, least: Floats) -> Mixture:
+def fit_mixture(
+    views: Floats, classes: Array, weight: Floats, ridge: Floats, least: Floats, *, by_class: bool = True
+) -> Mixture:
     """From the left-out scores of rows, ``(views, rows, classes)``.
 
-    ``ridge`` and ``least``, the least size, are those of each view; rows count by their ``weight``.
+    ``ridge`` and ``least``, the least size, are those of each view; rows count by their ``weight``. ``by_class``: a view
+    has a weight for each class, else one for all.
     """
     shown = np.ascontiguousarray(views.transpose(2, 0, 1))
     shown -= shown.mean(axis=0)
@@ -82,12 +85,12 @@ def fit_mixture(views: Floats, classes: Array, weight: Floats, ridge: Floats, le
     rows = np.bincount(classes, weight, minlength=len(shown))
     # Of classes without rows half a row, as of those that a fold has all rows of.
     shares = np.log(np.maximum(rows, 0.5) / max(rows.sum(), 0.5))
-    weights, bias = _solve(shown, _Loss(classes, weight, shares), ridge)
+    weights, bias = _solve(shown, _Loss(classes, weight, shares), ridge, by_class and len(shown) > 2)
     return Mixture(size, limit, weights, shares + bias)
 
 
-def _solve(shown: Floats, loss: _Loss, ridge: Floats) -> tuple[Floats, Floats]:
-    """One weight a view first; with more than two classes, from there one a view and class.
+def _solve(shown: Floats, loss: _Loss, ridge: Floats, by_class: bool) -> tuple[Floats, Floats]:
+    """One weight a view first; ``by_class``, from there one a view and class.
 
     From ``(classes, views, rows)`` weights ``(views, classes)``, and biases counted from the shares of the classes.
     """
@@ -101,10 +104,10 @@ def _solve(shown: Floats, loss: _Loss, ridge: Floats) -> tuple[Floats, Floats]:
 
     curvature = _CURVATURE * np.broadcast_to(loss.weight, (n_classes, n_rows))
     steep = np.append(_squares(shown, curvature).sum(axis=0) + ridge, curvature.sum(axis=1) + 1.0)
-    point = _least(common, np.zeros(n_views + n_classes), n_views, steep, nearly=n_classes > 2)
+    point = _least(common, np.zeros(n_views + n_classes), n_views, steep, nearly=by_class)
     w, b = point[:n_views], point[n_views:]
-    if n_classes == 2:
-        return np.repeat(w[:, None], 2, axis=1), b
+    if not by_class:
+        return np.repeat(w[:, None], n_classes, axis=1), b
 
     def free(point: Floats) -> tuple[float, Floats]:
         w, b = point[:-n_classes].reshape(n_classes, n_views), point[-n_classes:]
