@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from ..encoding.texts import read_texts
 from ..encoding.tokens import Buckets, Coding, Recipe, Vocabulary, read_vocabulary
-from ..exceptions import ParameterError
+from ..exceptions import InputError, ParameterError
 from ..families import Bernoulli, Complement, Family, Multinomial
 from ..families.text import TextFamily, TokenLook
 from ..kernels.data import Array
@@ -26,6 +27,7 @@ AUTO = (
     TokenLook(Recipe("char_wb", ngrams=(2, 3)), Buckets(22), presence=True, name="2 or 3 characters"),
     TokenLook(Recipe("char_wb", ngrams=(4, 5)), Buckets(22), presence=True, name="4 or 5 characters"),
 )
+_READING = ("lowercase", "strip_accents", "min_length", "stop_words", "fold_numbers")
 MODELS = ("auto", "multinomial", "bernoulli", "complement", "polya")
 
 
@@ -36,8 +38,10 @@ class TextNB(BaseNB):
 
     Parameters
     ----------
-    model : {"multinomial", "bernoulli", "complement", "polya"}
-        What p(text | class) is: tokens drawn one by one from the class's shares; every token present or not; shares of
+    model : {"auto", "multinomial", "bernoulli", "complement", "polya"}
+        "auto" looks at a text in several ways (words, pairs of words, characters), sorts tokens by how sure it is that
+        they tell something, and weighs all these by what they say of texts that are left out. The others are what the
+        textbooks have. p(text | class) is: tokens drawn one by one from the class's shares; every token present or not; shares of
         all *other* classes, whose scores are no probabilities until calibrated; or tokens drawn from shares that differ
         from text to text.
     alpha : float, "evidence" or "loo", default 1.0
@@ -75,7 +79,7 @@ class TextNB(BaseNB):
 
     def __init__(
         self,
-        model: Literal["multinomial", "bernoulli", "complement", "polya"] = "multinomial",
+        model: Literal["auto", "multinomial", "bernoulli", "complement", "polya"] = "auto",
         *,
         alpha: Any = 1.0,
         ngrams: Any = 1,
@@ -94,7 +98,7 @@ class TextNB(BaseNB):
         class_prior: Any = None,
         class_weight: Any = None,
         calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
-        evaluate: bool = False,
+        evaluate: bool = True,
         keep_sample: bool | None = None,
         n_threads: int | None = None,
     ) -> None:
@@ -134,6 +138,8 @@ class TextNB(BaseNB):
             A text of weight k counts as k copies of it.
         """
         super().fit(X, y, sample_weight)
+        # What looks at texts again is fitted now, so that predicting only predicts.
+        _ = self._model.blend
         return self
 
     @property
@@ -149,15 +155,32 @@ class TextNB(BaseNB):
             self.n_features_in_ = 1
         return self._encode(X)
 
+    def _read_to_learn(self, X: Any, reset: bool) -> TextRows:
+        data = self._read(X, reset)
+        if not data.n_rows:
+            raise InputError("there are no texts (0 rows), and nothing is learned from nothing; pass at least one")
+        return data
+
     def _family(self, n_features: int) -> Family:
         kind = choice(self.model, "model", MODELS)
         if kind == "auto":
-            auto: Any = TextFamily(tuple(AUTO), Multinomial(Dirichlet(0.1)))
+            self._refuse_rules()
+            auto: Any = TextFamily(AUTO, Multinomial(Dirichlet(0.1)))
             return auto
         presence = flag(self.binary, "binary") or kind == "bernoulli"
         coding, fixed = self._coding()
         family: Any = TextFamily((TokenLook(self._recipe(), coding, presence, fixed),), self._inner(kind))
         return family
+
+    def _refuse_rules(self) -> None:
+        """What a textbook's model has settings for, "auto" finds for itself."""
+        defaults = {name: value.default for name, value in signature(TextNB).parameters.items()}
+        for name in ("alpha", "ngrams", "analyzer", "binary", "vocabulary", "buckets", "pattern", "tokenizer", *_READING):
+            if getattr(self, name) != defaults[name]:
+                raise ParameterError(
+                    f"{name} is {getattr(self, name)!r}, and model='auto' looks at texts in its own ways; name a model "
+                    "beside it, such as model='multinomial'"
+                )
 
     def _inner(self, kind: str) -> Any:
         alpha = 1.0 if self._alpha_choice() else number(self.alpha, "alpha")
