@@ -11,25 +11,27 @@ std::size_t length_of(const Positions& array, const char* name) {
     return array.shape(0);
 }
 
-BandTable band_table(const Longs& by_token, const Positions& held_by, const Positions& band, const Doubles& logs,
-                     const Doubles& log_size, const Output& scores, std::size_t n_rows) {
-    const std::size_t n_codes = length_of(band, "band"), n_entries = length_of(held_by, "held_by");
+BandTable band_table(const Positions& place, const Longs& by_token, const Positions& held_by, const Positions& band,
+                     const Doubles& logs, const Doubles& log_size, const Output& scores, std::size_t n_rows) {
+    const std::size_t n_tokens = length_of(band, "band"), n_entries = length_of(held_by, "held_by");
     const auto [n_kinds, n_classes] = shape_of(log_size, "log_size");
     require(n_kinds == 1 || n_kinds == 2, "log_size must be of one kind or of two");
-    check_length(by_token, n_codes + 1, "by_token");
+    length_of(place, "place");
+    check_length(by_token, n_tokens + 1, "by_token");
     check_shape(logs, {n_entries, n_kinds}, "logs");
     require(scores.ndim() == 3 && scores.shape(1) == n_rows && scores.shape(2) == n_classes,
             "scores must have " + std::to_string(n_rows) + " rows and " + std::to_string(n_classes) + " classes");
     require(scores.shape(0) > 0 && scores.shape(0) % n_kinds == 0, "scores must have views of every kind");
-    return {n_classes,      scores.shape(0) / n_kinds, n_kinds,     n_entries,      by_token.data(),
-            held_by.data(), band.data(),               logs.data(), log_size.data()};
+    return {n_classes,    scores.shape(0) / n_kinds, n_kinds,        n_tokens,    n_entries,
+            place.data(), by_token.data(),           held_by.data(), band.data(), logs.data(),
+            log_size.data()};
 }
 
-BandSums band_sums(const BandTable& table, std::size_t n_codes, const Doubles& count, const Doubles& token_weight,
+BandSums band_sums(const BandTable& table, const Doubles& count, const Doubles& token_weight,
                    const Doubles& evidence, const Doubles& share, const Doubles& reach, double alpha) {
     check_length(count, table.n_entries, "count");
-    check_length(token_weight, n_codes, "token_weight");
-    check_length(evidence, n_codes, "evidence");
+    check_length(token_weight, table.n_tokens, "token_weight");
+    check_length(evidence, table.n_tokens, "evidence");
     check_length(share, table.n_classes, "share");
     check_length(reach, table.n_bands - 1, "reach");
     return {count.data(), token_weight.data(), evidence.data(), share.data(), reach.data(), alpha};
@@ -40,34 +42,34 @@ BandSums band_sums(const BandTable& table, std::size_t n_codes, const Doubles& c
 void bind_bands(nb::module_& module) {
     module.def(
         "band_scores",
-        [](nb::object indptr, nb::object indices, nb::object values, Longs by_token, Positions held_by, Positions band,
+        [](nb::object indptr, nb::object indices, nb::object values, Positions place, Longs by_token, Positions held_by, Positions band,
            Doubles logs, Doubles log_size, int n_threads, Output scores) {
-            with_rows(indptr, indices, values, band.size(), [&](const auto& rows) {
+            with_rows(indptr, indices, values, place.size(), [&](const auto& rows) {
                 const BandTable table =
-                    band_table(by_token, held_by, band, logs, log_size, scores, rows.n_rows);
+                    band_table(place, by_token, held_by, band, logs, log_size, scores, rows.n_rows);
                 unlocked([&] { band_scores(rows, table, n_threads, scores.data()); });
             });
         },
-        nb::arg("indptr"), nb::arg("indices"), nb::arg("values"), exact("by_token"), exact("held_by"), exact("band"),
+        nb::arg("indptr"), nb::arg("indices"), nb::arg("values"), exact("place"), exact("by_token"), exact("held_by"), exact("band"),
         exact("logs"), exact("log_size"), nb::arg("n_threads"), exact("scores"));
 
     module.def(
         "band_left_out",
         [](nb::object indptr, nb::object indices, nb::object values, Positions classes, MaybeDoubles weight,
-           Longs by_token, Positions held_by, Positions band, Doubles logs, Doubles log_size,
+           Positions place, Longs by_token, Positions held_by, Positions band, Doubles logs, Doubles log_size,
            Doubles count, Doubles token_weight, Doubles evidence, Doubles share, Doubles reach, double alpha,
            int n_threads, Output scores) {
-            with_rows(indptr, indices, values, band.size(), [&](const auto& rows) {
+            with_rows(indptr, indices, values, place.size(), [&](const auto& rows) {
                 const BandTable table =
-                    band_table(by_token, held_by, band, logs, log_size, scores, rows.n_rows);
+                    band_table(place, by_token, held_by, band, logs, log_size, scores, rows.n_rows);
                 const BandSums sums =
-                    band_sums(table, rows.n_columns, count, token_weight, evidence, share, reach, alpha);
+                    band_sums(table, count, token_weight, evidence, share, reach, alpha);
                 const auto members = members_of(rows, classes, weight, table.n_classes);
                 unlocked([&] { band_left_out(members, table, sums, n_threads, scores.data()); });
             });
         },
         nb::arg("indptr"), nb::arg("indices"), nb::arg("values"), exact("classes"), exact("weight").none(),
-        exact("by_token"), exact("held_by"), exact("band"), exact("logs"),
+        exact("place"), exact("by_token"), exact("held_by"), exact("band"), exact("logs"),
         exact("log_size"), exact("count"), exact("token_weight"), exact("evidence"), exact("share"), exact("reach"),
         nb::arg("alpha"), nb::arg("n_threads"), exact("scores"));
 }

@@ -16,6 +16,8 @@ constexpr std::size_t kTileRows = 64;
 // Tables of all tokens lie in memory: what a token has is fetched while this many others are worked on.
 constexpr std::size_t kAhead = 8;
 
+using Tokens = std::vector<std::size_t>;
+
 // Where the entries of a token lie.
 struct Entries {
     std::size_t begin, size;
@@ -23,7 +25,7 @@ struct Entries {
 
 // Tables are too large to be checked in every call: what is used of them is.
 void require_inside(bool inside) {
-    if (!inside) throw std::invalid_argument("the entries of a token must lie in their table");
+    if (!inside) throw std::invalid_argument("tokens and their entries must lie in their table");
 }
 
 Entries entries_of(const BandTable& table, std::size_t token) {
@@ -32,22 +34,32 @@ Entries entries_of(const BandTable& table, std::size_t token) {
     return {static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)};
 }
 
-// Calls `visit(token, entries)` for the tokens of a row that some class has; `fetch(token)` and `fetch_entries(begin)`
-// ask early for what it will read.
-template <class Index, class Fetch, class FetchEntries, class Visit>
-void each_token(const Rows<Index>& rows, std::size_t row, const BandTable& table, Fetch&& fetch,
-                FetchEntries&& fetch_entries, Visit&& visit) {
-    const Index* tokens = rows.indices + rows.indptr[row];
+// The tokens of a row that some class has.
+template <class Index>
+void find_tokens(const Rows<Index>& rows, std::size_t row, const BandTable& table, Tokens& tokens) {
+    const Index* codes = rows.indices + rows.indptr[row];
     const std::size_t n = rows.size(row);
-    const auto token = [=](std::size_t k) { return static_cast<std::size_t>(tokens[k]); };
+    tokens.clear();
     for (std::size_t k = 0; k < n; ++k) {
-        if (k + 2 * kAhead < n) {
-            prefetch(table.indptr + token(k + 2 * kAhead));
-            fetch(token(k + 2 * kAhead));
+        if (k + 2 * kAhead < n) prefetch(table.place + codes[k + 2 * kAhead]);
+        const std::int32_t token = table.place[codes[k]];
+        if (token < 0) continue;
+        require_inside(static_cast<std::size_t>(token) < table.n_tokens);
+        tokens.push_back(static_cast<std::size_t>(token));
+    }
+}
+
+// Calls `visit(token, entries)`; `fetch(token)` and `fetch_entries(begin)` ask early for what it will read.
+template <class Fetch, class FetchEntries, class Visit>
+void each_token(const Tokens& tokens, const BandTable& table, Fetch&& fetch, FetchEntries&& fetch_entries,
+                Visit&& visit) {
+    for (std::size_t k = 0; k < tokens.size(); ++k) {
+        if (k + 2 * kAhead < tokens.size()) {
+            prefetch(table.indptr + tokens[k + 2 * kAhead]);
+            fetch(tokens[k + 2 * kAhead]);
         }
-        if (k + kAhead < n) fetch_entries(table.indptr[token(k + kAhead)]);
-        const Entries entries = entries_of(table, token(k));
-        if (entries.size > 0) visit(token(k), entries);
+        if (k + kAhead < tokens.size()) fetch_entries(table.indptr[tokens[k + kAhead]]);
+        visit(tokens[k], entries_of(table, tokens[k]));
     }
 }
 
@@ -104,15 +116,14 @@ class RowSums {
     std::vector<double> sums_, tokens_;
 };
 
-template <class Index>
-void add_new(const Rows<Index>& rows, std::size_t row, const BandTable& table, RowSums& sums) {
+void add_new(const Tokens& tokens, const BandTable& table, RowSums& sums) {
     const auto add = table.n_kinds == 1 ? add_entries<1> : add_entries<2>;
     const auto fetch = [&](std::size_t token) { prefetch(table.band + token); };
     const auto fetch_entries = [&](std::int64_t begin) {
         prefetch(table.classes + begin);
         prefetch(table.logs + begin * table.n_kinds);
     };
-    each_token(rows, row, table, fetch, fetch_entries, [&](std::size_t token, const Entries& entries) {
+    each_token(tokens, table, fetch, fetch_entries, [&](std::size_t token, const Entries& entries) {
         const auto [begin, n] = entries;
         const auto band = static_cast<std::size_t>(table.band[token]);
         require_inside(band < table.n_bands);
@@ -120,8 +131,7 @@ void add_new(const Rows<Index>& rows, std::size_t row, const BandTable& table, R
     });
 }
 
-// The tokens of one row, what they count in its class and in all, and what becomes of that without the row; in whole
-// packs.
+// What the tokens of one row count in its class and in all, and what becomes of that without the row; in whole packs.
 struct Leaving {
     std::vector<Entries> entries;
     std::vector<double> own, all, evidence;
@@ -161,22 +171,22 @@ struct Leave {
 
 // With counts t of the own class and T of all that become t' and T', evidence changes by
 // 2 [(t - t') log(T share / t) + T' log(T / T') - t' log(t / t')]: no difference of large logarithms.
-CANDIDE_CLONES void leave(const Leave& how, std::size_t n, const double* own, const double* all, const double* evidence,
-                          double* left, double* band, double* plain, double* by_others) {
+CANDIDE_CLONES void leave(const Leave& how, Leaving& tokens) {
     const Pack none{}, one = none + 1.0;
-    for (std::size_t k = 0; k < n; k += kPack) {
-        const Pack t = loaded<Pack>(own + k), total = loaded<Pack>(all + k), rest = rest_of(t, none + how.weight);
-        const Pack removed = t - rest, total_rest = rest_of(total, removed), others = total - t;
+    for (std::size_t k = 0; k < tokens.entries.size(); k += kPack) {
+        const Pack t = loaded<Pack>(&tokens.own[k]), total = loaded<Pack>(&tokens.all[k]);
+        const Pack rest = rest_of(t, none + how.weight), removed = t - rest;
+        const Pack total_rest = rest_of(total, removed), others = total - t;
         const Pack expected = logarithm(t > none ? total * how.share / t : one);
         const Pack all_change = total_rest * logarithm(total_rest > none ? total / total_rest : one);
         const Pack own_change = rest * logarithm(rest > none ? t / rest : one);
-        const Pack g2 = loaded<Pack>(evidence + k) + 2.0 * (removed * expected + (all_change - own_change));
+        const Pack g2 = loaded<Pack>(&tokens.evidence[k]) + 2.0 * (removed * expected + (all_change - own_change));
         Pack reached{};
         for (std::size_t i = 0; i < how.n_cuts; ++i) reached += g2 >= none + how.reach[i] ? one : none;
-        store(left + k, total_rest);
-        store(band + k, reached);
-        store(plain + k, logarithm((rest + how.alpha) / how.alpha));
-        store(by_others + k, -logarithm(((others > none ? others : none) + how.alpha) / (total_rest + how.alpha)));
+        store(&tokens.left[k], total_rest);
+        store(&tokens.band[k], reached);
+        store(&tokens.plain[k], logarithm((rest + how.alpha) / how.alpha));
+        store(&tokens.by_others[k], -logarithm(((others > none ? others : none) + how.alpha) / (total_rest + how.alpha)));
     }
 }
 
@@ -204,6 +214,7 @@ CANDIDE_CLONES bool add_both(const std::int32_t* classes, const double* logs, co
 
 double own_count(const BandTable& table, const double* count, const Entries& entries, std::size_t own) {
     const auto [begin, n] = entries;
+    if (n == 0) return 0.0;
     if (n == table.n_classes) return count[begin + own];
     // Halves by arithmetic: of the branches of std::lower_bound half are foreseen wrongly, at three times the cost.
     const std::int32_t *at = table.classes + begin, wanted = static_cast<std::int32_t>(own);
@@ -211,9 +222,7 @@ double own_count(const BandTable& table, const double* count, const Entries& ent
     return *at == wanted ? count[at - table.classes] : 0.0;
 }
 
-template <class Index>
-void find_tokens(const Rows<Index>& rows, std::size_t row, std::size_t own, const BandTable& table,
-                 const BandSums& sums, Leaving& found) {
+void find_counts(const Tokens& tokens, std::size_t own, const BandTable& table, const BandSums& sums, Leaving& found) {
     const auto fetch = [&](std::size_t token) {
         prefetch(sums.weight + token);
         prefetch(sums.evidence + token);
@@ -224,7 +233,7 @@ void find_tokens(const Rows<Index>& rows, std::size_t row, std::size_t own, cons
         prefetch(table.logs + begin * table.n_kinds);
     };
     found.clear();
-    each_token(rows, row, table, fetch, fetch_entries, [&](std::size_t token, const Entries& entries) {
+    each_token(tokens, table, fetch, fetch_entries, [&](std::size_t token, const Entries& entries) {
         found.add(entries, own_count(table, sums.count, entries, own), sums.weight[token], sums.evidence[token]);
     });
     found.pad();
@@ -250,19 +259,21 @@ void add_left(const BandTable& table, const BandSums& made_of, std::size_t own, 
     }
 }
 
-// Calls `add(row, sums, scratch)` for every row, and writes what it summed up.
+// Calls `add(row, tokens, sums, scratch)` for every row, and writes what it summed up.
 template <class Scratch, class Index, class Add>
 void each_text(const Rows<Index>& rows, const BandTable& table, int n_threads, double* scores, Add&& add) {
     const std::size_t n_tiles = (rows.n_rows + kTileRows - 1) / kTileRows;
     const std::size_t work = 16 * rows.stored() + rows.n_rows * table.n_bands * table.n_kinds * table.n_classes;
     parallel_for(n_tiles, work, n_threads, [&](std::size_t tile) {
         RowSums sums(table);
+        Tokens tokens;
         Scratch scratch;
         for (std::size_t r = tile * kTileRows; r < std::min(rows.n_rows, (tile + 1) * kTileRows); ++r) {
             rows.check_bounds(r);
             rows.check_columns(r);
+            find_tokens(rows, r, table, tokens);
             sums.clear();
-            add(r, sums, scratch);
+            add(r, tokens, sums, scratch);
             sums.write(scores + r * table.n_classes, rows.n_rows * table.n_classes);
         }
     });
@@ -274,22 +285,21 @@ template <class Index>
 void band_scores(const Rows<Index>& rows, const BandTable& table, int n_threads, double* scores) {
     struct Nothing {};
     each_text<Nothing>(rows, table, n_threads, scores,
-                       [&](std::size_t r, RowSums& row, Nothing&) { add_new(rows, r, table, row); });
+                       [&](std::size_t, const Tokens& tokens, RowSums& row, Nothing&) { add_new(tokens, table, row); });
 }
 
 template <class Index>
 void band_left_out(const Members<Rows<Index>>& members, const BandTable& table, const BandSums& sums, int n_threads,
                    double* scores) {
-    each_text<Leaving>(members.rows, table, n_threads, scores, [&](std::size_t r, RowSums& row, Leaving& tokens) {
+    auto add = [&](std::size_t r, const Tokens& tokens, RowSums& row, Leaving& counts) {
         const double weight = members.weight(r);
-        if (weight == 0.0) return add_new(members.rows, r, table, row);
+        if (weight == 0.0) return add_new(tokens, table, row);
         const std::size_t own = members.own(r);
-        find_tokens(members.rows, r, own, table, sums, tokens);
-        leave({weight, sums.share[own], sums.alpha, sums.reach, table.n_bands - 1}, tokens.entries.size(),
-              tokens.own.data(), tokens.all.data(), tokens.evidence.data(), tokens.left.data(), tokens.band.data(),
-              tokens.plain.data(), tokens.by_others.data());
-        add_left(table, sums, own, tokens, row);
-    });
+        find_counts(tokens, own, table, sums, counts);
+        leave({weight, sums.share[own], sums.alpha, sums.reach, table.n_bands - 1}, counts);
+        add_left(table, sums, own, counts, row);
+    };
+    each_text<Leaving>(members.rows, table, n_threads, scores, add);
 }
 
 #define CANDIDE_INSTANTIATE(Index)                                                                 \

@@ -11,7 +11,8 @@ namespace candide {
 
 // Token by token, an entry for every class that has it. Scores are of one kind, plain, or of two: by all other classes too.
 struct BandTable {
-    std::size_t n_classes, n_bands, n_kinds, n_entries;
+    std::size_t n_classes, n_bands, n_kinds, n_tokens, n_entries;
+    const std::int32_t* place;    // of each code: its token, or below 0 where no class has it
     const std::int64_t* indptr;   // of each token: where its entries begin
     const std::int32_t* classes;  // of each entry; ascending within a token
     const std::int32_t* band;     // of each token
@@ -30,7 +31,7 @@ struct BandSums {
 };
 
 // scores: (n_kinds, n_bands, n_rows, n_classes); see candide.kernels.base for what they are. The columns of the rows are
-// tokens, each once; their values are not read.
+// codes, each once; their values are not read.
 template <class Index>
 void band_scores(const Rows<Index>& rows, const BandTable& table, int n_threads, double* scores);
 

@@ -18,10 +18,11 @@ CUTS = (1.5, 4.0, 12.0)
 class BandTable:
     """Weights of texts by the tokens they hold and by class, token after token: an entry for each class that has it."""
 
-    indptr: Array  # (codes + 1,) int64, where the entries of each token begin
+    place: Positions  # (codes,) which token a code is, or -1 if no class has it; those of frequent ones lie together
+    indptr: Array  # (tokens + 1,) int64, where the entries of each token begin
     classes: Positions  # (entries,) ascending within a token
     count: Floats  # (entries,) above 0
-    weight: Floats  # (codes,) of all texts that hold the token
+    weight: Floats  # (tokens,) of all texts that hold the token
     size: Floats  # (classes,) sums over all tokens
     alpha: float  # pseudo-count, above 0
     cuts: tuple[float, ...]  # ascending; between them lie the bands
@@ -32,18 +33,21 @@ class BandTable:
         """From weights of texts, ``(classes, codes)``: an array or scipy's ``csr_array``.
 
         >>> table = BandTable.of(np.array([[3.0, 0.0, 1.0], [3.0, 0.0, 9.0]]), alpha=1.0)
-        >>> table.weight, table.classes
-        (array([ 6.,  0., 10.]), array([0, 1, 0, 1], dtype=int32))
+        >>> table.place, table.weight
+        (array([ 1, -1,  0], dtype=int32), array([10.,  6.]))
         >>> table.evidence.round(2), table.band
-        (array([1.39, 0.  , 1.26]), array([0, 0, 0], dtype=int32))
+        (array([1.26, 1.39]), array([0, 0], dtype=int32))
         """
         from scipy.sparse import csc_array
 
         held = csc_array(texts, dtype=np.float64)
         held.eliminate_zeros()
-        sums = (np.asarray(held.sum(axis=axis)) for axis in (0, 1))
+        codes = _by_weight(np.asarray(held.sum(axis=0)))
+        place = np.full(held.shape[1], -1, dtype=np.int32)
+        place[codes] = np.arange(len(codes))
+        size, held = np.asarray(held.sum(axis=1)), held[:, codes]
         indptr, classes = held.indptr.astype(np.int64), held.indices.astype(np.int32)
-        return cls(indptr, classes, held.data, *sums, alpha, cuts, complement)
+        return cls(place, indptr, classes, held.data, np.asarray(held.sum(axis=0)), size, alpha, cuts, complement)
 
     @property
     def n_classes(self) -> int:
@@ -71,13 +75,13 @@ class BandTable:
     @cached_property
     def log_size(self) -> Floats:
         """What a token costs in each class, and in all the others: ``(1 or 2, classes)``."""
-        spare = self.alpha * max(1, np.count_nonzero(self.weight))
+        spare = self.alpha * max(1, len(self.weight))
         others = np.maximum(self.size.sum() - self.size, 0.0)
         return np.log(np.array([self.size, others] if self.complement else [self.size]) + spare)
 
     @cached_property
     def evidence(self) -> Floats:
-        """G² of each token: twice the log-likelihood ratio of its shares in the classes against theirs in all tokens."""
+        """G² of each token: twice the log-likelihood ratio of its classes' shares in it against those in all tokens."""
         terms = self.count * np.log(self.count / (self._token_weight * self.share[self.classes]))
         return np.asarray(2.0 * np.bincount(self._token, terms, minlength=len(self.weight)))
 
@@ -104,3 +108,10 @@ class BandTable:
     @property
     def _token_weight(self) -> Floats:
         return np.repeat(self.weight, np.diff(self.indptr))
+
+
+def _by_weight(weight: Floats) -> Array:
+    """Codes that have any, heavy ones first; in 16 bits, which NumPy sorts ten times as fast."""
+    codes = np.flatnonzero(weight)
+    light = np.iinfo(np.uint16).max - np.minimum(weight[codes], np.iinfo(np.uint16).max)
+    return np.asarray(codes[np.argsort(light.astype(np.uint16), kind="stable")])

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from . import _core
 from .bands import BandTable
-from .data import Floats, Positions, Sparse
+from .data import Array, Floats, Positions, Sparse
 from .places import well_formed
 
 
@@ -24,9 +22,7 @@ class BandNative:
             _core.band_scores(rows.indptr, rows.indices, rows.values, *_ready(table), self.n_threads, scores)
         return scores
 
-    def band_left_out(
-        self, rows: Sparse, classes: Positions, weight: Floats | None, table: BandTable
-    ) -> Floats:
+    def band_left_out(self, rows: Sparse, classes: Positions, weight: Floats | None, table: BandTable) -> Floats:
         scores = np.empty((table.n_views, rows.n_rows, table.n_classes))
         sums = table.count, table.weight, table.evidence, table.share, table.reach, table.alpha
         with well_formed():
@@ -36,5 +32,5 @@ class BandNative:
         return scores
 
 
-def _ready(table: BandTable) -> tuple[Any, ...]:
-    return table.indptr, table.classes, table.band, table.logs, table.log_size
+def _ready(table: BandTable) -> tuple[Positions, Array, Positions, Positions, Floats, Floats]:
+    return table.place, table.indptr, table.classes, table.band, table.logs, table.log_size

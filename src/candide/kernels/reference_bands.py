@@ -16,19 +16,17 @@ class BandReference:
     def band_scores(self, rows: Sparse, table: BandTable) -> Floats:
         return self.band_left_out(rows, np.zeros(rows.n_rows, np.int32), np.zeros(rows.n_rows), table)
 
-    def band_left_out(
-        self, rows: Sparse, classes: Positions, weight: Floats | None, table: BandTable
-    ) -> Floats:
+    def band_left_out(self, rows: Sparse, classes: Positions, weight: Floats | None, table: BandTable) -> Floats:
         scores = np.empty((table.n_views, rows.n_rows, table.n_classes))
         count, row_weight = _dense(table), np.ones(rows.n_rows) if weight is None else weight
         for r in range(rows.n_rows):
-            held = count[:, rows.indices[rows.indptr[r] : rows.indptr[r + 1]]]
-            scores[:, r] = _views(_without(held, classes[r], row_weight[r]), table)
+            tokens = table.place[rows.indices[rows.indptr[r] : rows.indptr[r + 1]]]
+            scores[:, r] = _views(_without(count[:, tokens[tokens >= 0]], classes[r], row_weight[r]), table)
         return scores
 
 
 def _dense(table: BandTable) -> Floats:
-    """``(classes, codes)``"""
+    """``(classes, tokens)``"""
     count = np.zeros((table.n_classes, len(table.weight)))
     count[table.classes, np.repeat(np.arange(len(table.weight)), np.diff(table.indptr))] = table.count
     return count
