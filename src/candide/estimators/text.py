@@ -15,6 +15,8 @@ from ..families.text import TextFamily, TokenLook
 from ..kernels.data import Array
 from ..kernels.text_rows import TextRows
 from ..model.plan import ClassPrior
+from ..model.table import Table
+from ..model.text_summary import text_summary
 from ..priors import Beta, Dirichlet
 from .base import BaseNB, all_or_nothing
 from .beliefs import class_prior_of
@@ -223,6 +225,13 @@ class TextNB(BaseNB):
         if isinstance(coding, Buckets):
             return np.array([f"bucket {j}" for j in range(len(coding))], dtype=object)
         return np.array(coding.tokens(), dtype=object)
+
+    def summary(self) -> Table:
+        """What each look at the texts is worth: its different tokens, and with "auto" the weights of its bands.
+
+        Band 0 holds the tokens that tell nothing that chance would not, the last those that surely tell something.
+        """
+        return text_summary(self._fitted())
 
     @property
     def vocabulary_(self) -> dict[str, int]:

@@ -41,6 +41,14 @@ class TokenLook(NamedTuple):
         return Sparse(rows.indptr, rows.indices, values, rows.n_columns, data.first_row)
 
 
+class BandName(NamedTuple):
+    """Which score of a text: the look, whose tokens (those of the class, or of all others), and the band."""
+
+    look: str
+    by: str
+    band: int
+
+
 @dataclass(frozen=True)
 class TextFamily(Plain):
     """``inner`` is the family of the first look's tokens; other looks are for views of the same texts."""
@@ -183,11 +191,11 @@ class TextLikelihood:
         return tuple(BandTable.of(look.counts.total, _BAND_ALPHA, complement=complement) for look in self.statistics.looks)
 
     @property
-    def band_names(self) -> list[str]:
+    def band_names(self) -> list[BandName]:
         """Of the scores of ``band_scores``."""
-        kinds = ("", ", by the others") if len(self.statistics.rows) > 2 else ("",)
+        kinds = ("the class", "the others") if len(self.statistics.rows) > 2 else ("the class",)
         n_bands = self._bands[0].n_bands
-        return [f"{look.name}{kind}, band {b}" for look in self.family.looks for kind in kinds for b in range(n_bands)]
+        return [BandName(look.name, by, b) for look in self.family.looks for by in kinds for b in range(n_bands)]
 
     def band_scores(self, data: TextRows, kernels: Kernels) -> Floats:
         """Scores of texts by every look, ``(views, rows, classes)``."""

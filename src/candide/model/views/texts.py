@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...families import Batch
-from ...families.text import TextLikelihood
+from ...families.text import BandName, TextLikelihood
 from ...kernels import Kernels
 from ...kernels.data import Array, Floats, chunks
 from ...kernels.serial import serial
@@ -29,7 +29,7 @@ _MOST_ROWS = 8_000
 class TextBlended:
     """The weights of the bands of every look; the bands themselves follow the sums of tokens as they grow."""
 
-    names: list[str]
+    names: list[BandName]
     mixture: Mixture
 
     @property
