@@ -30,6 +30,7 @@ from .halves import Table, hold_out, tables
 from .peers import METHODS
 from .text_sets import is_folder_of_texts
 
+ALL = list(dict.fromkeys([*METHODS, *text_sets.METHODS]))
 RESULTS = Path(__file__).with_name("QUALITY.md")
 OURS = "candide"
 # Differences that no reader would see count as a tie.
@@ -187,7 +188,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--data", help="folder of Parquet files with a column 'label'; else scikit-learn's own sets")
     parser.add_argument("--rows", type=int, default=4_000, help="most rows of a set (4000)")
     parser.add_argument("--seed", type=int, default=1, help="of the halves (1)")
-    parser.add_argument("--methods", nargs="+", default=list(dict.fromkeys([*METHODS, *text_sets.METHODS])), choices=[*METHODS, *text_sets.METHODS], metavar="METHOD",
+    parser.add_argument("--methods", nargs="+", default=ALL, choices=ALL, metavar="METHOD",
                         help=f"of {', '.join(METHODS)} (all that are installed)")  # fmt: skip
     parser.add_argument("--only", default="", help="sets whose name contains this")
     parser.add_argument("--cache", help="file of results to take up and to continue")

@@ -77,7 +77,9 @@ def training(corpus: Corpus, threads: int) -> list[Side]:
         Side("polars, extract_all and group_by", lambda: by_polars(corpus), 3),
     ]
     if find_spec("fasttext"):
-        sides.append(Side("fastText, 25 rounds", lambda: FastText(epoch=25, lr=0.5, wordNgrams=2).fit(texts, labels), 1))
+        sides.append(
+            Side("fastText, 25 rounds", lambda: FastText(epoch=25, lr=0.5, wordNgrams=2).fit(texts, labels), 1)
+        )
     return sides
 
 
@@ -145,8 +147,8 @@ def main() -> None:
         "# Texts: speed",
         "",
         f"{date.today()}, candide {candide.__version__}, scikit-learn {version('scikit-learn')}, polars "
-        f"{pl.__version__}, Python {platform.python_version()}. {corpus.megabytes:.0f} MB in {len(corpus.texts):,} texts, "
-        "two classes; medians. Made by `python -m benchmarks.text --save`.",
+        f"{pl.__version__}, Python {platform.python_version()}. {corpus.megabytes:.0f} MB in {len(corpus.texts):,} "
+        "texts, two classes; medians. Made by `python -m benchmarks.text --save`.",
     ]
     for title, sides in (("Training", training), ("Predicting", predicting)):
         lines += table(title, seconds(sides(corpus, arguments.threads), arguments.rounds), corpus.megabytes)

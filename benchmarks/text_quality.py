@@ -1,7 +1,7 @@
 """Accuracy, log-loss, calibration and time on texts: ``python -m benchmarks.quality --data FOLDER`` of texts.
 
-Results are added to the file given by ``--cache``, and a run takes from there what it holds; ``--save`` keeps the tables
-in ``benchmarks/TEXT_QUALITY.md``.
+Results are added to the file given by ``--cache``, and a run takes from there what it holds; ``--save`` keeps the
+tables in ``benchmarks/TEXT_QUALITY.md``.
 """
 
 from __future__ import annotations
@@ -61,7 +61,11 @@ def collect(arguments: Any, methods: list[str]) -> Iterator[tuple[TextSet, dict[
 def lines_of(results: list[tuple[TextSet, dict[str, list[float]]]], methods: list[str]) -> list[str]:
     labels = [METHODS[method].label for method in methods]
     values = np.array([[scores[method] for method in methods] for _, scores in results])  # (sets, methods, fields)
-    lines = ["", f"| means of {len(results)} sets | accuracy | log-loss | ECE | fit s | predict s |", "|---|---|---|---|---|---|"]
+    lines = [
+        "",
+        f"| means of {len(results)} sets | accuracy | log-loss | ECE | fit s | predict s |",
+        "|---|---|---|---|---|---|",
+    ]
     for label, row in zip(labels, values.mean(axis=0), strict=True):
         lines.append(f"| {label} | {row[0]:.4f} | {row[1]:.4f} | {row[2]:.4f} | {row[3]:.2f} | {row[4]:.2f} |")
     lines += ["", f"| set (texts, MB, classes): accuracy / log-loss / ECE / fit s | {' | '.join(labels)} |"]
@@ -88,9 +92,9 @@ def main(arguments: Any) -> None:
     lines = [
         "# Quality on texts",
         "",
-        f"{date.today()}, candide {candide.__version__}, scikit-learn {sklearn.__version__}, NumPy {np.__version__}, Python "
-        f"{platform.python_version()}. Parts as the sets have them, else two stratified halves that predict each other. "
-        "Made by `python -m benchmarks.quality --data FOLDER --save`.",
+        f"{date.today()}, candide {candide.__version__}, scikit-learn {sklearn.__version__}, NumPy {np.__version__}, "
+        f"Python {platform.python_version()}. Parts as the sets have them, else two stratified halves that predict each "
+        "other. Made by `python -m benchmarks.quality --data FOLDER --save`.",
         *lines_of(results, methods),
     ]
     print("\n".join(lines))

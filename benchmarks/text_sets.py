@@ -66,7 +66,9 @@ class Judged(NamedTuple):
         """Of the largest probability, in fifteen bins of equal size."""
         sure, right = self.probability.max(axis=1), self.probability.argmax(axis=1) == self.own
         bins = np.array_split(np.argsort(sure, kind="stable"), 15)
-        return float(sum(len(rows) * abs(sure[rows].mean() - right[rows].mean()) for rows in bins if len(rows)) / len(sure))
+        return float(
+            sum(len(rows) * abs(sure[rows].mean() - right[rows].mean()) for rows in bins if len(rows)) / len(sure)
+        )
 
 
 def is_folder_of_texts(folder: str | None) -> bool:

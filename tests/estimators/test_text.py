@@ -20,11 +20,11 @@ from candide import TextNB, merge
 from candide.exceptions import CandideError, ForgetError, InputError, MergeError, ParameterError
 
 WORDS = {
-    "sport": "match goal team player win score league cup ball coach".split(),
-    "food": "bread soup oven salt taste dinner recipe sauce cook lunch".split(),
-    "money": "bank loan rate pay cash price market share tax win".split(),
+    "sport": ["match", "goal", "team", "player", "win", "score", "league", "cup", "ball", "coach"],
+    "food": ["bread", "soup", "oven", "salt", "taste", "dinner", "recipe", "sauce", "cook", "lunch"],
+    "money": ["bank", "loan", "rate", "pay", "cash", "price", "market", "share", "tax", "win"],
 }
-COMMON = "the a is it we you and Ärger über Straße 日本 naïve 3 2024".split()
+COMMON = ["the", "a", "is", "it", "we", "you", "and", "Ärger", "über", "Straße", "日本", "naïve", "3", "2024"]
 
 
 def corpus(n: int = 240, seed: int = 0) -> tuple[list[str], Any]:
@@ -279,7 +279,9 @@ def test_auto_without_its_rows_predicts_the_same() -> None:
 def test_the_textbooks_unseen_word() -> None:
     """Without smoothing "learning" has probability 0 in both classes, 0/0; Laplace's rule answers."""
     texts, labels = ["buy cheap pills", "cheap watches", "meeting at noon"], ["spam", "spam", "ham"]
-    plain = TextNB("multinomial", alpha=0, vocabulary=["buy", "cheap", "pills", "watches", "meeting", "at", "noon", "learning"])
+    plain = TextNB(
+        "multinomial", alpha=0, vocabulary=["buy", "cheap", "pills", "watches", "meeting", "at", "noon", "learning"]
+    )
     probability = plain.fit(texts, labels).predict_proba(["learning"])
     assert np.isfinite(probability).all()
     smooth = TextNB("multinomial", vocabulary=list(plain.vocabulary_)).fit(texts, labels)

@@ -12,8 +12,8 @@ from candide import NaiveBayes
 from candide.kernels import default
 from candide.kernels.data import Floats
 from candide.model.honest import _share_in_sample
-from candide.model.views.rows import few_rows
 from candide.model.views.mixture import Mixture
+from candide.model.views.rows import few_rows
 
 
 def noise(seed: int, n_rows: int, n_columns: int = 30) -> tuple[Any, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 from ..encoding.texts import read_texts
 from ..encoding.tokens import Buckets, Coding, Recipe, Vocabulary, read_vocabulary
 from ..exceptions import InputError, ParameterError
-from ..families import Bernoulli, Complement, Family, Multinomial
+from ..families import Bernoulli, Complement, Multinomial
 from ..families.text import TextFamily, TokenLook
 from ..kernels.data import Array
 from ..kernels.text_rows import TextRows
@@ -43,9 +43,9 @@ class TextNB(BaseNB):
     model : {"auto", "multinomial", "bernoulli", "complement", "polya"}
         "auto" looks at a text in several ways (words, pairs of words, characters), sorts tokens by how sure it is that
         they tell something, and weighs all these by what they say of texts that are left out. The others are what the
-        textbooks have. p(text | class) is: tokens drawn one by one from the class's shares; every token present or not; shares of
-        all *other* classes, whose scores are no probabilities until calibrated; or tokens drawn from shares that differ
-        from text to text.
+        textbooks have. p(text | class) is: tokens drawn one by one from the class's shares; every token present or not;
+        shares of all *other* classes, whose scores are no probabilities until calibrated; or tokens drawn from shares
+        that differ from text to text.
     alpha : float, "evidence" or "loo", default 1.0
         Pseudo-count of every token; or chosen by the data.
     ngrams : int or (int, int), default 1
@@ -163,21 +163,29 @@ class TextNB(BaseNB):
             raise InputError("there are no texts (0 rows), and nothing is learned from nothing; pass at least one")
         return data
 
-    def _family(self, n_features: int) -> Family:
+    def _family(self, n_features: int) -> Any:
         kind = choice(self.model, "model", MODELS)
         if kind == "auto":
             self._refuse_rules()
-            auto: Any = TextFamily(AUTO, Multinomial(Dirichlet(0.1)))
-            return auto
+            return TextFamily(AUTO, Multinomial(Dirichlet(0.1)))
         presence = flag(self.binary, "binary") or kind == "bernoulli"
         coding, fixed = self._coding()
-        family: Any = TextFamily((TokenLook(self._recipe(), coding, presence, fixed),), self._inner(kind))
-        return family
+        return TextFamily((TokenLook(self._recipe(), coding, presence, fixed),), self._inner(kind))
 
     def _refuse_rules(self) -> None:
         """What a textbook's model has settings for, "auto" finds for itself."""
         defaults = {name: value.default for name, value in signature(TextNB).parameters.items()}
-        for name in ("alpha", "ngrams", "analyzer", "binary", "vocabulary", "buckets", "pattern", "tokenizer", *_READING):
+        for name in (
+            "alpha",
+            "ngrams",
+            "analyzer",
+            "binary",
+            "vocabulary",
+            "buckets",
+            "pattern",
+            "tokenizer",
+            *_READING,
+        ):
             if getattr(self, name) != defaults[name]:
                 raise ParameterError(
                     f"{name} is {getattr(self, name)!r}, and model='auto' looks at texts in its own ways; name a model "
@@ -253,5 +261,3 @@ def read_ngrams(value: Any) -> tuple[int, int]:
     if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and all(isinstance(n, (int, np.integer)) for n in pair)):
         raise ParameterError(f"ngrams is {value!r}; it must be a whole number, or two: the fewest and the most")
     return int(pair[0]), int(pair[1])
-
-

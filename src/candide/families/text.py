@@ -188,7 +188,9 @@ class TextLikelihood:
     @cached_property
     def _bands(self) -> tuple[BandTable, ...]:
         complement = len(self.statistics.rows) > 2
-        return tuple(BandTable.of(look.counts.total, _BAND_ALPHA, complement=complement) for look in self.statistics.looks)
+        return tuple(
+            BandTable.of(look.counts.total, _BAND_ALPHA, complement=complement) for look in self.statistics.looks
+        )
 
     @property
     def band_names(self) -> list[BandName]:
@@ -256,5 +258,3 @@ class TextLikelihood:
     def parameters(self) -> dict[str, Array]:
         made: dict[str, Array] = self.inner.parameters()
         return made
-
-

@@ -298,6 +298,7 @@ class Kernels(Protocol):
     def score_tokens(
         self, texts: Texts, looks: Sequence[Look], tables: Sequence[TokenTables], *, distinct: bool = False
     ) -> list[TokenScores]: ...
+
     # Texts as rows of token codes, each code once and whatever its value. Scores are ``(views, rows, classes)``: a view
     # for every band of evidence, then, if the table has the complement, as many by all other classes.
 

@@ -60,7 +60,9 @@ class TokenCounts:
     def take_codes(self, kept: Array) -> TokenCounts:
         """Of some tokens alone."""
         assert isinstance(self.coding, Vocabulary)
-        return replace(self, coding=self.coding.take(kept), counts=replace(self.counts, total=self.counts.total[:, kept]))
+        return replace(
+            self, coding=self.coding.take(kept), counts=replace(self.counts, total=self.counts.total[:, kept])
+        )
 
     def with_counts(self, counts: Counts) -> TokenCounts:
         """The same tokens with other sums."""

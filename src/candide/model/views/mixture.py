@@ -73,8 +73,8 @@ def fit_mixture(
 ) -> Mixture:
     """From the left-out scores of rows, ``(views, rows, classes)``.
 
-    ``ridge`` and ``least``, the least size, are those of each view; rows count by their ``weight``. ``by_class``: a view
-    has a weight for each class, else one for all.
+    ``ridge`` and ``least``, the least size, are those of each view; rows count by their ``weight``. ``by_class``: a
+    view has a weight for each class, else one for all.
     """
     shown = np.ascontiguousarray(views.transpose(2, 0, 1))
     shown -= shown.mean(axis=0)

@@ -1,4 +1,4 @@
-"""Texts seen in several ways at once: tokens of several kinds, each in bands by how sure it is that they tell something."""
+"""Texts seen in several ways at once: tokens of several kinds, in bands by how sure it is that they tell something."""
 
 from __future__ import annotations
 
