@@ -93,8 +93,8 @@ def main(arguments: Any) -> None:
         "# Quality on texts",
         "",
         f"{date.today()}, candide {candide.__version__}, scikit-learn {sklearn.__version__}, NumPy {np.__version__}, "
-        f"Python {platform.python_version()}. Parts as the sets have them, else two stratified halves that predict each "
-        "other. Made by `python -m benchmarks.quality --data FOLDER --save`.",
+        f"Python {platform.python_version()}. Parts as the sets have them, else two stratified halves that predict "
+        "each other. Made by `python -m benchmarks.quality --data FOLDER --save`.",
         *lines_of(results, methods),
     ]
     print("\n".join(lines))

@@ -1,8 +1,8 @@
 """A hash of rows that is fixed for all time: what a sample keeps depends on it, on every machine and in every version.
 
 The hash of a text is that of the kernels. Of other rows, a cell is 64 bits: those of its double, or, for a label that
-is none, BLAKE2b of its kind, a zero byte and its text, to eight bytes, the lowest first. With the finaliser of splitmix64 as ``mix``, and its outputs from seed 0 as the keys of
-the columns, the hash of a row is::
+is none, BLAKE2b of its kind, a zero byte and its text, to eight bytes, the lowest first. With the finaliser of
+splitmix64 as ``mix``, and its outputs from seed 0 as the keys of the columns, the hash of a row is::
 
     cell(j, bits) = mix(bits ^ key_j) - mix(key_j)
     row           = mix(sum of cells + GOLDEN) >> 1        modulo 2^64
