@@ -152,6 +152,28 @@ def test_leaving_one_out_is_a_refit_with_the_same_vocabulary() -> None:
         np.testing.assert_allclose(left[i], refit.predict_log_proba([X[i]])[0], atol=1e-9)
 
 
+def many_words(n: int, n_words: int, n_classes: int, seed: int) -> tuple[list[str], Any]:
+    rng = np.random.default_rng(seed)
+    texts = [" ".join(f"w{i}" for i in rng.integers(0, n_words, 30)) for _ in range(n)]
+    return texts, np.array([f"c{i % n_classes}" for i in range(n)])
+
+
+@pytest.mark.parametrize("model", ["multinomial", "bernoulli", "complement"])
+def test_few_words_and_many_add_up(model: Any) -> None:
+    """Tables that are dense, and sparse; and a model that was merged into another is as it was."""
+    few, many = many_words(50, 200, 3, 0), many_words(4000, 60_000, 80, 1)
+    small, large = (TextNB(model, evaluate=False).fit(*part) for part in (few, many))
+    assert isinstance(small.token_count_, np.ndarray)
+    assert not isinstance(large.token_count_, np.ndarray)
+    new = many_words(10, 60_000, 2, 2)[0]
+    whole = TextNB(model, evaluate=False).fit(few[0] + many[0], np.concatenate([few[1], many[1]])).predict_log_proba(new)
+    for one, other in ((small, large), (large, small)):
+        both = copy.deepcopy(one).merge(other)
+        np.testing.assert_allclose(both.predict_log_proba(new), whole, rtol=1e-9)
+        both.forget(*few)
+        np.testing.assert_allclose(both.predict_log_proba(new), large.predict_log_proba(new), rtol=1e-9)
+
+
 def test_new_classes_and_tokens_join() -> None:
     model = TextNB("multinomial").fit(X, Y)
     model.partial_fit(["zebra lion zoo"] * 3, ["animals"] * 3)

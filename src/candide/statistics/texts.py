@@ -82,7 +82,8 @@ def widened(counts: Counts, codes: Array | None, size: int) -> Counts:
         from scipy.sparse import csr_array
 
         old = counts.total
-        total = csr_array((old.data, places[old.indices], old.indptr), shape=(n_classes, size))
+        # A copy: sorting moves the values, and others hold them too.
+        total = csr_array((old.data.copy(), places[old.indices], old.indptr), shape=(n_classes, size))
         total.sort_indices()
     return replace(counts, total=total)
 
