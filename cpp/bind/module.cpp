@@ -16,4 +16,7 @@ NB_MODULE(_core, module) {
     candide::bind_repeats(module);
     candide::bind_grid(module);
     candide::bind_dependence(module);
+    candide::bind_texts(module);
+    candide::bind_vocabulary(module);
+    candide::bind_tokens(module);
 }

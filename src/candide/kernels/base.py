@@ -9,8 +9,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ._core import Texts
 from .binades import GridTable
 from .data import Array, Data, Dense, Floats, Positions, Sparse
+from .tokens import Look, TokenRows, TokenScores, TokenTables, TokenTally
 
 # The strength of what a column says given one other, where a pair of columns backs off to it.
 BACK_STRENGTH = 2.0
@@ -282,6 +284,19 @@ class Kernels(Protocol):
         """The same over pairs of columns u = (s, t). There p(j | u, class) backs off to the mean of p(j | s, class) and
         p(j | t, class), which have BACK_STRENGTH, and p(u | class) to the product of p(s | class) and p(t | class).
         """
+
+    # Texts, looked at in several ways in one pass. A vocabulary that may grow comes back grown.
+
+    def count_tokens(self, texts: Texts, looks: Sequence[Look], *, grow: bool) -> list[TokenRows]: ...
+
+    def tally_tokens(
+        self, texts: Texts, classes: Positions, weight: Floats | None, n_classes: int, looks: Sequence[Look],
+        *, grow: bool,
+    ) -> list[TokenTally]: ...  # fmt: skip
+
+    def score_tokens(
+        self, texts: Texts, looks: Sequence[Look], tables: Sequence[TokenTables], *, distinct: bool = False
+    ) -> list[TokenScores]: ...
 
     # Changes of such scores in their places, ``(rows, classes)``.
 

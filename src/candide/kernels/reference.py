@@ -11,9 +11,10 @@ from .binades import Cells, GridTable, keys_of, paired
 from .data import Array, Data, Dense, Floats, Positions, Sparse
 from .reference_dependence import DependenceReference
 from .reference_left_out import LeftOutReference, log_rising, own_log_sums, usable
+from .reference_tokens import TokenReference
 
 
-class Reference(LeftOutReference, DependenceReference):
+class Reference(LeftOutReference, DependenceReference, TokenReference):
     """Plain NumPy, one thread, no concern for memory. Counts agree with ``Native`` exactly, sums to rounding."""
 
     def encode_labels(self, values: Array) -> tuple[Array, Positions] | None:
