@@ -17,15 +17,9 @@ class BucketSet {
     explicit BucketSet(unsigned bits) : bits_(bits) {}
 
     std::size_t size() const { return buckets_.size(); }
-    Code bucket(std::size_t code) const { return buckets_[code]; }
+    const std::vector<Code>& buckets() const { return buckets_; }
 
-    void prefetch(const Token& token) const {
-#if defined(__GNUC__)
-        __builtin_prefetch(&slots_[token.hash >> shift_]);
-#else
-        (void)token;
-#endif
-    }
+    void prefetch(const Token& token) const { candide::prefetch(&slots_[token.hash >> shift_]); }
 
     Code find_or_add(const Token& token) {
         const Code bucket = bucket_of(token, bits_);

@@ -13,6 +13,15 @@ struct ClassSums {
     std::vector<std::int32_t> codes;  // ascending within a class
     std::vector<double> occurrences, texts;
 
+    void append(std::size_t code, double n_occurrences, double n_texts) {
+        codes.push_back(static_cast<std::int32_t>(code));
+        occurrences.push_back(n_occurrences);
+        texts.push_back(n_texts);
+    }
+
+    void end_class() { indptr.push_back(static_cast<std::int64_t>(codes.size())); }
+
+    // The classes of another one behind these.
     void append(const ClassSums& other) {
         const auto stored = static_cast<std::int64_t>(codes.size());
         for (std::size_t c = 1; c < other.indptr.size(); ++c) indptr.push_back(stored + other.indptr[c]);
@@ -25,8 +34,12 @@ struct ClassSums {
 // The sums of one class in two dense rows. Bits on two levels find again what was touched, in order.
 class OneClass {
   public:
-    explicit OneClass(std::size_t n_codes)
-        : cells_(n_codes), touched_(n_codes / 64 + 1), blocks_(touched_.size() / 64 + 1) {}
+    void make_room(std::size_t n_codes) {
+        if (n_codes <= cells_.size()) return;
+        cells_.resize(n_codes);
+        touched_.resize(n_codes / 64 + 1);
+        blocks_.resize(n_codes / 4096 + 1);
+    }
 
     void add(std::size_t code, double occurrences, double texts) {
         cells_[code].occurrences += occurrences;
@@ -40,7 +53,7 @@ class OneClass {
         each_bit(blocks_, [&](std::size_t word) {
             for (; touched_[word]; touched_[word] &= touched_[word] - 1) take(64 * word + first(touched_[word]), out);
         });
-        out.indptr.push_back(static_cast<std::int64_t>(out.codes.size()));
+        out.end_class();
     }
 
   private:
@@ -60,9 +73,7 @@ class OneClass {
     }
 
     void take(std::size_t code, ClassSums& out) {
-        out.codes.push_back(static_cast<std::int32_t>(code));
-        out.occurrences.push_back(cells_[code].occurrences);
-        out.texts.push_back(cells_[code].texts);
+        out.append(code, cells_[code].occurrences, cells_[code].texts);
         cells_[code] = {};
     }
 };

@@ -12,6 +12,7 @@
 #include <intrin.h>
 #endif
 
+#include "prefetch.hpp"
 #include "utf8.hpp"
 
 namespace candide {

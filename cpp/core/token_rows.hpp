@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "token_pass.hpp"
+#include "reader.hpp"
 
 namespace candide {
 
 struct TokenRows {
     std::vector<std::int64_t> indptr;
-    std::vector<Code> codes;           // of each row in the order in which its tokens first appear
+    std::vector<Code> codes;  // of each row in the order in which its tokens first appear
     std::vector<std::int32_t> counts;
     std::vector<std::int64_t> unknown;  // of each row, tokens that have no code
     Coding coding;

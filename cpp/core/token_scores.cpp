@@ -4,6 +4,7 @@
 #include <mutex>
 #include <shared_mutex>
 
+#include "buckets.hpp"
 #include "parallel.hpp"
 
 namespace candide {
@@ -52,14 +53,6 @@ class Seen {
             if (slot.text == text_) slots_[place_of(slot.code)] = slot;
     }
 };
-
-void prefetch(const void* at) {
-#if defined(__GNUC__)
-    __builtin_prefetch(at);
-#else
-    (void)at;
-#endif
-}
 
 // The sums of one text by one table.
 class Sums {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "token_pass.hpp"
+#include "reader.hpp"
 
 namespace candide {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "class_sums.hpp"
-#include "token_pass.hpp"
+#include "reader.hpp"
 
 namespace candide {
 

@@ -35,31 +35,18 @@ void Tokeniser::collect_characters(const NormalText& text) {
     put_space();
 }
 
-void Tokeniser::collect_padded_words(const NormalText& text) {
-    pieces_.clear(2 * text.size() + 2);
-    runs_.clear();
+void Tokeniser::collect_padded_word(const Byte* at, std::size_t n) {
+    pieces_.clear(n + 2);
     const auto put_blank = [&] {
         pieces_.begin();
         pieces_.add(' ');
     };
-    bool inside = false;
-    const auto close = [&] {
-        if (!inside) return;
-        put_blank();
-        runs_.back().end = pieces_.count();
-        inside = false;
-    };
-    each_character(text, [&](const Byte* at, std::size_t n, bool is_space) {
-        if (is_space) return close();
-        if (!inside) {
-            if (runs_.empty()) put_blank();
-            runs_.push_back({pieces_.count() - 1, 0});
-            inside = true;
-        }
-        pieces_.begin();
-        pieces_.add(at, n);
-    });
-    close();
+    put_blank();
+    for (std::size_t i = 0; i < n; ++i) {
+        if (!continues(at[i])) pieces_.begin();
+        pieces_.add(at[i]);
+    }
+    put_blank();
 }
 
 }  // namespace candide

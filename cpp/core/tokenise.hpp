@@ -47,8 +47,36 @@ class Tokeniser {
         switch (recipe.analyzer) {
             case Analyzer::word: return words(recipe, normal, sink);
             case Analyzer::character: return characters(recipe, normal, sink);
-            case Analyzer::within_words: return within_words(recipe, normal, sink);
+            case Analyzer::within_words:
+                return each_blank_word(normal, [&](const Byte* at, std::size_t n) { each_within(recipe, at, n, sink); });
             case Analyzer::given: return given(recipe, text, sink);
+        }
+    }
+
+    // The words between white spaces.
+    template <class Visit>
+    static void each_blank_word(const NormalText& text, Visit&& visit) {
+        const Byte *at = text.data(), *end = at + text.size(), *begin = nullptr;
+        while (at < end) {
+            const Decoded found = decode(at, end);
+            if (!(kFlags[found.character] & kSpace)) {
+                if (!begin) begin = at;
+            } else if (begin) {
+                visit(begin, static_cast<std::size_t>(at - begin));
+                begin = nullptr;
+            }
+            at += found.length;
+        }
+        if (begin) visit(begin, static_cast<std::size_t>(end - begin));
+    }
+
+    // Every n characters in a row of a word between two blanks. A word too short for that is one token, once.
+    template <class Sink>
+    void each_within(const Recipe& recipe, const Byte* at, std::size_t n_bytes, Sink&& sink) {
+        collect_padded_word(at, n_bytes);
+        for (std::size_t n = recipe.low; n <= recipe.high; ++n) {
+            ngrams(std::min(n, pieces_.count()), sink);
+            if (n >= pieces_.count()) break;
         }
     }
 
@@ -134,29 +162,17 @@ class Tokeniser {
     template <class Sink>
     void characters(const Recipe& recipe, const NormalText& text, Sink&& sink) {
         collect_characters(text);
-        for (std::size_t n = recipe.low; n <= recipe.high && n <= pieces_.count(); ++n) ngrams(0, pieces_.count(), n, sink);
+        for (std::size_t n = recipe.low; n <= recipe.high && n <= pieces_.count(); ++n) ngrams(n, sink);
     }
 
-    // Every n pieces in a row of some.
+    // Every n pieces in a row.
     template <class Sink>
-    void ngrams(std::size_t begin, std::size_t end, std::size_t n, Sink&& sink) {
-        for (std::size_t i = begin; i + n <= end; ++i) sink(pieces_.at(i), pieces_.start(i + n) - pieces_.start(i));
+    void ngrams(std::size_t n, Sink&& sink) {
+        for (std::size_t i = 0; i + n <= pieces_.count(); ++i)
+            sink(pieces_.at(i), pieces_.start(i + n) - pieces_.start(i));
     }
 
-    // Words between white spaces, each between two blanks; neighbours share one. Returns in runs_ the pieces of each.
-    void collect_padded_words(const NormalText& text);
-
-    template <class Sink>
-    void within_words(const Recipe& recipe, const NormalText& text, Sink&& sink) {
-        collect_padded_words(text);
-        for (const Run word : runs_) {
-            const std::size_t size = word.end - word.begin;
-            for (std::size_t n = recipe.low; n <= recipe.high; ++n) {
-                ngrams(word.begin, word.end, std::min(n, size), sink);
-                if (n >= size) break;  // a short word is one token, once
-            }
-        }
-    }
+    void collect_padded_word(const Byte* at, std::size_t n);
 };
 
 }  // namespace candide

@@ -38,4 +38,10 @@ Vocabulary Vocabulary::first(std::size_t n) const {
     return part;
 }
 
+TokenList Vocabulary::since(std::size_t code) const {
+    TokenList list{{arena_.begin() + ends_[code], arena_.end()}, {}};
+    for (std::size_t i = code; i < size(); ++i) list.ends.push_back(end(i) - begin(code));
+    return list;
+}
+
 }  // namespace candide

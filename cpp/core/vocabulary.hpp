@@ -14,6 +14,17 @@ namespace candide {
 using Code = std::int32_t;
 inline constexpr Code kUnknown = -1;
 
+// Tokens one after the other, padded so that each can be hashed.
+struct TokenList {
+    std::vector<Byte> bytes;
+    std::vector<std::size_t> ends;
+
+    Token token(std::size_t i) const {
+        const std::size_t begin = i ? ends[i - 1] : 0;
+        return {bytes.data() + begin, ends[i] - begin};
+    }
+};
+
 // Open addressing over the hash; the bytes of all tokens stand one after the other.
 class Vocabulary {
   public:
@@ -24,13 +35,7 @@ class Vocabulary {
     const Byte* arena() const { return arena_.data(); }
     const std::vector<std::int64_t>& ends() const { return ends_; }
 
-    void prefetch(const Token& token) const {
-#if defined(__GNUC__)
-        __builtin_prefetch(&slots_[token.hash >> shift_]);
-#else
-        (void)token;
-#endif
-    }
+    void prefetch(const Token& token) const { candide::prefetch(&slots_[token.hash >> shift_]); }
 
     Code find(const Token& token) const { return slots_[place_of(token)].code; }
 
@@ -41,6 +46,9 @@ class Vocabulary {
 
     // The first `n` tokens, as a vocabulary of their own.
     Vocabulary first(std::size_t n) const;
+
+    // A copy of the tokens from one on.
+    TokenList since(std::size_t code) const;
 
   private:
     struct Slot {

@@ -55,11 +55,11 @@ def _count(texts: _core.Texts, look: Look, grow: bool) -> TokenRows:
         codes = coding.codes(row).tolist()
         counts = Counter(code for code in codes if code >= 0)
         indices += list(counts)
-        values += list(counts.values())
+        values += counts.values()
         indptr.append(len(indices))
         unknown.append(codes.count(-1))
-    stored, codes, counts = (np.array(part, dtype=np.int32) for part in (indptr, indices, values))
-    return TokenRows(coding, Sparse(stored, codes, counts, len(coding)), np.array(unknown, dtype=np.int64))
+    starts, stored, times = (np.array(part, dtype=np.int32) for part in (indptr, indices, values))
+    return TokenRows(coding, Sparse(starts, stored, times, len(coding)), np.array(unknown, dtype=np.int64))
 
 
 def _grown(coding: Coding, tokens: list[list[str]]) -> Coding:

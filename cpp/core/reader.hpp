@@ -1,0 +1,61 @@
+// Reads texts in the ways that several recipes want; what they have in common is done once.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "recipe.hpp"
+#include "tokenise.hpp"
+
+namespace candide {
+
+// Tokens are numbered by a vocabulary, or by 2^bits buckets.
+struct Coding {
+    std::optional<SharedVocabulary> vocabulary;
+    unsigned bits = 0;
+
+    std::size_t size() const { return vocabulary ? vocabulary->size() : std::size_t{1} << bits; }
+};
+
+// One way to look at texts.
+struct Look {
+    Recipe recipe;
+    Coding coding;
+};
+
+using Looks = std::vector<Look>;
+
+class Reader {
+  public:
+    explicit Reader(const Looks& looks);
+
+    void open(const Text& text);
+
+    // The tokens of the open text by one of the recipes.
+    template <class Sink>
+    void each_token(std::size_t look, Sink&& sink) {
+        tokeniser_.each_token(looks_[look].recipe, bytes_, normal_texts_[normal_of_[look]], sink);
+    }
+
+    // The words between white spaces of the open text, and the tokens within one of them.
+    template <class Visit>
+    void each_blank_word(std::size_t look, Visit&& visit) const {
+        Tokeniser::each_blank_word(normal_texts_[normal_of_[look]], visit);
+    }
+    template <class Sink>
+    void each_within(std::size_t look, const Byte* at, std::size_t n, Sink&& sink) {
+        tokeniser_.each_within(looks_[look].recipe, at, n, sink);
+    }
+
+  private:
+    const Looks& looks_;
+    std::vector<Normal> normals_;
+    std::vector<std::size_t> normal_of_;
+    std::vector<NormalText> normal_texts_;
+    std::vector<Byte> scratch_;
+    Bytes bytes_;
+    Tokeniser tokeniser_;
+};
+
+}  // namespace candide
