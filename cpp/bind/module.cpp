@@ -2,6 +2,8 @@
 
 NB_MODULE(_core, module) {
     module.doc() = "The loops over rows. Call them through candide.kernels, which says what went wrong and where.";
+    // Vocabularies of models that live until the interpreter ends are no leaks.
+    nb::set_leak_warnings(false);
     candide::bind_tally(module);
     candide::bind_moments(module);
     candide::bind_codes(module);

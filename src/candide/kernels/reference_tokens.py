@@ -48,9 +48,12 @@ class TokenReference:
 
 
 def _count(texts: _core.Texts, look: Look, grow: bool) -> TokenRows:
-    tokens = [analyse(text or "", look.recipe) for text in texts.strings()]
+    tokens = [[] if text is None else analyse(text, look.recipe) for text in texts.strings()]
     coding = _grown(look.coding, tokens) if grow else look.coding
-    indptr, indices, values, unknown = [0], [], [], []
+    indptr: list[int] = [0]
+    indices: list[int] = []
+    values: list[int] = []
+    unknown: list[int] = []
     for row in tokens:
         codes = coding.codes(row).tolist()
         counts = Counter(code for code in codes if code >= 0)
