@@ -7,6 +7,7 @@
 
 #include "recipe.hpp"
 #include "tokenise.hpp"
+#include "word_memo.hpp"
 
 namespace candide {
 
@@ -38,14 +39,19 @@ class Reader {
         tokeniser_.each_token(looks_[look].recipe, bytes_, normal_texts_[normal_of_[look]], sink);
     }
 
-    // The words between white spaces of the open text, and the tokens within one of them.
-    template <class Visit>
-    void each_blank_word(std::size_t look, Visit&& visit) const {
-        Tokeniser::each_blank_word(normal_texts_[normal_of_[look]], visit);
-    }
-    template <class Sink>
-    void each_within(std::size_t look, const Byte* at, std::size_t n, Sink&& sink) {
-        tokeniser_.each_within(looks_[look].recipe, at, n, sink);
+    bool is_within_words(std::size_t look) const { return looks_[look].recipe.analyzer == Analyzer::within_words; }
+
+    // Word by word the codes of the tokens within it, where that is the recipe; of a new word by `code_of(token)`.
+    template <class CodeOf, class Take>
+    void each_word(std::size_t look, WordMemo& memo, CodeOf&& code_of, Take&& take) {
+        const Recipe& recipe = looks_[look].recipe;
+        Tokeniser::each_blank_word(normal_texts_[normal_of_[look]], [&](const Byte* word, std::size_t n) {
+            take(memo.codes(Token(word, n), [&](std::vector<Code>& made) {
+                tokeniser_.each_within(recipe, word, n, [&](const Byte* at, std::size_t size) {
+                    made.push_back(code_of(Token(at, size)));
+                });
+            }));
+        });
     }
 
   private:

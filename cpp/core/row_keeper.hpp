@@ -37,12 +37,14 @@ class RowKeeper {
         ++text_;
     }
 
-    void prefetch(Code code) const { candide::prefetch(marks_.data() + code); }
-
-    void add(Code code) {
+    void expect(Code code) {
         const auto at = static_cast<std::size_t>(code);
         if (at >= marks_.size()) marks_.resize(at + 1);
-        Mark& mark = marks_[at];
+        prefetch(&marks_[at]);
+    }
+
+    void add(Code code) {
+        Mark& mark = marks_[static_cast<std::size_t>(code)];
         if (mark.text == text_) {
             ++rows_.entries[mark.entry].count;
             return;

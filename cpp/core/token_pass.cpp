@@ -17,8 +17,15 @@ TokenList new_tokens(const AnyTokenStream& stream, std::size_t& n_joined) {
     return words->local().since(since);
 }
 
-void join(const TokenList& tokens, Vocabulary& all, std::vector<Code>& codes) {
-    for (std::size_t i = 0; i < tokens.ends.size(); ++i) codes.push_back(all.find_or_add(tokens.token(i)));
+void Joined::hand_over(std::size_t shard, std::vector<HandedOver> found) {
+    waiting_[shard] = std::move(found);
+    turns_.done(shard, [&](std::size_t turn) {
+        for (std::size_t k = 0; k < all_.size(); ++k) {
+            const auto& [tokens, codes] = waiting_[turn][k];
+            for (std::size_t i = 0; i < tokens.ends.size(); ++i) codes->push_back(all_[k].find_or_add(tokens.token(i)));
+        }
+        waiting_[turn] = {};
+    });
 }
 
 std::vector<Code> settle(Coding& coding, Vocabulary&& all, bool grow) {

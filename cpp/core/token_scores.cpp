@@ -94,14 +94,17 @@ class Scorer {
         : coding_(coding), scores_(scores), each_(scores.each), once_(scores.once),
           distinguish_(scores.once.cells || scores.distinct) {}
 
-    void add(const Byte* at, std::size_t n) {
-        waiting_[n_waiting_] = Token(at, n);
-        if (coding_.vocabulary) coding_.vocabulary->tokens().prefetch(waiting_[n_waiting_]);
-        if (++n_waiting_ == kWaiting) score_waiting();
+    void read(Reader& reader, std::size_t look) {
+        if (reader.is_within_words(look)) {
+            const auto code = [&](const Token& token) { return code_of(token); };
+            reader.each_word(look, memo_, code, [&](std::span<const Code> codes) { score(codes); });
+        } else {
+            reader.each_token(look, [&](const Byte* at, std::size_t n) { add(at, n); });
+            score_waiting();
+        }
     }
 
     void end_text(std::size_t row) {
-        score_waiting();
         if (scores_.scores) each_.move_to(scores_.scores + row * scores_.each.width);
         if (scores_.once_scores) once_.move_to(scores_.once_scores + row * scores_.once.width);
         scores_.known[row] = known_;
@@ -119,19 +122,32 @@ class Scorer {
     Sums each_, once_;
     bool distinguish_;
     Seen seen_;
+    WordMemo memo_;
     std::int64_t known_ = 0, unknown_ = 0;
     Token waiting_[kWaiting];
     Code codes_[kWaiting];
     std::size_t n_waiting_ = 0;
 
+    void add(const Byte* at, std::size_t n) {
+        waiting_[n_waiting_] = Token(at, n);
+        if (coding_.vocabulary) coding_.vocabulary->tokens().prefetch(waiting_[n_waiting_]);
+        if (++n_waiting_ == kWaiting) score_waiting();
+    }
+
     void score_waiting() {
-        for (std::size_t i = 0; i < n_waiting_; ++i) {
-            codes_[i] = coding_.vocabulary ? coding_.vocabulary->find(waiting_[i]) : bucket_of(waiting_[i], coding_.bits);
-            if (codes_[i] == kUnknown) continue;
-            each_.ask_for(codes_[i]);
-        }
-        for (std::size_t i = 0; i < n_waiting_; ++i) score(codes_[i]);
+        for (std::size_t i = 0; i < n_waiting_; ++i) codes_[i] = code_of(waiting_[i]);
+        score({codes_, n_waiting_});
         n_waiting_ = 0;
+    }
+
+    Code code_of(const Token& token) const {
+        return coding_.vocabulary ? coding_.vocabulary->find(token) : bucket_of(token, coding_.bits);
+    }
+
+    void score(std::span<const Code> codes) {
+        for (const Code code : codes)
+            if (code != kUnknown) each_.ask_for(code);
+        for (const Code code : codes) score(code);
     }
 
     void score(Code code) {
@@ -169,7 +185,7 @@ void score_tokens(Texts texts, const Looks& looks, const std::vector<TokenScores
         for (std::size_t row = bounds[s]; row < bounds[s + 1]; ++row) {
             reader.open(texts[row]);
             for (std::size_t k = 0; k < looks.size(); ++k) {
-                reader.each_token(k, [&](const Byte* at, std::size_t n) { scorers[k].add(at, n); });
+                scorers[k].read(reader, k);
                 scorers[k].end_text(row);
             }
         }

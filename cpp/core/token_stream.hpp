@@ -31,14 +31,14 @@ class TokenStream {
         Code codes[kWaiting];
         for (std::size_t i = 0; i < n_waiting_; ++i) {
             codes[i] = local_.find_or_add(waiting_[i]);
-            keeper.prefetch(codes[i]);
+            keeper.expect(codes[i]);
         }
         for (std::size_t i = 0; i < n_waiting_; ++i) keeper.add(codes[i]);
         n_waiting_ = 0;
     }
 
     // At once.
-    Code code_of(const Byte* at, std::size_t n) { return local_.find_or_add(Token(at, n)); }
+    Code code_of(const Token& token) { return local_.find_or_add(token); }
 
   private:
     // Long enough for what was asked for to arrive.

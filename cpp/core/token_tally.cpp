@@ -36,12 +36,14 @@ class CellKeeper {
         at_ = 1 + 2 * labels_.class_of(row);
     }
 
-    void prefetch(Code code) const { candide::prefetch(cells_.data() + static_cast<std::size_t>(code) * stride_); }
-
-    void add(Code code) {
+    void expect(Code code) {
         const std::size_t begin = static_cast<std::size_t>(code) * stride_;
         if (begin >= cells_.size()) cells_.resize(begin + stride_);
-        std::uint32_t* cells = cells_.data() + begin;
+        prefetch(&cells_[begin]);
+    }
+
+    void add(Code code) {
+        std::uint32_t* cells = cells_.data() + static_cast<std::size_t>(code) * stride_;
         ++cells[at_];
         cells[at_ + 1] += cells[0] != text_;
         cells[0] = text_;

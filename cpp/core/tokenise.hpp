@@ -41,15 +41,15 @@ class Pieces {
 
 class Tokeniser {
   public:
-    // Calls `sink(bytes, length)` for each token; eight bytes behind it can be read.
+    // Calls `sink(bytes, length)` for each token; eight bytes behind it can be read. All stay until the next text. Not
+    // for characters within words, which are made word by word.
     template <class Sink>
     void each_token(const Recipe& recipe, Bytes text, const NormalText& normal, Sink&& sink) {
         switch (recipe.analyzer) {
             case Analyzer::word: return words(recipe, normal, sink);
             case Analyzer::character: return characters(recipe, normal, sink);
-            case Analyzer::within_words:
-                return each_blank_word(normal, [&](const Byte* at, std::size_t n) { each_within(recipe, at, n, sink); });
             case Analyzer::given: return given(recipe, text, sink);
+            case Analyzer::within_words: return;
         }
     }
 
@@ -70,7 +70,8 @@ class Tokeniser {
         if (begin) visit(begin, static_cast<std::size_t>(end - begin));
     }
 
-    // Every n characters in a row of a word between two blanks. A word too short for that is one token, once.
+    // Every n characters in a row of a word between two blanks; they stay until the next word. A word too short for that
+    // is one token, once.
     template <class Sink>
     void each_within(const Recipe& recipe, const Byte* at, std::size_t n_bytes, Sink&& sink) {
         collect_padded_word(at, n_bytes);

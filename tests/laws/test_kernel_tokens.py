@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from candide.encoding.texts import read_texts
 from candide.kernels.native import Native
 from candide.kernels.reference import Reference
-from candide.kernels.tokens import Look, TokenRows, TokenTables
+from candide.kernels.tokens import Look, Recipe, TokenRows, TokenTables
 from candide.kernels.vocabulary import Buckets, Coding, Vocabulary
 
 from .compare import dense
@@ -103,6 +103,17 @@ def test_scores(dtype: str, each: int, once: int, distinct: int, items: list[str
             assert (a is None) == (b is None)
             if a is not None and b is not None:
                 np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 if dtype == "f4" else 1e-11)
+
+
+@pytest.mark.parametrize("analyzer", ["char", "char_wb"])
+def test_long_tokens(analyzer: Any) -> None:
+    """Tokens that are known by more than their first bytes, many in a text."""
+    texts = read_texts([" ".join(f"{i}longer{j}words{i * j}" for j in range(40)) for i in range(5)])
+    look = Look(Recipe(analyzer, ngrams=(8, 12)), Vocabulary())
+    rows, meant = (kernels.count_tokens(texts, [look], grow=True)[0] for kernels in (NATIVE, REFERENCE))
+    assert_same_rows(rows, meant)
+    scores = NATIVE.score_tokens(texts, [Look(look.recipe, rows.coding)], [TokenTables()])[0]
+    np.testing.assert_array_equal(scores.known, rows.rows.floats().sum(axis=1))
 
 
 def many_texts() -> list[str]:
