@@ -18,8 +18,8 @@ class WordMemo {
         return ++n_waiting_ == kWaiting;
     }
 
-    // Calls `expect(codes)` for each word that waits, then `take(codes)` for each; `make(word, codes)` appends the codes
-    // of a word that is new.
+    // Calls `expect(codes)` for each word that waits, then `take(codes)` for each; `make(word, codes)` appends those of
+    // a word that is new.
     template <class Make, class Expect, class Take>
     void take(Make&& make, Expect&& expect, Take&& take) {
         if (codes_.size() > kMost) forget();
