@@ -13,7 +13,8 @@ namespace {
 constexpr std::size_t kLongest = std::numeric_limits<std::int32_t>::max();
 
 void check_size(std::size_t units, std::size_t row) {
-    require(units <= kLongest, "the text at row " + std::to_string(row) + " is longer than 2^31 - 1; cut it into several");
+    require(units <= kLongest,
+            "the text at row " + std::to_string(row) + " is longer than 2^31 - 1; cut it into several");
 }
 
 Storage storage_of(PyObject* text) {
@@ -114,8 +115,8 @@ nb::list strings(const HeldTexts& texts) {
     for (const Text& text : texts.rows) {
         const Bytes bytes = utf8_of(text, scratch);
         const auto* data = reinterpret_cast<const char*>(bytes.data());
-        out.append(text.missing() ? nb::none()
-                                  : nb::steal(PyUnicode_DecodeUTF8(data, static_cast<Py_ssize_t>(bytes.size()), "replace")));
+        const auto size = static_cast<Py_ssize_t>(bytes.size());
+        out.append(text.missing() ? nb::none() : nb::steal(PyUnicode_DecodeUTF8(data, size, "replace")));
     }
     return out;
 }

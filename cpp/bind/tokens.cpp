@@ -43,8 +43,9 @@ nb::tuple as_tuple(TokenRows&& rows) {
 
 nb::tuple as_tuple(TokenTally&& tally) {
     ClassSums& sums = tally.sums;
-    return nb::make_tuple(vocabulary_of(tally.coding), to_array(std::move(sums.indptr)), to_array(std::move(sums.codes)),
-                          to_array(std::move(sums.occurrences)), to_array(std::move(sums.texts)));
+    return nb::make_tuple(vocabulary_of(tally.coding), to_array(std::move(sums.indptr)),
+                          to_array(std::move(sums.codes)), to_array(std::move(sums.occurrences)),
+                          to_array(std::move(sums.texts)));
 }
 
 template <class Result>
@@ -69,7 +70,8 @@ struct Answer {
     nb::object scores = nb::none(), once = nb::none(), known, unknown, distinct = nb::none();
     TokenScores out;
 
-    Answer(nb::handle each_table, nb::handle once_table, bool count_distinct, std::size_t n_texts, std::size_t n_codes) {
+    Answer(nb::handle each_table, nb::handle once_table, bool count_distinct, std::size_t n_texts,
+           std::size_t n_codes) {
         out.each = table_from(each_table, n_codes);
         out.once = table_from(once_table, n_codes);
         if (out.each.cells) std::tie(scores, out.scores) = made_scores(n_texts, out.each.width);
@@ -97,7 +99,8 @@ struct Answer {
 nb::list scores(const HeldTexts& texts, const std::vector<Recipe>& recipes, const nb::list& codings,
                 const nb::list& tables, const nb::list& once_tables, bool distinct, int n_threads) {
     const Looks looks = looks_of(recipes, codings);
-    require(tables.size() == looks.size() && once_tables.size() == looks.size(), "there must be tables for each recipe");
+    require(tables.size() == looks.size() && once_tables.size() == looks.size(),
+            "there must be tables for each recipe");
     std::vector<Answer> answers;
     std::vector<TokenScores> out;
     for (std::size_t k = 0; k < looks.size(); ++k) {

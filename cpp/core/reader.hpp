@@ -42,16 +42,18 @@ class Reader {
     bool is_within_words(std::size_t look) const { return looks_[look].recipe.analyzer == Analyzer::within_words; }
 
     // Word by word the codes of the tokens within it, where that is the recipe; of a new word by `code_of(token)`.
-    template <class CodeOf, class Take>
-    void each_word(std::size_t look, WordMemo& memo, CodeOf&& code_of, Take&& take) {
-        const Recipe& recipe = looks_[look].recipe;
-        Tokeniser::each_blank_word(normal_texts_[normal_of_[look]], [&](const Byte* word, std::size_t n) {
-            take(memo.codes(Token(word, n), [&](std::vector<Code>& made) {
-                tokeniser_.each_within(recipe, word, n, [&](const Byte* at, std::size_t size) {
-                    made.push_back(code_of(Token(at, size)));
-                });
-            }));
+    // `take(codes)` comes some time after `expect(codes)`.
+    template <class CodeOf, class Expect, class Take>
+    void each_word(std::size_t look, WordMemo& memo, CodeOf&& code_of, Expect&& expect, Take&& take) {
+        const auto make = [&](const Token& word, std::vector<Code>& made) {
+            tokeniser_.each_within(looks_[look].recipe, word.at, word.length, [&](const Byte* at, std::size_t n) {
+                made.push_back(code_of(Token(at, n)));
+            });
+        };
+        Tokeniser::each_blank_word(normal_texts_[normal_of_[look]], [&](const Byte* at, std::size_t n) {
+            if (memo.add(at, n)) memo.take(make, expect, take);
         });
+        memo.take(make, expect, take);
     }
 
   private:

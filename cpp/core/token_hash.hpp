@@ -1,7 +1,8 @@
 // The hash of a token's bytes. It is part of what a model with buckets is: the same on all machines, for ever.
 //
 // h = (length + 1) · K0; for each eight bytes as a little-endian number x, the last ones padded with zeros:
-// h = fold((h ^ x) · K1); at last fold((h ^ K2) · K0), where fold is the upper half of a 128-bit product ^ its lower half.
+// h = fold((h ^ x) · K1); at last fold((h ^ K2) · K0), where fold is the upper half of a 128-bit product ^ its lower
+// half.
 #pragma once
 
 #include <bit>

@@ -80,8 +80,10 @@ void read_text(Reader& reader, std::size_t look, std::size_t row, Worker<Keeper>
         [&](auto& stream) {
             if (reader.is_within_words(look)) {
                 const auto code_of = [&](const Token& token) { return stream.code_of(token); };
-                reader.each_word(look, worker.memo, code_of, [&](std::span<const Code> codes) {
+                const auto expect = [&](std::span<const Code> codes) {
                     for (const Code code : codes) keeper.expect(code);
+                };
+                reader.each_word(look, worker.memo, code_of, expect, [&](std::span<const Code> codes) {
                     for (const Code code : codes) keeper.add(code);
                 });
             } else {

@@ -97,7 +97,10 @@ class Scorer {
     void read(Reader& reader, std::size_t look) {
         if (reader.is_within_words(look)) {
             const auto code = [&](const Token& token) { return code_of(token); };
-            reader.each_word(look, memo_, code, [&](std::span<const Code> codes) { score(codes); });
+            const auto expect = [&](std::span<const Code> codes) { ask_for(codes); };
+            reader.each_word(look, memo_, code, expect, [&](std::span<const Code> codes) {
+                for (const Code one : codes) score(one);
+            });
         } else {
             reader.each_token(look, [&](const Byte* at, std::size_t n) { add(at, n); });
             score_waiting();
@@ -136,7 +139,8 @@ class Scorer {
 
     void score_waiting() {
         for (std::size_t i = 0; i < n_waiting_; ++i) codes_[i] = code_of(waiting_[i]);
-        score({codes_, n_waiting_});
+        ask_for({codes_, n_waiting_});
+        for (std::size_t i = 0; i < n_waiting_; ++i) score(codes_[i]);
         n_waiting_ = 0;
     }
 
@@ -144,10 +148,9 @@ class Scorer {
         return coding_.vocabulary ? coding_.vocabulary->find(token) : bucket_of(token, coding_.bits);
     }
 
-    void score(std::span<const Code> codes) {
+    void ask_for(std::span<const Code> codes) const {
         for (const Code code : codes)
             if (code != kUnknown) each_.ask_for(code);
-        for (const Code code : codes) score(code);
     }
 
     void score(Code code) {

@@ -78,7 +78,8 @@ bool fits_cells(Texts texts, const Labels& labels) {
 }
 
 // Rows of a shard in the order of their classes, and where each class ends.
-std::vector<std::size_t> by_class(const Labels& labels, std::size_t first, std::size_t n, std::vector<std::size_t>& ends) {
+std::vector<std::size_t> by_class(const Labels& labels, std::size_t first, std::size_t n,
+                                  std::vector<std::size_t>& ends) {
     std::vector<std::size_t> order(n);
     ends.assign(labels.n_classes + 1, 0);
     for (std::size_t r = 0; r < n; ++r) ++ends[labels.class_of(first + r) + 1];

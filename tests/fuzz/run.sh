@@ -22,4 +22,5 @@ clang++ -std=c++20 -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer,address,unde
 for kind in 0 1 2 3; do
   printf "\\x$kind\\x1\\x0of THE ΑΣ İ é 日本 🎉 ½ \\xff\\xe2\\x80 a  b\\t1" >"$work/seeds/$kind"
 done
-"$work/fuzz" -max_total_time="$seconds" -max_len=512 -print_final_stats=1 -artifact_prefix="$corpus/" "$corpus" "$work/seeds"
+"$work/fuzz" -max_total_time="$seconds" -max_len=512 -print_final_stats=1 -artifact_prefix="$corpus/" \
+  "$corpus" "$work/seeds"
