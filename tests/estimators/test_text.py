@@ -161,7 +161,7 @@ def many_words(n: int, n_words: int, n_classes: int, seed: int) -> tuple[list[st
 @pytest.mark.parametrize("model", ["multinomial", "bernoulli", "complement"])
 def test_few_words_and_many_add_up(model: Any) -> None:
     """Tables that are dense, and sparse; and a model that was merged into another is as it was."""
-    few, many = many_words(50, 200, 3, 0), many_words(4000, 60_000, 80, 1)
+    few, many = many_words(50, 200, 3, 0), many_words(4000, 60_000, 100, 1)
     small, large = (TextNB(model, evaluate=False).fit(*part) for part in (few, many))
     assert isinstance(small.token_count_, np.ndarray)
     assert not isinstance(large.token_count_, np.ndarray)

@@ -13,6 +13,9 @@ from ..kernels.data import Array, Floats
 from .base import as_dense
 from .counts import Counts
 
+# Up to so many cells (32 MB) a table that was dense stays so when it grows.
+_DENSE_CELLS = 1 << 22
+
 
 @dataclass(frozen=True)
 class TokenCounts:
@@ -48,7 +51,10 @@ class TokenCounts:
                 )
             return self.coding, self.counts, other.counts
         coding, codes = self.coding.merge(other.coding)
-        return coding, widened(self.counts, None, len(coding)), widened(other.counts, codes, len(coding))
+        mine, theirs = self.counts, other.counts
+        if not (isinstance(mine.total, np.ndarray) and isinstance(theirs.total, np.ndarray)):
+            mine, theirs = _sparse(mine), _sparse(theirs)
+        return coding, widened(mine, None, len(coding)), widened(theirs, codes, len(coding))
 
     def _seen(self) -> TokenCounts:
         """Without tokens that no text holds any more."""
@@ -74,6 +80,8 @@ def widened(counts: Counts, codes: Array | None, size: int) -> Counts:
     if codes is None and size == counts.total.shape[1]:
         return counts
     n_classes, n_codes = counts.total.shape
+    if n_classes * size > _DENSE_CELLS:
+        counts = _sparse(counts)
     places = np.arange(n_codes) if codes is None else np.asarray(codes)
     if isinstance(counts.total, np.ndarray):
         total: Any = np.zeros((n_classes, size))
@@ -86,6 +94,12 @@ def widened(counts: Counts, codes: Array | None, size: int) -> Counts:
         total = csr_array((old.data.copy(), places[old.indices], old.indptr), shape=(n_classes, size))
         total.sort_indices()
     return replace(counts, total=total)
+
+
+def _sparse(counts: Counts) -> Counts:
+    from scipy.sparse import csr_array
+
+    return replace(counts, total=csr_array(counts.total)) if isinstance(counts.total, np.ndarray) else counts
 
 
 def _described(coding: Coding) -> str:
