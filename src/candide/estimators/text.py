@@ -241,6 +241,14 @@ class TextNB(BaseNB):
         """
         return text_summary(self._fitted())
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.sparse = False
+        tags.input_tags.string = True
+        tags.no_validation = True  # of X as a table of numbers
+        return tags
+
     @property
     def vocabulary_(self) -> dict[str, int]:
         """The tokens, with their places in the table of counts."""
