@@ -91,17 +91,17 @@ def _pair_sums() -> dict[str, Any]:
 
 def _bands() -> dict[str, Any]:
     """Two of three codes are tokens, with two entries and with one; four bands of both kinds."""
-    positions = {"place": [1, -1, 0], "held_by": [0, 1, 1], "band": [3, 0]}
+    positions = {"place": [1, -1, 0], "held_by": [0, 1, 1]}
     return {
         **{name: np.array(values, dtype=np.int32) for name, values in positions.items()},
-        "by_token": np.array([0, 2, 3]), "logs": _zeros(3, 2), "log_size": _zeros(2, N_CLASSES),
+        "by_token": np.array([0, 2, 3]), "level": np.array([2.5, 0.0]), "logs": _zeros(3, 2), "log_size": _zeros(2, N_CLASSES),
         "scores": _zeros(8, N_ROWS, N_CLASSES),
     }  # fmt: skip
 
 
 def _band_sums() -> dict[str, Any]:
     tokens = {"count": np.ones(3), "token_weight": np.ones(2), "evidence": _zeros(2)}
-    return {**tokens, "share": np.full(N_CLASSES, 0.5), "reach": np.arange(3.0), "alpha": 1.0}
+    return {**tokens, "size": np.ones(N_CLASSES), "log_knots": np.arange(4.0), "alpha": 1.0}
 
 
 VARIANCE = {"extra": 0.0, "floor": 1.0}
@@ -185,6 +185,9 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     },
     "band_scores": lambda: {**_sparse(), **_bands()},
     "band_left_out": lambda: {**_sparse(), **_members(), **_bands(), **_band_sums()},
+    "band_fold_scores": lambda: {
+        **_sparse(), **_members(), "folds": np.zeros(N_ROWS, dtype=np.int32), **_bands(), **_band_sums(),
+    },
     "encode_labels": lambda: {"labels": np.arange(N_ROWS)},
     "scan": _table,
 }
@@ -213,6 +216,7 @@ ANY_WIDTH = {
     ("joint_scores", "slots"),
     ("band_scores", "place"),
     ("band_left_out", "place"),
+    ("band_fold_scores", "place"),
 }
 ANY_HEIGHT = {
     ("normalise", "scores"),
@@ -220,6 +224,7 @@ ANY_HEIGHT = {
     ("count_codes", "counts"),
     ("band_scores", "place"),
     ("band_left_out", "place"),
+    ("band_fold_scores", "place"),
 }
 # Those whose rows belong to classes, and of them those that ask for no weight.
 MEMBERS = [kernel for kernel, name in ARRAYS if name == "classes" and kernel != "factored_row_scores"]
@@ -332,7 +337,7 @@ def test_factored_weights_stay_in_their_table(changed: dict[str, Any]) -> None:
         call("factored_row_scores", **changed)
 
 
-@pytest.mark.parametrize("kernel", ["band_scores", "band_left_out"])
+@pytest.mark.parametrize("kernel", ["band_scores", "band_left_out", "band_fold_scores"])
 @pytest.mark.parametrize(
     ("name", "values"),
     [
@@ -349,13 +354,19 @@ def test_tokens_stay_in_their_table(kernel: str, name: str, values: list[int]) -
         call(kernel, **{name: np.array(values, dtype=_bands()[name].dtype)})
 
 
-@pytest.mark.parametrize("band", [-1, 4])
-def test_bands_of_tokens_exist(band: int) -> None:
+@pytest.mark.parametrize("level", [-1.0, 3.5, np.nan])
+def test_bands_of_tokens_exist(level: float) -> None:
     """Rows of weight 0, which are scored as new ones, read them too."""
-    bands = np.array([band, 0], dtype=np.int32)
+    levels = np.array([level, 0.0])
     for kernel, weight in (("band_scores", {}), ("band_left_out", {"weight": np.zeros(N_ROWS)})):
         with pytest.raises(ValueError, match="tokens and their entries must lie"):
-            call(kernel, band=bands, **weight)
+            call(kernel, level=levels, **weight)
+
+
+@pytest.mark.parametrize("fold", [-1, N_ROWS])
+def test_folds_are_no_more_than_rows(fold: int) -> None:
+    with pytest.raises(ValueError, match="folds must lie in"):
+        call("band_fold_scores", folds=np.full(N_ROWS, fold, dtype=np.int32))
 
 
 @pytest.mark.parametrize("kernel", [kernel for kernel, name in ARRAYS if name == "indptr"])

@@ -10,8 +10,8 @@ import numpy as np
 
 from .data import Array, Floats, Positions
 
-# Of G² per degree of freedom: below the first a token tells nothing that chance would not.
-CUTS = (1.5, 4.0, 12.0)
+# Of G² per degree of freedom: about 1 for a token that tells nothing.
+KNOTS = (1.0, 4.0, 16.0, 64.0)
 
 
 @dataclass(frozen=True)
@@ -25,18 +25,18 @@ class BandTable:
     weight: Floats  # (tokens,) of all texts that hold the token
     size: Floats  # (classes,) sums over all tokens
     alpha: float  # pseudo-count, above 0
-    cuts: tuple[float, ...]  # ascending; between them lie the bands
+    knots: tuple[float, ...]  # ascending; one for each band, tokens between two are shared
     complement: bool  # whether scores by all other classes are asked for too
 
     @classmethod
-    def of(cls, texts: Any, alpha: float, cuts: tuple[float, ...] = CUTS, complement: bool = False) -> BandTable:
+    def of(cls, texts: Any, alpha: float, knots: tuple[float, ...] = KNOTS, complement: bool = False) -> BandTable:
         """From weights of texts, ``(classes, codes)``: an array or scipy's ``csr_array``.
 
         >>> table = BandTable.of(np.array([[3.0, 0.0, 1.0], [3.0, 0.0, 9.0]]), alpha=1.0)
         >>> table.place, table.weight
         (array([ 1, -1,  0], dtype=int32), array([10.,  6.]))
-        >>> table.evidence.round(2), table.band
-        (array([1.26, 1.39]), array([0, 0], dtype=int32))
+        >>> table.evidence.round(2), table.level.round(2)
+        (array([1.26, 1.39]), array([0.17, 0.24]))
         """
         from scipy.sparse import csc_array
 
@@ -47,7 +47,7 @@ class BandTable:
         place[codes] = np.arange(len(codes))
         size, held = np.asarray(held.sum(axis=1)), held[:, codes]
         indptr, classes = held.indptr.astype(np.int64), held.indices.astype(np.int32)
-        return cls(place, indptr, classes, held.data, np.asarray(held.sum(axis=0)), size, alpha, cuts, complement)
+        return cls(place, indptr, classes, held.data, np.asarray(held.sum(axis=0)), size, alpha, knots, complement)
 
     @property
     def n_classes(self) -> int:
@@ -55,7 +55,7 @@ class BandTable:
 
     @property
     def n_bands(self) -> int:
-        return len(self.cuts) + 1
+        return len(self.knots)
 
     @property
     def n_views(self) -> int:
@@ -68,9 +68,9 @@ class BandTable:
         return np.asarray(self.size / (self.size.sum() or 1.0))
 
     @cached_property
-    def reach(self) -> Floats:
-        """The G² at which the second and later bands begin."""
-        return np.asarray(max(1, self.n_classes - 1) * np.array(self.cuts, dtype=np.float64))
+    def log_knots(self) -> Floats:
+        """log G² of tokens that are in one band alone."""
+        return np.log(max(1, self.n_classes - 1) * np.array(self.knots, dtype=np.float64))
 
     @cached_property
     def log_size(self) -> Floats:
@@ -86,9 +86,10 @@ class BandTable:
         return np.asarray(2.0 * np.bincount(self._token, terms, minlength=len(self.weight)))
 
     @cached_property
-    def band(self) -> Positions:
-        """Of each token, the number of cuts that its evidence reaches."""
-        return np.searchsorted(self.reach, self.evidence, side="right").astype(np.int32)
+    def level(self) -> Floats:
+        """Of each token, its band; 1.25 is a quarter in the third and the rest in the second, by the log of its evidence."""
+        log_evidence = np.log(np.maximum(self.evidence, np.finfo(np.float64).tiny))
+        return np.interp(log_evidence, self.log_knots, np.arange(self.n_bands, dtype=np.float64))
 
     @cached_property
     def logs(self) -> Floats:

@@ -303,7 +303,8 @@ class Kernels(Protocol):
     # for every band of evidence, then, if the table has the complement, as many by all other classes.
 
     def band_scores(self, rows: Sparse, table: BandTable) -> Floats:
-        """Sums over the tokens of a band of log p(token | class), over √(1 + tokens of the text).
+        """Sums over the tokens of a band of log p(token | class), over √(1 + tokens of the text). A token between two
+        bands is shared out to them.
 
         p is (count + alpha) / (size + alpha · tokens), but for a factor that all classes share. By all other classes it
         is -log of the same with their counts and size. Tokens that no text of training holds are passed over.
@@ -313,6 +314,14 @@ class Kernels(Protocol):
         """The same without the row's weight in the counts of its tokens, also in their bands; sizes stay.
 
         Rows of weight 0 are scored as new ones.
+        """
+
+    def band_fold_scores(
+        self, rows: Sparse, classes: Positions, weight: Floats | None, folds: Positions, table: BandTable
+    ) -> Floats:
+        """The same without all rows of the row's fold, also in the sizes; ``folds`` are below the number of rows.
+
+        Tokens that no other row holds are passed over, but still are among those that p is shared out to.
         """
 
     # Changes of such scores in their places, ``(rows, classes)``.

@@ -24,13 +24,24 @@ class BandNative:
 
     def band_left_out(self, rows: Sparse, classes: Positions, weight: Floats | None, table: BandTable) -> Floats:
         scores = np.empty((table.n_views, rows.n_rows, table.n_classes))
-        sums = table.count, table.weight, table.evidence, table.share, table.reach, table.alpha
+        how = *_ready(table), *_sums(table), self.n_threads, scores
         with well_formed():
-            _core.band_left_out(
-                rows.indptr, rows.indices, rows.values, classes, weight, *_ready(table), *sums, self.n_threads, scores
-            )
+            _core.band_left_out(rows.indptr, rows.indices, rows.values, classes, weight, *how)
+        return scores
+
+    def band_fold_scores(
+        self, rows: Sparse, classes: Positions, weight: Floats | None, folds: Positions, table: BandTable
+    ) -> Floats:
+        scores = np.empty((table.n_views, rows.n_rows, table.n_classes))
+        how = *_ready(table), *_sums(table), self.n_threads, scores
+        with well_formed():
+            _core.band_fold_scores(rows.indptr, rows.indices, rows.values, classes, weight, folds, *how)
         return scores
 
 
-def _ready(table: BandTable) -> tuple[Positions, Array, Positions, Positions, Floats, Floats]:
-    return table.place, table.indptr, table.classes, table.band, table.logs, table.log_size
+def _ready(table: BandTable) -> tuple[Positions, Array, Positions, Floats, Floats, Floats]:
+    return table.place, table.indptr, table.classes, table.level, table.logs, table.log_size
+
+
+def _sums(table: BandTable) -> tuple[Floats, Floats, Floats, Floats, Floats, float]:
+    return table.count, table.weight, table.evidence, table.size, table.log_knots, table.alpha
