@@ -1,3 +1,4 @@
+#include <iterator>
 #include <numeric>
 #include <span>
 
@@ -9,6 +10,8 @@ namespace {
 
 // Entries whose logarithms are made at once.
 constexpr std::int64_t kBlock = 1024;
+// Places of codes that no class has, and of the first code that was met.
+constexpr std::int32_t kUnknown = -1, kMet = -2;
 
 // Entries of some tokens: what is left of them, of their tokens in all, and what their classes would have by chance; and
 // what follows from these. In whole packs.
@@ -43,7 +46,7 @@ class FoldTable {
     FoldTable(const BandTable& whole, const BandSums& sums, std::size_t n_codes)
         : whole_(whole),
           sums_(sums),
-          place_(n_codes, -1),
+          place_(whole.place, whole.place + n_codes),
           share_(whole.n_classes),
           log_size_(whole.n_kinds * whole.n_classes) {}
 
@@ -53,18 +56,27 @@ class FoldTable {
         for (const std::size_t r : fold) gather(members.rows, r);
         copy_entries();
         table_ = view();
-        for (const std::size_t r : fold) remove(members, r);
+        for (std::size_t i = 0; i < fold.size(); ++i) remove(i, members.own(fold[i]), members.weight(fold[i]));
         finish_counts();
         finish_sizes();
         finish_entries();
         return table_;
     }
 
+    // Of the fold's row i, as they were found.
+    std::span<const std::size_t> tokens(std::size_t i) const {
+        return std::span(held_).subspan(ends_[i], ends_[i + 1] - ends_[i]);
+    }
+    bool known(std::size_t token) const { return all_[token] > 0.0; }
+
   private:
     void clear() {
-        for (const std::size_t code : codes_) place_[code] = -1;
+        for (std::size_t token = 0; token < codes_.size(); ++token)
+            place_[codes_[token]] = static_cast<std::int32_t>(tokens_[token]);
         codes_.clear();
         tokens_.clear();
+        held_.clear();
+        ends_.assign(1, 0);
         indptr_.assign(1, 0);
         classes_.clear();
         count_.clear();
@@ -77,16 +89,21 @@ class FoldTable {
         const Index* codes = rows.indices + rows.indptr[row];
         const std::size_t n = rows.size(row);
         for (std::size_t k = 0; k < n; ++k) {
-            if (k + kAhead < n) {
-                prefetch(place_.data() + codes[k + kAhead]);
-                prefetch(whole_.place + codes[k + kAhead]);
-            }
-            if (place_[codes[k]] >= 0 || whole_.place[codes[k]] < 0) continue;
-            place_[codes[k]] = static_cast<std::int32_t>(codes_.size());
-            codes_.push_back(static_cast<std::size_t>(codes[k]));
-            tokens_.push_back(static_cast<std::size_t>(whole_.place[codes[k]]));
-            require_inside(tokens_.back() < whole_.n_tokens);
+            if (k + kAhead < n) prefetch(place_.data() + codes[k + kAhead]);
+            std::int32_t& place = place_[codes[k]];
+            if (place == kUnknown) continue;
+            if (place >= 0) place = met(static_cast<std::size_t>(codes[k]), static_cast<std::size_t>(place));
+            held_.push_back(static_cast<std::size_t>(kMet - place));
+            require_inside(held_.back() < codes_.size());
         }
+        ends_.push_back(held_.size());
+    }
+
+    std::int32_t met(std::size_t code, std::size_t token) {
+        require_inside(token < whole_.n_tokens);
+        codes_.push_back(code);
+        tokens_.push_back(token);
+        return kMet - static_cast<std::int32_t>(codes_.size() - 1);
     }
 
     void copy_entries() {
@@ -110,21 +127,17 @@ class FoldTable {
     }
 
     BandTable view() const {
-        return {whole_.n_classes, whole_.n_bands,  whole_.n_kinds,  tokens_.size(), classes_.size(), place_.data(),
+        return {whole_.n_classes, whole_.n_bands,  whole_.n_kinds,  tokens_.size(), classes_.size(), nullptr,
                 indptr_.data(),   classes_.data(), level_.data(),   logs_.data(),   log_size_.data()};
     }
 
-    template <class Index>
-    void remove(const Members<Rows<Index>>& members, std::size_t row) {
-        const std::size_t own = members.own(row);
-        const double weight = members.weight(row);
+    void remove(std::size_t i, std::size_t own, double weight) {
         const auto fetch = [](std::size_t) {};
         const auto fetch_entries = [&](std::int64_t begin) {
             prefetch(classes_.data() + begin);
             prefetch(removed_.data() + begin);
         };
-        find_tokens(members.rows, row, table_, of_row_);
-        each_token(of_row_, table_, fetch, fetch_entries, [&](std::size_t, const Entries& entries) {
+        each_token(tokens(i), table_, fetch, fetch_entries, [&](std::size_t, const Entries& entries) {
             const auto [begin, n] = entries;
             const std::size_t place = find_class(classes_.data() + begin, n, whole_.n_classes, own);
             if (place < n) removed_[begin + place] += weight;
@@ -144,10 +157,8 @@ class FoldTable {
                 after += count_[e] = left;
             }
             all_[token] = rest_of(before, before - after);
-            if (all_[token] == 0.0) {
-                place_[codes_[token]] = -1;
+            if (!known(token))
                 for (std::size_t e = begin; e < begin + n; ++e) removed_[e] += count_[e];
-            }
             for (std::size_t e = begin; e < begin + n; ++e) size_[static_cast<std::size_t>(classes_[e])] -= removed_[e];
         }
     }
@@ -204,11 +215,11 @@ class FoldTable {
 
     const BandTable& whole_;
     const BandSums& sums_;
-    std::vector<std::int32_t> place_;
+    std::vector<std::int32_t> place_;  // of each code, its token in the whole table; once met, kMet less that in this one
     std::vector<double> share_, size_, log_size_;
 
-    std::vector<std::size_t> codes_;
-    Tokens tokens_, of_row_;  // as the whole table numbers them; of one row, as this one does
+    // Of each token its code, and its number in the whole table; then the tokens of the rows, and where those of each end.
+    std::vector<std::size_t> codes_, tokens_, held_, ends_;
     std::vector<std::int64_t> indptr_;
     std::vector<std::int32_t> classes_;
     std::vector<double> count_, removed_, all_;
@@ -251,8 +262,10 @@ void band_fold_scores(const Members<Rows<Index>>& members, const std::int32_t* f
             if (by_fold.of(fold).empty()) continue;
             const BandTable& without = rest.without(members, by_fold.of(fold));
             RowSums row(without);
-            for (const std::size_t r : by_fold.of(fold)) {
-                find_tokens(rows, r, without, tokens);
+            for (std::size_t i = 0; const std::size_t r : by_fold.of(fold)) {
+                tokens.clear();
+                std::ranges::copy_if(rest.tokens(i++), std::back_inserter(tokens),
+                                     [&](std::size_t token) { return rest.known(token); });
                 row.clear();
                 add_new(tokens, without, row);
                 row.write(scores + r * table.n_classes, rows.n_rows * table.n_classes);

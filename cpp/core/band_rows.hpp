@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -60,7 +61,7 @@ void find_tokens(const Rows<Index>& rows, std::size_t row, const BandTable& tabl
 
 // Calls `visit(token, entries)`; `fetch(token)` and `fetch_entries(begin)` ask early for what it will read.
 template <class Fetch, class FetchEntries, class Visit>
-void each_token(const Tokens& tokens, const BandTable& table, Fetch&& fetch, FetchEntries&& fetch_entries,
+void each_token(std::span<const std::size_t> tokens, const BandTable& table, Fetch&& fetch, FetchEntries&& fetch_entries,
                 Visit&& visit) {
     for (std::size_t k = 0; k < tokens.size(); ++k) {
         if (k + 2 * kAhead < tokens.size()) {

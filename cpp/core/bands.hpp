@@ -12,7 +12,7 @@ namespace candide {
 // Token by token, an entry for every class that has it. Scores are of one kind, plain, or of two: by all other classes too.
 struct BandTable {
     std::size_t n_classes, n_bands, n_kinds, n_tokens, n_entries;
-    const std::int32_t* place;    // of each code: its token, or below 0 where no class has it
+    const std::int32_t* place;    // of each code: its token, or -1 where no class has it
     const std::int64_t* indptr;   // of each token: where its entries begin
     const std::int32_t* classes;  // of each entry; ascending within a token
     const double* level;          // of each token: its band, or between which two it is shared

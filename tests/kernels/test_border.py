@@ -94,8 +94,8 @@ def _bands() -> dict[str, Any]:
     positions = {"place": [1, -1, 0], "held_by": [0, 1, 1]}
     return {
         **{name: np.array(values, dtype=np.int32) for name, values in positions.items()},
-        "by_token": np.array([0, 2, 3]), "level": np.array([2.5, 0.0]), "logs": _zeros(3, 2), "log_size": _zeros(2, N_CLASSES),
-        "scores": _zeros(8, N_ROWS, N_CLASSES),
+        "by_token": np.array([0, 2, 3]), "level": np.array([2.5, 0.0]), "logs": _zeros(3, 2),
+        "log_size": _zeros(2, N_CLASSES), "scores": _zeros(8, N_ROWS, N_CLASSES),
     }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Kernels of tokens in bands of evidence: native is reference at any number of threads, left out is without the rows."""
+"""Kernels of tokens in bands of evidence: native is reference at any number of threads, left out is without."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def xlogx(t: Any) -> Any:
 @given(
     n_rows=st.integers(0, 12), n_codes=st.integers(1, 40), n_classes=st.integers(1, 20), seed=st.integers(0, 1000),
     weights=st.sampled_from(list(WEIGHTS)), complement=st.booleans(),
-    knots=st.sampled_from([(2.0,), (1.0, 3.0), KNOTS, (0.1, 0.2, 0.4, 0.8)]), index=st.sampled_from([np.int32, np.int64]),
+    knots=st.sampled_from([(2.0,), (1.0, 3.0), KNOTS, (0.1, 0.2, 0.4)]), index=st.sampled_from([np.int32, np.int64]),
 )  # fmt: skip
 def test_native_is_reference(n_rows: int, n_codes: int, n_classes: int, seed: int, weights: str, complement: bool,
                              knots: tuple[float, ...], index: Any) -> None:  # fmt: skip

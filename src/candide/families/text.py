@@ -211,6 +211,13 @@ class TextLikelihood:
             parts.append(kernels.band_left_out(rows, batch.classes, batch.weight, table))
         return np.concatenate(parts)
 
+    def band_fold_scores(self, batch: Batch, folds: Positions, kernels: Kernels) -> Floats:
+        """The same, each text as if the sums held none of its fold."""
+        parts = []
+        for rows, table in zip(self._token_rows(batch.data, kernels), self._bands, strict=True):
+            parts.append(kernels.band_fold_scores(rows, batch.classes, batch.weight, folds, table))
+        return np.concatenate(parts)
+
     def _token_rows(self, data: TextRows, kernels: Kernels) -> list[Sparse]:
         pairs = zip(self.family.looks, self.statistics.looks, strict=True)
         looks = [Look(look.recipe, sums.coding) for look, sums in pairs]

@@ -87,7 +87,7 @@ class BandTable:
 
     @cached_property
     def level(self) -> Floats:
-        """Of each token, its band; 1.25 is a quarter in the third and the rest in the second, by the log of its evidence."""
+        """Of each token, its band by the log of its evidence: at 1.25 a quarter is in band 2, the rest in band 1."""
         log_evidence = np.log(np.maximum(self.evidence, np.finfo(np.float64).tiny))
         return np.interp(log_evidence, self.log_knots, np.arange(self.n_bands, dtype=np.float64))
 

@@ -22,7 +22,6 @@ from .plan import Plan
 from .smoothing import Seen
 from .state import State
 from .views.blended import Blended
-from .views.rows import few_rows
 from .views.texts import TextBlended
 
 if TYPE_CHECKING:
@@ -66,12 +65,11 @@ def _honest_views(model: Classifier, views: Blended | TextBlended, seen: Seen, k
         return Honest(
             seen, _made_again(model, seen, folds, kernels), _optimistic(model, _left_out(model, seen, kernels))
         )
-    few = few_rows(len(seen.case_weight), views.n_views * len(model.classes))
+    few = views.few(seen)
     # Chosen before they are dealt out: rows evenly spaced may all be of one fold.
     seen = seen.take(few, seen.multiplicity[few])
     row, folds, copies = deal(seen.batch.classes, seen.multiplicity)
-    seen = seen.take(row, copies)
-    scores = _left_out(model, seen, kernels)
+    scores, seen = _left_out(model, seen, kernels)[:, row], seen.take(row, copies)
     return Honest(seen, _weighed_again(model, views, seen, scores, folds), _optimistic(model, scores))
 
 
@@ -88,8 +86,7 @@ def _is_small(state: State, seen: Seen) -> bool:
 def _left_out(model: Classifier, seen: Seen, kernels: Kernels) -> Floats:
     assert model.blend is not None
     assert model.blend.views is not None
-    share = seen.case_weight / seen.multiplicity
-    return model.blend.views.left_out_views(model.likelihood, seen.batch, share, kernels)
+    return model.blend.views.judged(model.likelihood, seen, kernels)
 
 
 def _optimistic(model: Classifier, scores: Floats) -> Floats:

@@ -108,6 +108,14 @@ class Blended:
                 out[i] = view.left_out(looked, batch.classes, share, kernels)
         return out
 
+    def few(self, seen: Seen) -> Array:
+        """The rows that weights are fitted on."""
+        return few_rows(len(seen.case_weight), self.n_views * seen.batch.n_classes)
+
+    def judged(self, likelihood: TableLikelihood, seen: Seen, kernels: Kernels) -> Floats:
+        """Left-out scores of rows of the sample, for weights to be fitted on."""
+        return self.left_out_views(likelihood, seen.batch, seen.case_weight / seen.multiplicity, kernels)
+
     @serial()
     def weighed(self, scores: Floats, seen: Seen) -> Blended:
         """With weights from left-out scores."""
@@ -122,7 +130,7 @@ class Blended:
 def fit_blended(likelihood: TableLikelihood, seen: Seen, order: int, kernels: Kernels) -> tuple[Blended, Floats, Array]:
     """The views, their weights, the left-out scores these were fitted on, and of which of the rows."""
     blended = make_views(likelihood, seen, order, kernels)
-    rows = few_rows(len(seen.case_weight), blended.n_views * seen.batch.n_classes)
+    rows = blended.few(seen)
     some = seen if len(rows) == len(seen.case_weight) else seen.take(rows, seen.multiplicity[rows])
-    scores = blended.left_out_views(likelihood, some.batch, some.case_weight / some.multiplicity, kernels)
+    scores = blended.judged(likelihood, some, kernels)
     return blended.weighed(scores, some), scores, rows

@@ -13,16 +13,19 @@ from ...kernels import Kernels
 from ...kernels.data import Array, Floats, chunks
 from ...kernels.serial import serial
 from ...kernels.text_rows import TextRows
+from ..folds import stretches
 from .mixture import Mixture, fit_mixture
 from .rows import few_rows, row_weight
 
 if TYPE_CHECKING:
     from ..smoothing import Seen
 
-_RIDGE = 2.0
+_RIDGE = 0.5
 # Texts scored at once: their scores under all views are kept until they are weighed.
 _CHUNK = 1 << 11
-_MOST_ROWS = 8_000
+# Texts that weights are fitted on; fewer of many classes, as each tells something of all of them.
+_MOST_ROWS, _ENOUGH_ROWS, _MOST_CELLS = 8_000, 2_000, 400_000
+_FOLDS = 10
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,21 @@ class TextBlended:
         """Left-out scores of texts under all views, ``(views, rows, classes)``; a text leaves with its own weight."""
         return likelihood.band_left_out(batch, kernels)
 
+    def few(self, seen: Seen) -> Array:
+        """The rows that weights are fitted on."""
+        most = min(_MOST_ROWS, max(_ENOUGH_ROWS, _MOST_CELLS // seen.batch.n_classes))
+        return few_rows(len(seen.case_weight), self.n_views * seen.batch.n_classes, most)
+
+    def judged(self, likelihood: TextLikelihood, seen: Seen, kernels: Kernels) -> Floats:
+        """Scores of texts under all views, by sums without their fold.
+
+        With one text alone left out, its own tokens change bands, always against its class, and weights would learn to
+        tell from that what the class is. Copies of a text, which are one row, leave together.
+        """
+        weight = seen.multiplicity * (1.0 if seen.batch.weight is None else seen.batch.weight)
+        folds = stretches(seen.batch.classes, min(_FOLDS, len(weight)))
+        return likelihood.band_fold_scores(seen.batch._replace(weight=weight), folds, kernels)
+
     def left_out(self, scores: Floats) -> Floats:
         """Of texts from their left-out scores under all views."""
         return self.mixture.scores(scores)
@@ -60,15 +78,17 @@ class TextBlended:
     def weighed(self, scores: Floats, seen: Seen) -> TextBlended:
         """With weights from left-out scores."""
         weight, n_views = seen.case_weight / row_weight(seen), len(scores)
-        ridge, least = np.full(n_views, _RIDGE), np.zeros(n_views)
-        return replace(self, mixture=fit_mixture(scores, seen.batch.classes, weight, ridge, least, by_class=False))
+        how = weight, np.full(n_views, _RIDGE), np.zeros(n_views)
+        mixture = fit_mixture(scores, seen.batch.classes, *how, by_class=False, n_parts=1 + self.names[-1].band)
+        return replace(self, mixture=mixture)
 
 
 def fit_text_blended(likelihood: TextLikelihood, seen: Seen, kernels: Kernels) -> tuple[TextBlended, Floats, Array]:
     """The weights, the left-out scores these were fitted on, and of which of the rows."""
-    names, n_classes = likelihood.band_names, seen.batch.n_classes
-    rows = few_rows(len(seen.case_weight), len(names) * n_classes, _MOST_ROWS)
-    some = seen if len(rows) == len(seen.case_weight) else seen.take(rows, seen.multiplicity[rows])
-    scores = likelihood.band_left_out(some.batch, kernels)
+    n_classes = seen.batch.n_classes
     unweighted = Mixture(np.zeros(0), np.zeros(0), np.zeros((0, n_classes)), np.zeros(n_classes))
-    return TextBlended(names, unweighted).weighed(scores, some), scores, rows
+    blended = TextBlended(likelihood.band_names, unweighted)
+    rows = blended.few(seen)
+    some = seen if len(rows) == len(seen.case_weight) else seen.take(rows, seen.multiplicity[rows])
+    scores = blended.judged(likelihood, some, kernels)
+    return blended.weighed(scores, some), scores, rows
