@@ -10,12 +10,12 @@ namespace candide {
 namespace {
 
 Recipe recipe_of(int analyzer, std::size_t low, std::size_t high, bool lowercase, int accents, bool fold_numbers,
-                 std::size_t min_length, const SharedVocabulary* stop_words) {
-    require(analyzer >= 0 && analyzer <= 3 && accents >= 0 && accents <= 2, "no such analyzer or treatment of accents");
+                 std::size_t min_length, bool marks, bool ends, const SharedVocabulary* stop_words) {
+    require(analyzer >= 0 && analyzer <= 4 && accents >= 0 && accents <= 2, "no such analyzer or treatment of accents");
     require(1 <= low && low <= high, "low must be 1 or more, and high at least as much");
     const Normal normal{lowercase, static_cast<Accents>(accents), fold_numbers};
-    return {static_cast<Analyzer>(analyzer), low, high, normal, min_length,
-            stop_words ? std::make_shared<Vocabulary>(stop_words->copy()) : nullptr};
+    const WordRule words{min_length, marks, stop_words ? std::make_shared<Vocabulary>(stop_words->copy()) : nullptr};
+    return {static_cast<Analyzer>(analyzer), low, high, normal, words, ends};
 }
 
 Coding coding_of(nb::handle source) {
@@ -120,12 +120,13 @@ void bind_tokens(nb::module_& module) {
     nb::class_<Recipe>(module, "Recipe")
         .def("__init__",
              [](Recipe* self, int analyzer, std::size_t low, std::size_t high, bool lowercase, int accents,
-                bool fold_numbers, std::size_t min_length, const SharedVocabulary* stop_words) {
-                 new (self) Recipe(
-                     recipe_of(analyzer, low, high, lowercase, accents, fold_numbers, min_length, stop_words));
+                bool fold_numbers, std::size_t min_length, bool marks, bool ends, const SharedVocabulary* stop_words) {
+                 new (self) Recipe(recipe_of(analyzer, low, high, lowercase, accents, fold_numbers, min_length, marks,
+                                             ends, stop_words));
              },
              nb::arg("analyzer"), nb::arg("low"), nb::arg("high"), nb::arg("lowercase"), nb::arg("accents"),
-             nb::arg("fold_numbers"), nb::arg("min_length"), nb::arg("stop_words").none());
+             nb::arg("fold_numbers"), nb::arg("min_length"), nb::arg("marks"), nb::arg("ends"),
+             nb::arg("stop_words").none());
     module.def(
         "count_tokens",
         [](const HeldTexts& texts, const std::vector<Recipe>& recipes, const nb::list& codings, bool grow,

@@ -1,11 +1,31 @@
 #include "tokenise.hpp"
 
+#include <cstring>
+
 namespace candide {
 
-void Tokeniser::add_given(const Recipe& recipe, const Byte* at, std::size_t n) {
-    add_word(at, n);
-    const std::size_t last = pieces_.count() - 1;
-    if (!wanted(recipe, pieces_.at(last), n)) pieces_.drop_last();
+void Tokeniser::read_words(const WordRule& rule, const NormalText& text) {
+    if (read_from_ == &text && *read_by_ == rule) return;
+    words_.begin_text(text.size());
+    each_word(rule, text, [&](const Byte* at, std::size_t n) { words_.add(at, n); });
+    words_.end_text();
+    read_from_ = &text;
+    read_by_ = &rule;
+}
+
+void Tokeniser::read_given(const WordRule& rule, Bytes text) {
+    read_from_ = nullptr;
+    words_.begin_text(text.size());
+    for (const Byte *at = text.data(), *end = at + text.size(); at < end;) {
+        const auto* stop = static_cast<const Byte*>(std::memchr(at, kTokenEnd, static_cast<std::size_t>(end - at)));
+        const Byte* until = stop ? stop : end;
+        const auto n = static_cast<std::size_t>(until - at);
+        words_.add(at, n);
+        // Only what is in a padded buffer can be looked up.
+        if (!wanted(rule, words_.last(), n)) words_.drop_last();
+        at = until + 1;
+    }
+    words_.end_text();
 }
 
 void Tokeniser::collect_characters(const NormalText& text) {

@@ -2,45 +2,19 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
+#include "pieces.hpp"
 #include "recipe.hpp"
+#include "words.hpp"
 
 namespace candide {
 
-// Pieces (words, characters) one after the other in a buffer that is padded for hashing.
-class Pieces {
-  public:
-    void clear(std::size_t room) {
-        if (bytes_.size() < room + NormalText::kPadding) bytes_.resize(room + NormalText::kPadding);
-        starts_.clear();
-        size_ = 0;
-    }
-    void begin() { starts_.push_back(size_); }
-    void add(Byte byte) { bytes_[size_++] = byte; }
-    void add(const Byte* from, std::size_t n) {
-        if (n) std::memcpy(bytes_.data() + size_, from, n);
-        size_ += n;
-    }
-
-    void drop_last() {
-        size_ = starts_.back();
-        starts_.pop_back();
-    }
-
-    std::size_t count() const { return starts_.size(); }
-    std::size_t start(std::size_t i) const { return i < starts_.size() ? starts_[i] : size_; }
-    const Byte* at(std::size_t i) const { return bytes_.data() + start(i); }
-
-  private:
-    std::vector<Byte> bytes_;
-    std::vector<std::size_t> starts_;
-    std::size_t size_ = 0;
-};
-
 class Tokeniser {
   public:
+    // Call it before the tokens of another text.
+    void begin_text() { read_from_ = nullptr; }
+
     // Calls `sink(bytes, length)` for each token; eight bytes behind it can be read. All stay until the next text. Not
     // for characters within words, which are made word by word.
     template <class Sink>
@@ -48,6 +22,7 @@ class Tokeniser {
         switch (recipe.analyzer) {
             case Analyzer::word: return words(recipe, normal, sink);
             case Analyzer::character: return characters(recipe, normal, sink);
+            case Analyzer::place: return places(recipe, normal, sink);
             case Analyzer::given: return given(recipe, text, sink);
             case Analyzer::within_words: return;
         }
@@ -84,21 +59,38 @@ class Tokeniser {
   private:
     std::vector<Run> runs_;
     Pieces pieces_;
+    Words words_;
+    // What the words are of, and by which rule; recipes that differ in neither share them.
+    const NormalText* read_from_ = nullptr;
+    const WordRule* read_by_ = nullptr;
 
-    static bool wanted(const Recipe& recipe, const Byte* at, std::size_t n) {
-        return !recipe.stop_words || recipe.stop_words->find(Token(at, n)) == kUnknown;
+    static bool wanted(const WordRule& rule, const Byte* at, std::size_t n) {
+        return !rule.stop_words || rule.stop_words->find(Token(at, n)) == kUnknown;
     }
 
-    // Runs of word characters that are long enough and no stop words.
+    // Runs of word characters that are long enough and no stop words; and marks, if they are wanted.
     template <class Visit>
-    void each_word(const Recipe& recipe, const NormalText& text, Visit&& visit) {
+    void each_word(const WordRule& rule, const NormalText& text, Visit&& visit) {
         text.word_runs(runs_);
+        const Byte* behind = text.data();  // the last run
         for (const Run run : runs_) {
             const Byte* at = text.data() + run.begin;
             const std::size_t n = run.end - run.begin;
-            if (n >= recipe.min_length && (text.ascii() || long_enough(at, n, recipe.min_length)) &&
-                wanted(recipe, at, n))
+            if (rule.marks) each_mark(rule, behind, at, visit);
+            if (n >= rule.min_length && (text.ascii() || long_enough(at, n, rule.min_length)) && wanted(rule, at, n))
                 visit(at, n);
+            behind = at + n;
+        }
+        if (rule.marks) each_mark(rule, behind, text.data() + text.size(), visit);
+    }
+
+    // The characters between two words that are no white space.
+    template <class Visit>
+    static void each_mark(const WordRule& rule, const Byte* at, const Byte* end, Visit&& visit) {
+        while (at < end) {
+            const Decoded found = decode(at, end);
+            if (!(kFlags[found.character] & kSpace) && wanted(rule, at, found.length)) visit(at, found.length);
+            at += found.length;
         }
     }
 
@@ -111,40 +103,26 @@ class Tokeniser {
 
     template <class Sink>
     void words(const Recipe& recipe, const NormalText& text, Sink&& sink) {
-        if (recipe.high == 1) return each_word(recipe, text, sink);
-        pieces_.clear(2 * text.size() + 1);
-        each_word(recipe, text, [&](const Byte* at, std::size_t n) { add_word(at, n); });
-        joined_words(recipe, sink);
+        if (recipe.high == 1) return each_word(recipe.words, text, sink);
+        read_words(recipe.words, text);
+        words_.each_joined(recipe.low, recipe.high, recipe.ends, sink);
     }
 
-    void add_word(const Byte* at, std::size_t n) {
-        pieces_.begin();
-        pieces_.add(at, n);
-        pieces_.add(' ');
-    }
-
-    // Every n words in a row, a blank between them and none at the end.
     template <class Sink>
-    void joined_words(const Recipe& recipe, Sink&& sink) {
-        for (std::size_t n = recipe.low; n <= recipe.high && n <= pieces_.count(); ++n)
-            for (std::size_t i = 0; i + n <= pieces_.count(); ++i)
-                sink(pieces_.at(i), pieces_.start(i + n) - pieces_.start(i) - 1);
+    void places(const Recipe& recipe, const NormalText& text, Sink&& sink) {
+        read_words(recipe.words, text);
+        words_.each_place(sink);
     }
+
+    void read_words(const WordRule& rule, const NormalText& text);
 
     template <class Sink>
     void given(const Recipe& recipe, Bytes text, Sink&& sink) {
-        pieces_.clear(2 * text.size() + 2);
-        for (const Byte *at = text.data(), *end = at + text.size(); at < end;) {
-            const auto* stop = static_cast<const Byte*>(std::memchr(at, kTokenEnd, static_cast<std::size_t>(end - at)));
-            const Byte* until = stop ? stop : end;
-            add_given(recipe, at, static_cast<std::size_t>(until - at));
-            at = until + 1;
-        }
-        joined_words(recipe, sink);
+        read_given(recipe.words, text);
+        words_.each_joined(recipe.low, recipe.high, recipe.ends, sink);
     }
 
-    // Stop words are known when the word is in the padded buffer; then it is taken back.
-    void add_given(const Recipe& recipe, const Byte* at, std::size_t n);
+    void read_given(const WordRule& rule, Bytes text);
 
     // Calls `visit(bytes, length, is white space)` for each character.
     template <class Visit>

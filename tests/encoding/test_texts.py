@@ -150,6 +150,11 @@ def test_vocabularies(tmp_path: Any) -> None:
         ({"min_length": 0}, "min_length is 0"),
         ({"pattern": "a", "tokenizer": str.split}, "both pattern and tokenizer"),
         ({"analyzer": "char", "stop_words": frozenset("a")}, "words have settings"),
+        ({"marks": True, "analyzer": "char"}, "marks=True is for words"),
+        ({"marks": True, "pattern": "a"}, "marks=True is for words"),
+        ({"ends": True}, "ends=True is for two or more"),
+        ({"ends": True, "ngrams": (2, 2), "tokenizer": str.split}, "ends=True is for two or more"),
+        ({"analyzer": "place", "ngrams": (1, 2)}, "tokens of its own"),
     ],
 )
 def test_recipes_that_make_no_sense(settings: dict[str, Any], message: str) -> None:

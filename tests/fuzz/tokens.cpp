@@ -26,18 +26,20 @@ struct Input {
 };
 
 Recipe recipe_of(Input& in) {
-    const Byte kind = in.next(), sizes = in.next();
+    const Byte kind = in.next(), letters = in.next(), sizes = in.next();
     Recipe recipe;
-    recipe.analyzer = static_cast<Analyzer>(kind & 3);
-    recipe.normal = {(kind & 4) != 0, static_cast<Accents>((kind >> 3) % 3), (kind & 64) != 0};
+    recipe.analyzer = static_cast<Analyzer>(kind % 5);
+    recipe.ends = (kind & 128) != 0;
+    recipe.normal = {(letters & 1) != 0, static_cast<Accents>((letters >> 1) % 3), (letters & 16) != 0};
     recipe.low = 1 + (sizes & 3);
     recipe.high = recipe.low + (sizes >> 2 & 3);
-    recipe.min_length = 1 + (sizes >> 4 & 3);
+    recipe.words.min_length = 1 + (sizes >> 4 & 3);
+    recipe.words.marks = (sizes & 128) != 0;
     if (sizes & 64) {
         auto stop = std::make_shared<Vocabulary>();
         const Byte word[16] = "of";
         stop->find_or_add(Token(word, 2));
-        recipe.stop_words = stop;
+        recipe.words.stop_words = stop;
     }
     return recipe;
 }

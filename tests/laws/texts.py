@@ -26,6 +26,11 @@ RECIPES = {
     "characters": Recipe("char", ngrams=(1, 3)),
     "characters within words": Recipe("char_wb", ngrams=(2, 5)),
     "long characters within words": Recipe("char_wb", ngrams=(4, 4), lowercase=False, fold_numbers=True),
+    "words and marks": Recipe(marks=True, min_length=2, stop_words=frozenset([".", "ab"])),
+    "pairs with marks and ends": Recipe(marks=True, min_length=1, ends=True, ngrams=(2, 2)),
+    "twos and threes with ends": Recipe(ends=True, ngrams=(2, 3), stop_words=frozenset(["ab"])),
+    "places": Recipe("place"),
+    "places with marks": Recipe("place", marks=True, min_length=1),
     "a pattern": Recipe(pattern=r"[a-z]*", ngrams=(1, 2), stop_words=frozenset(["a"])),
     "a function": Recipe(tokenizer=str.split, lowercase=False, strip_accents="ascii"),
 }

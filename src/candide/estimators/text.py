@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from inspect import signature
 from typing import Any, ClassVar, Literal, Self
 
@@ -23,9 +24,11 @@ from .beliefs import class_prior_of
 from .settings import choice, flag, number
 
 # How "auto" looks at texts.
+_MARKED = Recipe(marks=True, min_length=1)
 AUTO = (
-    TokenLook(Recipe(min_length=1), Vocabulary(), presence=True),
-    TokenLook(Recipe(min_length=1, ngrams=(2, 2)), Buckets(22), presence=True, name="pairs of words"),
+    TokenLook(_MARKED, Vocabulary(), presence=True),
+    TokenLook(replace(_MARKED, ngrams=(2, 2), ends=True), Buckets(22), presence=True, name="pairs of words"),
+    TokenLook(replace(_MARKED, analyzer="place"), Buckets(22), presence=True, name="places"),
     TokenLook(Recipe("char_wb", ngrams=(2, 3)), Buckets(22), presence=True, name="2 or 3 characters"),
     TokenLook(Recipe("char_wb", ngrams=(4, 5)), Buckets(22), presence=True, name="4 or 5 characters"),
 )

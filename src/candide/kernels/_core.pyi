@@ -312,6 +312,8 @@ class Recipe:
         accents: int,
         fold_numbers: bool,
         min_length: int,
+        marks: bool,
+        ends: bool,
         stop_words: Vocabulary | None,
     ) -> None: ...
 

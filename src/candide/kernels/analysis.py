@@ -1,4 +1,4 @@
-"""What a recipe makes of one text, in Python: scikit-learn's analyzers, word for word."""
+"""What a recipe makes of one text, in Python: scikit-learn's analyzers, word for word, and places."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ from functools import lru_cache
 from .tokens import Recipe
 
 _WORD = re.compile(r"\w+")
+_WORD_OR_MARK = re.compile(r"\w+|[^\w\s]")
 _DIGIT = re.compile(r"\d")
 _WHITE_SPACES = re.compile(r"\s\s+")
+
+# So many words at the beginning and at the end of a text have places.
+_FIRST, _LAST = 4, 3
 
 
 def normalised(text: str, recipe: Recipe) -> str:
@@ -32,7 +36,8 @@ def words(text: str, recipe: Recipe) -> list[str]:
         return list(recipe.tokenizer(text))
     if recipe.pattern is not None:
         return _compiled(recipe.pattern).findall(text)
-    return [word for word in _WORD.findall(text) if len(word) >= recipe.min_length]
+    found = (_WORD_OR_MARK if recipe.marks else _WORD).findall(text)
+    return [word for word in found if len(word) >= recipe.min_length or not _WORD.match(word)]
 
 
 @lru_cache(maxsize=64)
@@ -44,7 +49,10 @@ def analyse(text: str, recipe: Recipe) -> list[str]:
     """The tokens of a text in order."""
     if recipe.analyzer == "word":
         kept = [word for word in words(text, recipe) if word not in recipe.stop_words]
+        kept = ["", *kept, ""] if recipe.ends and kept else kept
         return [" ".join(part) for part in _ngrams(kept, *recipe.ngrams)]
+    if recipe.analyzer == "place":
+        return _places(words(text, recipe))
     text = _WHITE_SPACES.sub(" ", normalised(text, recipe))
     if recipe.analyzer == "char":
         return ["".join(part) for part in _ngrams(text, *recipe.ngrams)]
@@ -54,6 +62,12 @@ def analyse(text: str, recipe: Recipe) -> list[str]:
 def _ngrams(pieces: Sequence[str], low: int, high: int) -> list[Sequence[str]]:
     lengths = range(low, min(high, len(pieces)) + 1)
     return [pieces[at : at + n] for n in lengths for at in range(len(pieces) - n + 1)]
+
+
+def _places(kept: list[str]) -> list[str]:
+    first = [f"{place}:{word}" for place, word in enumerate(kept[:_FIRST])]
+    last = [f"-{place}:{word}" for place, word in enumerate(kept[: -_LAST - 1 : -1])]
+    return first + last + [" ".join(kept[:n]) for n in range(2, min(_FIRST, len(kept)) + 1)]
 
 
 def _within(word: str, low: int, high: int) -> list[str]:

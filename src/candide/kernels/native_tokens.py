@@ -99,8 +99,9 @@ def _native(recipe: Recipe) -> _core.Recipe:
     stop_words = Vocabulary.of(recipe.stop_words).native if recipe.stop_words else None
     low, high = recipe.ngrams
     return _core.Recipe(
-        analyzer, low, high, recipe.lowercase, accents, recipe.fold_numbers, recipe.min_length, stop_words
-    )
+        analyzer, low, high, recipe.lowercase, accents, recipe.fold_numbers, recipe.min_length, recipe.marks,
+        recipe.ends, stop_words,
+    )  # fmt: skip
 
 
 def _cut(texts: _core.Texts, recipe: Recipe) -> _core.Texts:

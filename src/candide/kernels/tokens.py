@@ -10,16 +10,22 @@ from ..exceptions import ParameterError
 from .data import Array, Floats, Sparse
 from .vocabulary import Coding
 
-Analyzer = Literal["word", "char", "char_wb"]
+Analyzer = Literal["word", "char", "char_wb", "place"]
 Accents = Literal["unicode", "ascii"] | None
 
-ANALYZERS: tuple[Analyzer, ...] = ("word", "char", "char_wb")
+ANALYZERS: tuple[Analyzer, ...] = ("word", "char", "char_wb", "place")
 ACCENTS: tuple[Accents, ...] = (None, "unicode", "ascii")
 
 
 @dataclass(frozen=True)
 class Recipe:
     """How a text is cut into tokens; the names are those of scikit-learn's ``CountVectorizer``, and so are the tokens.
+
+    Three ways are its own. With ``marks``, every character that is neither part of a word nor white space is a word of
+    its own. With ``ends``, an empty word, which no text holds, stands before the first word and behind the last:
+    ``"hello you"`` has the pairs ``" hello"``, ``"hello you"`` and ``"you "``. The analyzer ``"place"`` tells what a
+    text begins and ends with: the first four words as ``"0:what"`` …, the last three, from the end, as ``"-0:?"`` …,
+    and the first two, three and four joined.
 
     ``pattern`` (a regular expression) and ``tokenizer`` (a function from a normalised text to tokens) replace the rule
     for words. They run in Python, some fifty times as slowly, and are not asked about ``min_length``.
@@ -37,10 +43,16 @@ class Recipe:
     fold_numbers: bool = False  # every digit reads as 0, so that numbers differ by their length alone
     pattern: str | None = None
     tokenizer: Callable[[str], Iterable[str]] | None = None
+    marks: bool = False
+    ends: bool = False
 
     def __post_init__(self) -> None:
         _allow("analyzer", self.analyzer, ANALYZERS)
         _allow("strip_accents", self.strip_accents, ACCENTS)
+        self._check_words()
+        self._check_own_ways()
+
+    def _check_words(self) -> None:
         low, high = self.ngrams
         if not 1 <= low <= high:
             raise ParameterError(f"ngrams is {self.ngrams}; it must be two numbers, 1 <= fewest <= most")
@@ -53,6 +65,18 @@ class Recipe:
                 f"analyzer is {self.analyzer!r}, and words have settings; stop_words, pattern and tokenizer are for "
                 "analyzer='word'; drop them"
             )
+
+    def _check_own_ways(self) -> None:
+        if self.marks and (self.in_python or self.analyzer not in ("word", "place")):
+            raise ParameterError(
+                "marks=True is for words by the usual rule; drop it, or pattern, tokenizer and analyzer"
+            )
+        if self.ends and (self.in_python or self.analyzer != "word" or self.ngrams[0] < 2):
+            raise ParameterError(
+                "ends=True is for two or more words by the usual rule; drop it, or pass ngrams=(2, 2) or more"
+            )
+        if self.analyzer == "place" and self.ngrams != (1, 1):
+            raise ParameterError(f"ngrams is {self.ngrams}, and analyzer='place' has tokens of its own; drop ngrams")
 
     @property
     def in_python(self) -> bool:
