@@ -166,7 +166,9 @@ def test_few_words_and_many_add_up(model: Any) -> None:
     assert isinstance(small.token_count_, np.ndarray)
     assert not isinstance(large.token_count_, np.ndarray)
     new = many_words(10, 60_000, 2, 2)[0]
-    whole = TextNB(model, evaluate=False).fit(few[0] + many[0], np.concatenate([few[1], many[1]])).predict_log_proba(new)
+    whole = (
+        TextNB(model, evaluate=False).fit(few[0] + many[0], np.concatenate([few[1], many[1]])).predict_log_proba(new)
+    )
     for one, other in ((small, large), (large, small)):
         both = copy.deepcopy(one).merge(other)
         np.testing.assert_allclose(both.predict_log_proba(new), whole, rtol=1e-9)
