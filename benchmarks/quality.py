@@ -1,8 +1,9 @@
-"""Accuracy, log-loss and time on tables, against other classifiers: ``python -m benchmarks.quality --data FOLDER``.
+"""Accuracy, log-loss and time on tables or texts, against others: ``python -m benchmarks.quality --data FOLDER``.
 
 Two stratified halves of each set, each predicting the other; no setting depends on the set. Khiops takes part where
 it is installed. Results are added to the file given by ``--cache``, and a run takes from there what it holds.
-Run with OMP_NUM_THREADS=1. ``--save`` keeps the tables in ``benchmarks/QUALITY.md``.
+Run with OMP_NUM_THREADS=1. ``--save`` keeps the tables in ``benchmarks/QUALITY.md``. For a folder of texts see
+``text_quality.py``.
 """
 
 from __future__ import annotations
@@ -24,9 +25,12 @@ from scipy.stats import rankdata, wilcoxon
 
 import candide
 
+from . import text_quality, text_sets
 from .halves import Table, hold_out, tables
 from .peers import METHODS
+from .text_sets import is_folder_of_texts
 
+ALL = list(dict.fromkeys([*METHODS, *text_sets.METHODS]))
 RESULTS = Path(__file__).with_name("QUALITY.md")
 OURS = "candide"
 # Differences that no reader would see count as a tie.
@@ -184,7 +188,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--data", help="folder of Parquet files with a column 'label'; else scikit-learn's own sets")
     parser.add_argument("--rows", type=int, default=4_000, help="most rows of a set (4000)")
     parser.add_argument("--seed", type=int, default=1, help="of the halves (1)")
-    parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS), metavar="METHOD",
+    parser.add_argument("--methods", nargs="+", default=ALL, choices=ALL, metavar="METHOD",
                         help=f"of {', '.join(METHODS)} (all that are installed)")  # fmt: skip
     parser.add_argument("--only", default="", help="sets whose name contains this")
     parser.add_argument("--cache", help="file of results to take up and to continue")
@@ -195,9 +199,12 @@ def parse() -> argparse.Namespace:
 
 def main() -> None:
     arguments = parse()
-    methods = [name for name in arguments.methods if METHODS[name].prepare()]
-    for name in arguments.methods:
-        if name not in methods:
+    if is_folder_of_texts(arguments.data):
+        text_quality.main(arguments)
+        return
+    methods = [name for name in arguments.methods if name in METHODS and METHODS[name].prepare()]
+    for name in METHODS:
+        if name in arguments.methods and name not in methods:
             print(f"{METHODS[name].label} is not installed and left out")
     scores = list(collect(arguments, methods))
     labels = [METHODS[name].label for name in methods]

@@ -84,6 +84,7 @@ def test_public_names() -> None:
         "MultinomialNB",
         "NaiveBayes",
         "PoissonNB",
+        "TextNB",
         "__version__",
         "merge",
         "select",

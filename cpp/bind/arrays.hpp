@@ -145,5 +145,9 @@ void bind_labels(nb::module_& module);
 void bind_repeats(nb::module_& module);
 void bind_grid(nb::module_& module);
 void bind_dependence(nb::module_& module);
+void bind_texts(nb::module_& module);
+void bind_vocabulary(nb::module_& module);
+void bind_tokens(nb::module_& module);
+void bind_bands(nb::module_& module);
 
 }  // namespace candide

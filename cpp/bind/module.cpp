@@ -2,6 +2,8 @@
 
 NB_MODULE(_core, module) {
     module.doc() = "The loops over rows. Call them through candide.kernels, which says what went wrong and where.";
+    // Vocabularies of models that live until the interpreter ends are no leaks.
+    nb::set_leak_warnings(false);
     candide::bind_tally(module);
     candide::bind_moments(module);
     candide::bind_codes(module);
@@ -16,4 +18,8 @@ NB_MODULE(_core, module) {
     candide::bind_repeats(module);
     candide::bind_grid(module);
     candide::bind_dependence(module);
+    candide::bind_texts(module);
+    candide::bind_vocabulary(module);
+    candide::bind_tokens(module);
+    candide::bind_bands(module);
 }

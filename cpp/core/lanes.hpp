@@ -9,14 +9,13 @@
 #include <vector>
 
 #include "parallel.hpp"
+#include "prefetch.hpp"
 
 namespace candide {
 
 #if defined(__GNUC__)
-#define CANDIDE_INLINE inline __attribute__((always_inline))
 #define CANDIDE_INLINE_LAMBDA __attribute__((always_inline))
 #else
-#define CANDIDE_INLINE inline
 #define CANDIDE_INLINE_LAMBDA
 #endif
 
@@ -117,14 +116,6 @@ CANDIDE_INLINE void each_pack(const double* x, std::size_t n, Visit&& visit) {
     double rest[kPack];
     for (std::size_t i = 0; i < kPack; ++i) rest[i] = j + i < n ? x[j + i] : std::numeric_limits<double>::quiet_NaN();
     visit(j, loaded<Pack>(rest));
-}
-
-CANDIDE_INLINE void prefetch(const void* at) {
-#if defined(__GNUC__)
-    __builtin_prefetch(at);
-#else
-    (void)at;
-#endif
 }
 
 // x - x is 0 for a finite x and NaN otherwise, and NaN stays in a sum.

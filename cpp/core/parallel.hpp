@@ -29,20 +29,19 @@ namespace candide {
 // A call smaller than this many elementary steps runs on the caller's thread: starting one costs about as much.
 inline constexpr std::size_t kSmallWork = 1 << 17;
 
-template <class Task>
-void parallel_for(std::size_t n_tasks, std::size_t work, int n_threads, Task&& task) {
+// Each thread runs `loop(next)`, where `next(task)` hands it numbers of tasks in rising order, until it returns false.
+template <class Loop>
+void parallel_loops(std::size_t n_tasks, std::size_t work, int n_threads, Loop&& loop) {
     const std::size_t wanted = work < kSmallWork ? 1 : static_cast<std::size_t>(std::max(1, n_threads));
     const std::size_t n_workers = std::min(wanted, n_tasks);
-    if (n_workers <= 1) {
-        for (std::size_t i = 0; i < n_tasks; ++i) task(i);
-        return;
-    }
     std::atomic<std::size_t> next{0};
+    const auto take = [&](std::size_t& task) { return (task = next.fetch_add(1)) < n_tasks; };
+    if (n_workers <= 1) return loop(take);
     std::exception_ptr failure;
     std::mutex failure_lock;
     auto work_loop = [&] {
         try {
-            for (std::size_t i; (i = next.fetch_add(1)) < n_tasks;) task(i);
+            loop(take);
         } catch (...) {
             const std::lock_guard<std::mutex> guard(failure_lock);
             if (!failure) failure = std::current_exception();
@@ -59,6 +58,13 @@ void parallel_for(std::size_t n_tasks, std::size_t work, int n_threads, Task&& t
     work_loop();
     for (auto& helper : helpers) helper.join();
     if (failure) std::rethrow_exception(failure);
+}
+
+template <class Task>
+void parallel_for(std::size_t n_tasks, std::size_t work, int n_threads, Task&& task) {
+    parallel_loops(n_tasks, work, n_threads, [&](auto&& next) {
+        for (std::size_t i; next(i);) task(i);
+    });
 }
 
 // Adds the shards' private tables to the result and frees them.

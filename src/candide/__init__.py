@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         MultinomialNB,
         NaiveBayes,
         PoissonNB,
+        TextNB,
         merge,
         select,
     )
@@ -35,6 +36,7 @@ __all__ = [
     "MultinomialNB",
     "NaiveBayes",
     "PoissonNB",
+    "TextNB",
     "__version__",
     "merge",
     "select",

@@ -89,6 +89,21 @@ def _pair_sums() -> dict[str, Any]:
     return {"rows": np.ones(N_CLASSES), "spare": np.ones(N_COLUMNS), "strength": 1.0}
 
 
+def _bands() -> dict[str, Any]:
+    """Two of three codes are tokens, with two entries and with one; four bands of both kinds."""
+    positions = {"place": [1, -1, 0], "held_by": [0, 1, 1]}
+    return {
+        **{name: np.array(values, dtype=np.int32) for name, values in positions.items()},
+        "by_token": np.array([0, 2, 3]), "level": np.array([2.5, 0.0]), "logs": _zeros(3, 2),
+        "log_size": _zeros(2, N_CLASSES), "scores": _zeros(8, N_ROWS, N_CLASSES),
+    }  # fmt: skip
+
+
+def _band_sums() -> dict[str, Any]:
+    tokens = {"count": np.ones(3), "token_weight": np.ones(2), "evidence": _zeros(2)}
+    return {**tokens, "size": np.ones(N_CLASSES), "log_knots": np.arange(4.0), "alpha": 1.0}
+
+
 VARIANCE = {"extra": 0.0, "floor": 1.0}
 CELL = {"cell": VALUE, "threshold": 0.0}
 SIZES = {"n_classes": N_CLASSES, "n_columns": N_COLUMNS}
@@ -168,6 +183,11 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
         **_joint_slots(), **_members(), "singles": _zeros(N_CLASSES, 6, 6), **_pair_sums(), "back_strength": 2.0,
         "columns": np.array([[0, 2]], dtype=np.int32), "joint": _zeros(N_CLASSES, 4, 6), **_rows("scores"),
     },
+    "band_scores": lambda: {**_sparse(), **_bands()},
+    "band_left_out": lambda: {**_sparse(), **_members(), **_bands(), **_band_sums()},
+    "band_fold_scores": lambda: {
+        **_sparse(), **_members(), "folds": np.zeros(N_ROWS, dtype=np.int32), **_bands(), **_band_sums(),
+    },
     "encode_labels": lambda: {"labels": np.arange(N_ROWS)},
     "scan": _table,
 }
@@ -194,8 +214,18 @@ ANY_WIDTH = {
     ("joint_counts", "slots"),
     ("joint_scores", "parents"),
     ("joint_scores", "slots"),
+    ("band_scores", "place"),
+    ("band_left_out", "place"),
+    ("band_fold_scores", "place"),
 }
-ANY_HEIGHT = {("normalise", "scores"), ("tally_rows", "total"), ("count_codes", "counts")}
+ANY_HEIGHT = {
+    ("normalise", "scores"),
+    ("tally_rows", "total"),
+    ("count_codes", "counts"),
+    ("band_scores", "place"),
+    ("band_left_out", "place"),
+    ("band_fold_scores", "place"),
+}
 # Those whose rows belong to classes, and of them those that ask for no weight.
 MEMBERS = [kernel for kernel, name in ARRAYS if name == "classes" and kernel != "factored_row_scores"]
 WEIGHTLESS = {
@@ -305,6 +335,38 @@ def test_a_center_has_the_shape_of_the_sums() -> None:
 def test_factored_weights_stay_in_their_table(changed: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="outside their table"):
         call("factored_row_scores", **changed)
+
+
+@pytest.mark.parametrize("kernel", ["band_scores", "band_left_out", "band_fold_scores"])
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("place", [2, -1, 0]),
+        ("by_token", [-1, 2, 3]),
+        ("by_token", [0, 4, 3]),
+        ("by_token", [0, 2, 4]),
+        ("held_by", [0, 1, N_CLASSES]),
+        ("held_by", [0, 1, -1]),
+    ],
+)
+def test_tokens_stay_in_their_table(kernel: str, name: str, values: list[int]) -> None:
+    with pytest.raises(ValueError, match="tokens and their entries must lie"):
+        call(kernel, **{name: np.array(values, dtype=_bands()[name].dtype)})
+
+
+@pytest.mark.parametrize("level", [-1.0, 3.5, np.nan])
+def test_bands_of_tokens_exist(level: float) -> None:
+    """Rows of weight 0, which are scored as new ones, read them too."""
+    levels = np.array([level, 0.0])
+    for kernel, weight in (("band_scores", {}), ("band_left_out", {"weight": np.zeros(N_ROWS)})):
+        with pytest.raises(ValueError, match="tokens and their entries must lie"):
+            call(kernel, level=levels, **weight)
+
+
+@pytest.mark.parametrize("fold", [-1, N_ROWS])
+def test_folds_are_no_more_than_rows(fold: int) -> None:
+    with pytest.raises(ValueError, match="folds must lie in"):
+        call("band_fold_scores", folds=np.full(N_ROWS, fold, dtype=np.int32))
 
 
 @pytest.mark.parametrize("kernel", [kernel for kernel, name in ARRAYS if name == "indptr"])

@@ -10,16 +10,34 @@ import candide.kernels
 from candide.kernels import _core
 
 
+def signatures_in(body: list[ast.stmt], owner: str = "") -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            found |= signatures_in(node.body, f"{node.name}.")
+        elif isinstance(node, ast.FunctionDef):
+            found[owner + node.name] = [argument.arg for argument in node.args.args if argument.arg != "self"]
+    return found
+
+
 def stub_signatures() -> dict[str, list[str]]:
     stub = Path(candide.kernels.__file__).with_name("_core.pyi").read_text()
-    functions = [node for node in ast.parse(stub).body if isinstance(node, ast.FunctionDef)]
-    return {f.name: [argument.arg for argument in f.args.args] for f in functions}
+    return signatures_in(ast.parse(stub).body)
 
 
 def binary_signatures() -> dict[str, list[str]]:
-    # nanobind writes the signature into the docstring: name(argument: type, …) -> type.
-    names = [name for name in dir(_core) if callable(getattr(_core, name)) and not name.startswith("_")]
-    return {name: re.findall(r"[(\s](\w+): ", getattr(_core, name).__doc__.split("->")[0]) for name in names}
+    found: dict[str, list[str]] = {}
+    for owner, place in [("", _core)] + [(f"{name}.", value) for name, value in vars(_core).items() if is_class(value)]:
+        for name, value in vars(place).items():
+            signature = getattr(value, "__nb_signature__", None)
+            if signature is not None and not is_class(value):
+                # name(argument: type, …) -> type
+                found[owner + name] = re.findall(r"[(\s](\w+): ", signature[0][0].split("->")[0])
+    return found
+
+
+def is_class(value: object) -> bool:
+    return isinstance(value, type)
 
 
 def test_functions_and_arguments_agree() -> None:

@@ -12,8 +12,8 @@ from candide import NaiveBayes
 from candide.kernels import default
 from candide.kernels.data import Floats
 from candide.model.honest import _share_in_sample
-from candide.model.views.blended import few_rows, left_out_views
 from candide.model.views.mixture import Mixture
+from candide.model.views.rows import few_rows
 
 
 def noise(seed: int, n_rows: int, n_columns: int = 30) -> tuple[Any, Any]:
@@ -85,7 +85,7 @@ def test_a_row_leaves_a_thinned_sample_with_what_it_stands_for(monkeypatch: pyte
     assert 0.1 < kept.mean() < 0.8
     np.testing.assert_allclose(np.bincount(y, share), np.bincount(y))  # the sample stands for all rows
     views: Any = model._model.blend.views  # type: ignore[union-attr]
-    scores = left_out_views(views, model._model.likelihood, batch, share, default())[views.n_single + 1 :]
+    scores = views.left_out_views(model._model.likelihood, batch, share, default())[views.n_single + 1 :]
     plain = [view.scores(views.look.see(batch.data, default()), default()) for view in views.views]
     assert plain
     for left_out, whole in zip(scores, plain, strict=True):

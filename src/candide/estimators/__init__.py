@@ -9,6 +9,7 @@ from .multinomial import MultinomialNB
 from .poisson import PoissonNB
 from .selection import select
 from .table import NaiveBayes
+from .text import TextNB
 
 __all__ = [
     "BernoulliNB",
@@ -18,6 +19,7 @@ __all__ = [
     "MultinomialNB",
     "NaiveBayes",
     "PoissonNB",
+    "TextNB",
     "merge",
     "select",
 ]

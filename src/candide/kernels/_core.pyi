@@ -8,6 +8,7 @@ Table = Array | tuple[Array, ...]
 Findings = tuple[bool, bool, bool]  # negative, infinite, missing
 
 CELLS: tuple[str, ...]
+unicode_version: str
 
 def tally(
     table: Table,
@@ -272,6 +273,126 @@ def own_triple_scores(
     joint: Floats,
     strength: float,
     back_strength: float,
+    n_threads: int,
+    scores: Floats,
+) -> None: ...
+
+class Texts:
+    @staticmethod
+    def of_list(items: list[Any]) -> tuple[Texts, int]: ...
+    @staticmethod
+    def of_buffers(data: Array, offsets: Array, valid: Array | None) -> Texts: ...
+    @staticmethod
+    def joined(parts: list[Texts]) -> Texts: ...
+    def __len__(self) -> int: ...
+    def units(self) -> int: ...
+    def rows(self, begin: int, end: int) -> Texts: ...
+    def take(self, rows: Array) -> Texts: ...
+    def sizes(self, n_threads: int) -> Array: ...
+    def hashes(self, n_threads: int) -> Array: ...
+    def packed(self) -> tuple[Array, Array]: ...
+    def missing(self) -> Array: ...
+    def strings(self) -> list[str | None]: ...
+
+class Vocabulary:
+    def __init__(self) -> None: ...
+    def __len__(self) -> int: ...
+    def arrays(self) -> tuple[Array, Array]: ...
+    def codes(self, tokens: Texts) -> Positions: ...
+    def with_tokens(self, tokens: Texts) -> tuple[Vocabulary, Positions]: ...
+    def merged(self, other: Vocabulary) -> tuple[Vocabulary, Positions]: ...
+
+class Recipe:
+    def __init__(
+        self,
+        analyzer: int,
+        low: int,
+        high: int,
+        lowercase: bool,
+        accents: int,
+        fold_numbers: bool,
+        min_length: int,
+        marks: bool,
+        ends: bool,
+        stop_words: Vocabulary | None,
+    ) -> None: ...
+
+def token_buckets(tokens: Texts, bits: int) -> Positions: ...
+def count_tokens(
+    texts: Texts, recipes: list[Recipe], codings: list[Vocabulary | int], grow: bool, n_threads: int
+) -> list[tuple[Vocabulary | None, Array, Positions, Positions, Array]]: ...
+def tally_tokens(
+    texts: Texts,
+    classes: Positions,
+    weight: Floats | None,
+    n_classes: int,
+    recipes: list[Recipe],
+    codings: list[Vocabulary | int],
+    grow: bool,
+    n_threads: int,
+) -> list[tuple[Vocabulary | None, Array, Positions, Floats, Floats]]: ...
+def score_tokens(
+    texts: Texts,
+    recipes: list[Recipe],
+    codings: list[Vocabulary | int],
+    tables: list[Array | None],
+    once_tables: list[Array | None],
+    distinct: bool,
+    n_threads: int,
+) -> list[tuple[Floats | None, Floats | None, Array, Array, Array | None]]: ...
+def band_scores(
+    indptr: Array,
+    indices: Array,
+    values: Array,
+    place: Positions,
+    by_token: Array,
+    held_by: Positions,
+    level: Floats,
+    logs: Floats,
+    log_size: Floats,
+    n_threads: int,
+    scores: Floats,
+) -> None: ...
+def band_left_out(
+    indptr: Array,
+    indices: Array,
+    values: Array,
+    classes: Positions,
+    weight: Floats | None,
+    place: Positions,
+    by_token: Array,
+    held_by: Positions,
+    level: Floats,
+    logs: Floats,
+    log_size: Floats,
+    count: Floats,
+    token_weight: Floats,
+    evidence: Floats,
+    size: Floats,
+    log_knots: Floats,
+    alpha: float,
+    n_threads: int,
+    scores: Floats,
+) -> None: ...
+def band_fold_scores(
+    indptr: Array,
+    indices: Array,
+    values: Array,
+    classes: Positions,
+    weight: Floats | None,
+    folds: Positions,
+    place: Positions,
+    by_token: Array,
+    held_by: Positions,
+    level: Floats,
+    logs: Floats,
+    log_size: Floats,
+    count: Floats,
+    token_weight: Floats,
+    evidence: Floats,
+    size: Floats,
+    log_knots: Floats,
+    alpha: float,
     n_threads: int,
     scores: Floats,
 ) -> None: ...

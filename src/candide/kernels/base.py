@@ -9,8 +9,11 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ._core import Texts
+from .bands import BandTable
 from .binades import GridTable
 from .data import Array, Data, Dense, Floats, Positions, Sparse
+from .tokens import Look, TokenRows, TokenScores, TokenTables, TokenTally
 
 # The strength of what a column says given one other, where a pair of columns backs off to it.
 BACK_STRENGTH = 2.0
@@ -281,6 +284,44 @@ class Kernels(Protocol):
     ) -> Floats:  # fmt: skip
         """The same over pairs of columns u = (s, t). There p(j | u, class) backs off to the mean of p(j | s, class) and
         p(j | t, class), which have BACK_STRENGTH, and p(u | class) to the product of p(s | class) and p(t | class).
+        """
+
+    # Texts, looked at in several ways in one pass. A vocabulary that may grow comes back grown.
+
+    def count_tokens(self, texts: Texts, looks: Sequence[Look], *, grow: bool) -> list[TokenRows]: ...
+
+    def tally_tokens(
+        self, texts: Texts, classes: Positions, weight: Floats | None, n_classes: int, looks: Sequence[Look],
+        *, grow: bool,
+    ) -> list[TokenTally]: ...  # fmt: skip
+
+    def score_tokens(
+        self, texts: Texts, looks: Sequence[Look], tables: Sequence[TokenTables], *, distinct: bool = False
+    ) -> list[TokenScores]: ...
+
+    # Texts as rows of token codes, each code once and whatever its value. Scores are ``(views, rows, classes)``: a view
+    # for every band of evidence, then, if the table has the complement, as many by all other classes.
+
+    def band_scores(self, rows: Sparse, table: BandTable) -> Floats:
+        """Sums over the tokens of a band of log p(token | class), over √(1 + tokens of the text). A token between two
+        bands is shared out to them.
+
+        p is (count + alpha) / (size + alpha · tokens), but for a factor that all classes share. By all other classes it
+        is -log of the same with their counts and size. Tokens that no text of training holds are passed over.
+        """
+
+    def band_left_out(self, rows: Sparse, classes: Positions, weight: Floats | None, table: BandTable) -> Floats:
+        """The same without the row's weight in the counts of its tokens, also in their bands; sizes stay.
+
+        Rows of weight 0 are scored as new ones.
+        """
+
+    def band_fold_scores(
+        self, rows: Sparse, classes: Positions, weight: Floats | None, folds: Positions, table: BandTable
+    ) -> Floats:
+        """The same without all rows of the row's fold, also in the sizes; ``folds`` are below the number of rows.
+
+        Tokens that no other row holds are passed over, but still are among those that p is shared out to.
         """
 
     # Changes of such scores in their places, ``(rows, classes)``.

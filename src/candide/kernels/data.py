@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,7 +119,19 @@ class Sparse:
 Data = Dense | Sparse
 
 
-def chunks(data: Data, size: int = CHUNK_ROWS) -> Iterator[tuple[int, int, Data]]:
+class AnyRows(Protocol):
+    """What can be cut into stretches."""
+
+    @property
+    def n_rows(self) -> int: ...
+
+    def rows(self, begin: int, end: int) -> Self: ...
+
+
+Rows = TypeVar("Rows", bound=AnyRows)
+
+
+def chunks(data: Rows, size: int = CHUNK_ROWS) -> Iterator[tuple[int, int, Rows]]:
     """Stretches of rows with their bounds."""
     if data.n_rows <= size:
         yield 0, data.n_rows, data

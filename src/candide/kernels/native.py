@@ -14,8 +14,10 @@ from . import _core
 from .base import Extent, FactoredTable, Findings, LinearTable, MomentTable, PickTable, StudentTable, Tally
 from .binades import GridTable
 from .data import Array, Data, Dense, Floats, Positions, Sparse
+from .native_bands import BandNative
 from .native_dependence import DependenceNative
 from .native_left_out import LeftOutNative, cells, dense_values
+from .native_tokens import TokenNative
 from .places import refuse, well_formed
 
 # Up to this many cells (32 MB) a table of classes × columns is dense whatever it holds.
@@ -28,7 +30,7 @@ BYTE_CELLS = 1 << 11
 _CELLS = {name: number for number, name in enumerate(_core.CELLS)}
 
 
-class Native(LeftOutNative, DependenceNative):
+class Native(LeftOutNative, DependenceNative, TokenNative, BandNative):
     """The C++ kernels with a number of threads. Results do not depend on that number."""
 
     def encode_labels(self, values: Array) -> tuple[Array, Positions] | None:

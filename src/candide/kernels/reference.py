@@ -9,11 +9,13 @@ import numpy as np
 from .base import Extent, FactoredTable, LinearTable, LogSums, MomentTable, PickTable, StudentTable, Tally
 from .binades import Cells, GridTable, keys_of, paired
 from .data import Array, Data, Dense, Floats, Positions, Sparse
+from .reference_bands import BandReference
 from .reference_dependence import DependenceReference
 from .reference_left_out import LeftOutReference, log_rising, own_log_sums, usable
+from .reference_tokens import TokenReference
 
 
-class Reference(LeftOutReference, DependenceReference):
+class Reference(LeftOutReference, DependenceReference, TokenReference, BandReference):
     """Plain NumPy, one thread, no concern for memory. Counts agree with ``Native`` exactly, sums to rounding."""
 
     def encode_labels(self, values: Array) -> tuple[Array, Positions] | None:

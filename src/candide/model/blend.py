@@ -15,6 +15,7 @@ import numpy as np
 from ..encoding.index import Index
 from ..exceptions import InputError, ParameterError
 from ..families import Batch
+from ..families.text import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats
 from .calibration import Calibration, calibrate, normalised
@@ -24,6 +25,7 @@ from .plan import Plan
 from .smoothing import Seen, by_leave_one_out
 from .state import State
 from .views.blended import Blended, fit_blended
+from .views.texts import TextBlended, fit_text_blended
 
 if TYPE_CHECKING:
     from .classifier import Classifier
@@ -41,7 +43,7 @@ class Blend:
     weight: float
     alpha: float | Floats | None = None
     calibration: Calibration | None = None
-    views: Blended | None = None
+    views: Blended | TextBlended | None = None
     changed: float = 0.0  # weight of the rows learned and forgotten since
 
     @property
@@ -109,9 +111,13 @@ def _what(plan: Plan) -> str:
     return "alpha='loo'" if plan.calibrate is None else f"calibrate={plan.calibrate!r}"
 
 
-def _blended(model: Classifier, seen: Seen, kernels: Kernels) -> tuple[Seen, Blended, Floats]:
+def _blended(model: Classifier, seen: Seen, kernels: Kernels) -> tuple[Seen, Blended | TextBlended, Floats]:
     """The rows that weights were fitted on, the views with their weights, and the rows' log posteriors left out."""
-    views, scores, rows = fit_blended(model.likelihood, seen, model.plan.order or 0, kernels)
+    views: Blended | TextBlended
+    if isinstance(model.likelihood, TextLikelihood):
+        views, scores, rows = fit_text_blended(model.likelihood, seen, kernels)
+    else:
+        views, scores, rows = fit_blended(model.likelihood, seen, model.plan.order or 0, kernels)
     if len(rows) < len(seen.case_weight):
         seen = seen.take(rows, seen.multiplicity[rows])
     return seen, views, normalised(views.left_out(scores))

@@ -38,6 +38,20 @@ def _dealt_until(n: Array) -> Array:
     return np.asarray((n[:, None] + np.arange(N_FOLDS)[::-1]) // N_FOLDS)
 
 
+def stretches(classes: Positions, n_folds: int) -> Positions:
+    """The fold of each row, where rows of a class that follow each other mostly stay together.
+
+    Each class begins with another fold, or classes of one row would all be in the first.
+
+    >>> stretches(np.array([0, 0, 0, 0, 1, 2, 2]), 2)
+    array([0, 0, 1, 1, 1, 0, 1], dtype=int32)
+    """
+    order, n_rows = np.argsort(classes, kind="stable"), np.bincount(classes)
+    rank = np.empty(len(classes), dtype=np.int64)
+    rank[order] = np.arange(len(classes)) - np.repeat(np.cumsum(n_rows) - n_rows, n_rows)
+    return ((rank * n_folds // n_rows[classes] + classes) % n_folds).astype(np.int32)
+
+
 def deal_blocks(classes: Positions, blocks: Array) -> Array:
     """The fold of each row, where rows of one block stay together: blocks in turn, by the class of their first row.
 

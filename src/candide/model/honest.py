@@ -21,7 +21,8 @@ from .leave_one_out import PriorWhileOut, blocked_folds, leave_one_out, rows_by_
 from .plan import Plan
 from .smoothing import Seen
 from .state import State
-from .views.blended import Blended, few_rows, left_out_views, weigh
+from .views.blended import Blended
+from .views.texts import TextBlended
 
 if TYPE_CHECKING:
     from .classifier import Classifier
@@ -57,19 +58,18 @@ def honest(model: Classifier, kernels: Kernels) -> Honest:
     return Honest(seen, cross_chosen(plan, state, seen, scores, folds, kernels), optimistic)
 
 
-def _honest_views(model: Classifier, views: Blended, seen: Seen, kernels: Kernels) -> Honest:
+def _honest_views(model: Classifier, views: Blended | TextBlended, seen: Seen, kernels: Kernels) -> Honest:
     row, folds, copies = deal(seen.batch.classes, seen.multiplicity)
-    if _is_small(model.state, seen):
+    if isinstance(views, Blended) and _is_small(model.state, seen):
         seen = seen.take(row, copies)
         return Honest(
             seen, _made_again(model, seen, folds, kernels), _optimistic(model, _left_out(model, seen, kernels))
         )
-    few = few_rows(len(seen.case_weight), views.n_views * len(model.classes))
+    few = views.few(seen)
     # Chosen before they are dealt out: rows evenly spaced may all be of one fold.
     seen = seen.take(few, seen.multiplicity[few])
     row, folds, copies = deal(seen.batch.classes, seen.multiplicity)
-    seen = seen.take(row, copies)
-    scores = _left_out(model, seen, kernels)
+    scores, seen = _left_out(model, seen, kernels)[:, row], seen.take(row, copies)
     return Honest(seen, _weighed_again(model, views, seen, scores, folds), _optimistic(model, scores))
 
 
@@ -86,8 +86,7 @@ def _is_small(state: State, seen: Seen) -> bool:
 def _left_out(model: Classifier, seen: Seen, kernels: Kernels) -> Floats:
     assert model.blend is not None
     assert model.blend.views is not None
-    share = seen.case_weight / seen.multiplicity
-    return left_out_views(model.blend.views, model.likelihood, seen.batch, share, kernels)
+    return model.blend.views.judged(model.likelihood, seen, kernels)
 
 
 def _optimistic(model: Classifier, scores: Floats) -> Floats:
@@ -117,13 +116,13 @@ def _possible(log_probability: Floats, weight: float) -> Floats:
     return np.asarray(np.logaddexp(log_probability, np.log(least)) - np.log1p(least * log_probability.shape[1]))
 
 
-def _weighed_again(model: Classifier, views: Blended, seen: Seen, scores: Floats, folds: Array) -> Floats:
+def _weighed_again(model: Classifier, views: Blended | TextBlended, seen: Seen, scores: Floats, folds: Array) -> Floats:
     """By weights that a row's fold had no part in."""
     out = np.empty(scores.shape[1:])
     for here in rows_by_fold(folds):
         rest = np.setdiff1d(np.arange(len(folds)), here, assume_unique=True)
-        mixture = weigh(views, scores[:, rest], seen.take(rest, seen.multiplicity[rest]))
-        out[here] = replace(views, mixture=mixture).left_out(scores[:, here])
+        again = views.weighed(scores[:, rest], seen.take(rest, seen.multiplicity[rest]))
+        out[here] = again.left_out(scores[:, here])
     parts = seen.batch.classes, seen.case_weight, None, seen.multiplicity
     return cross_fitted(model.plan.calibrate, normalised(out), *parts, folds)
 
@@ -172,7 +171,7 @@ def left_out_posterior(model: Classifier, batch: Batch, kernels: Kernels, prior:
     for begin, end, data in chunks(batch.data):
         weight = None if batch.weight is None else batch.weight[begin:end]
         part = Batch(data, batch.classes[begin:end], weight, batch.n_classes)
-        parts.append(views.left_out(left_out_views(views, model.likelihood, part, share[begin:end], kernels)))
+        parts.append(views.left_out(views.left_out_views(model.likelihood, part, share[begin:end], kernels)))
     return model.calibrated(normalised(np.concatenate(parts)), batch.data)
 
 

@@ -11,6 +11,7 @@ from ..families.table import TableFamily
 from ..kernels.data import Array, Floats
 from ..statistics.table import TableStatistics
 from .table import Table
+from .views.blended import Blended
 
 if TYPE_CHECKING:
     from .classifier import Classifier
@@ -62,7 +63,7 @@ def _weights(model: Classifier, n_columns: int) -> tuple[Floats, list[str]]:
     assert isinstance(family, TableFamily)
     assert family.choices is not None
     views = None if model.blend is None else model.blend.views
-    if views is None:
+    if not isinstance(views, Blended):
         own = [0.0 if choice.model is None else 1.0 for choice in family.choices]
         return np.array([*own, *[1.0] * len(family.blocks)]), []
     further = views.mixture.weight[len(views.columns) :].mean(axis=1)

@@ -18,10 +18,16 @@ from ..encoding.labels import distinct
 from ..encoding.typed import Column, Columns
 from ..exceptions import MergeError
 from ..kernels.data import Array, Data, Dense, Floats, Sparse
+from ..kernels.text_rows import TextRows
+
+# Rows that a sample may keep.
+Kept = Data | TextRows
 
 
-def stored(data: Data | Columns, rows: Array) -> Data:
+def stored(data: Kept | Columns, rows: Array) -> Kept:
     """A copy of some rows in that form."""
+    if isinstance(data, TextRows):
+        return data.stored(rows)
     if isinstance(data, Sparse):
         return _stored_sparse(data.matrix()[rows])
     if isinstance(data, Dense) and not isinstance(data.values, tuple) and is_numeric(data.values):
@@ -31,8 +37,12 @@ def stored(data: Data | Columns, rows: Array) -> Data:
     return Dense.of(np.column_stack(columns) if alike else tuple(columns))
 
 
-def joined(a: Data, b: Data) -> Data:
+def joined(a: Kept, b: Kept) -> Kept:
     """The rows of both, one after the other; sparse if one is. The form is settled when rows are taken from it."""
+    if isinstance(a, TextRows):
+        assert isinstance(b, TextRows)
+        return a.followed_by(b)
+    assert not isinstance(b, TextRows)
     if isinstance(a, Sparse) or isinstance(b, Sparse):
         from scipy.sparse import vstack
 
@@ -42,8 +52,10 @@ def joined(a: Data, b: Data) -> Data:
     return Dense.of(np.concatenate([a.values, b.values]))
 
 
-def row_bytes(data: Data | Columns) -> Array:
+def row_bytes(data: Kept | Columns) -> Array:
     """What each row takes when it is kept; a label counts as a pointer."""
+    if isinstance(data, TextRows):
+        return data.sizes() + 8
     if not isinstance(data, Sparse):
         return np.full(data.n_rows, 8 * data.n_columns)
     bounds = data.indptr

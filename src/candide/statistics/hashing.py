@@ -1,8 +1,8 @@
 """A hash of rows that is fixed for all time: what a sample keeps depends on it, on every machine and in every version.
 
-A cell is 64 bits: those of its double, or, for a label that is none, BLAKE2b of its kind, a zero byte and its text, to
-eight bytes, the lowest first. With the finaliser of splitmix64 as ``mix``, and its outputs from seed 0 as the keys of
-the columns, the hash of a row is::
+The hash of a text is that of the kernels. Of other rows, a cell is 64 bits: those of its double, or, for a label that
+is none, BLAKE2b of its kind, a zero byte and its text, to eight bytes, the lowest first. With the finaliser of
+splitmix64 as ``mix``, and its outputs from seed 0 as the keys of the columns, the hash of a row is::
 
     cell(j, bits) = mix(bits ^ key_j) - mix(key_j)
     row           = mix(sum of cells + GOLDEN) >> 1        modulo 2^64
@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from ..encoding.index import kind_of
 from ..encoding.typed import Column, Columns
-from ..kernels.data import Array, Data, Dense, Sparse
-from .cells import coded, column_at, doubles, is_numeric
+from ..kernels.data import Array, Dense, Sparse
+from ..kernels.text_rows import TextRows
+from .cells import Kept, coded, column_at, doubles, is_numeric
 
 Hashes = NDArray[np.uint64]
 
@@ -36,12 +37,14 @@ _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _BLOCK_CELLS = 1 << 15
 
 
-def row_hashes(data: Data | Columns) -> Hashes:
+def row_hashes(data: Kept | Columns) -> Hashes:
     """The hash of each row.
 
     >>> row_hashes(Dense.of(np.array([[0.0, 1.5], [2.0, np.nan]])))
     array([3207515029051476011, 6152199355507115244], dtype=uint64)
     """
+    if isinstance(data, TextRows):
+        return data.hashes()
     sums = _sparse_sums(data) if isinstance(data, Sparse) else _dense_sums(data)
     return _mix(sums + _GOLDEN) >> np.uint64(1)
 

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..encoding.typed import Columns
-from ..kernels.data import Array, Data, Dense, Floats, Positions, Sparse
+from ..kernels.data import Array, Dense, Floats, Positions, Sparse
+from ..kernels.text_rows import TextRows
 from .base import ROUNDING, move_classes, never_learned, refuse_above, subtract
-from .cells import joined, row_bytes, stored
+from .cells import Kept, joined, row_bytes, stored
 from .hashing import ABOVE_ALL, Hashes, row_hashes
 
 # Rows looked at for a first threshold, as a multiple of those that will fit if none is there twice.
@@ -59,10 +60,10 @@ class Sample:
     threshold: Hashes
     budget: int
     entries: Entries
-    data: Data
+    data: Kept
 
     @classmethod
-    def of(cls, data: Data | Columns, classes: Positions, weight: Floats | None, n_classes: int, budget: int) -> Sample:
+    def of(cls, data: Kept | Columns, classes: Positions, weight: Floats | None, n_classes: int, budget: int) -> Sample:
         """The sample of a batch; ``budget`` is in bytes for each class. Rows without weight leave no trace."""
         weight = np.ones(len(classes)) if weight is None else weight
         rows = _class_weight(classes, weight, n_classes)
@@ -121,9 +122,14 @@ class Sample:
         return _within_budget(move_classes(self.rows, positions, size), threshold, self.budget, entries, self.data)
 
     def arrays(self) -> dict[str, Any]:
-        cells: dict[str, Any] = {"values": self.data.values}
-        if isinstance(self.data, Sparse):
-            cells |= {"indptr": self.data.indptr, "indices": self.data.indices, "n_columns": self.data.n_columns}
+        cells: dict[str, Any]
+        if isinstance(self.data, TextRows):
+            cells = dict(self.data.arrays())
+        elif isinstance(self.data, Sparse):
+            own_cells = ("values", "indptr", "indices", "n_columns")
+            cells = {name: getattr(self.data, name) for name in own_cells}
+        else:
+            cells = {"values": self.data.values}
         own = {"rows": self.rows, "threshold": self.threshold, "budget": self.budget}
         return own | self.entries._asdict() | cells
 
@@ -132,14 +138,15 @@ class Sample:
         rest = dict(arrays)
         rows, threshold, budget = rest.pop("rows"), rest.pop("threshold"), rest.pop("budget")
         entries = Entries._make(rest.pop(name) for name in Entries._fields)
-        return cls(rows, threshold, budget, entries, Sparse(**rest) if "indptr" in rest else Dense.of(**rest))
+        kind = TextRows.packed if "utf8" in rest else Sparse if "indptr" in rest else Dense.of
+        return cls(rows, threshold, budget, entries, kind(**rest))
 
 
 def _class_weight(classes: Positions, weight: Floats, n_classes: int) -> Floats:
     return np.bincount(classes, weight, minlength=n_classes).astype(np.float64, copy=False)
 
 
-def _within_budget(rows: Floats, threshold: Hashes, budget: int, entries: Entries, data: Data | Columns) -> Sample:
+def _within_budget(rows: Floats, threshold: Hashes, budget: int, entries: Entries, data: Kept | Columns) -> Sample:
     """The sample of entries in any order, some perhaps to be taken away; ``data`` has the rows of those that stay."""
     places, entries = _counted(entries, _admitted(entries, threshold))
     threshold = _lowered(threshold, entries, row_bytes(data)[places], budget)

@@ -56,6 +56,16 @@ def test_what_was_seen_is_left_as_it_was() -> None:
     np.testing.assert_allclose(found.limit, np.abs(shown).max(axis=(1, 2)))
 
 
+def test_parts_have_the_size_of_their_sum() -> None:
+    """However little there is in one of them."""
+    views, *how = problem(3, n_views=6)
+    views[1] *= 1e-9
+    found = fit_mixture(views, *how, n_parts=3)
+    whole = fit_mixture(views.reshape(2, 3, *views.shape[1:]).sum(axis=1), *how[:2], *(part[:2] for part in how[2:]))
+    np.testing.assert_allclose(found.size, np.repeat(whole.size, 3))
+    assert found.limit[1] < 1e-7
+
+
 def test_a_row_of_weight_two_is_two_rows() -> None:
     views, classes, _, ridge, least = problem(4)
     rows = np.repeat(np.arange(150), 1 + np.arange(150) % 2)

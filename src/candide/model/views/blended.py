@@ -16,13 +16,11 @@ from .base import View
 from .look import Look
 from .make import doubt, make_views
 from .mixture import LEAST_SIZE, Mixture, fit_mixture
+from .rows import few_rows, row_weight
 
 if TYPE_CHECKING:
     from ..smoothing import Seen
 
-# Scores (views × rows × classes) that the weights are fitted on; beyond that, on fewer rows.
-_MOST_SCORES = 1 << 25
-_MOST_ROWS = 20_000
 _TOGETHER = "columns added up"
 
 
@@ -95,50 +93,44 @@ class Blended:
         """Of rows from their left-out scores under all views, ``(views, rows, classes)``."""
         return self.mixture.scores(scores)
 
+    @serial()
+    def left_out_views(self, likelihood: TableLikelihood, batch: Batch, share: Floats, kernels: Kernels) -> Floats:
+        """Left-out scores of rows under all views, ``(views, rows, classes)``.
 
-@serial()
-def left_out_views(
-    blended: Blended, likelihood: TableLikelihood, batch: Batch, share: Floats, kernels: Kernels
-) -> Floats:
-    """Left-out scores of rows under all views, ``(views, rows, classes)``.
+        ``share`` is the weight that each row has in the views, which are made from the sample; 0 where it is not in it.
+        """
+        out, n_single = np.empty((self.n_views, len(batch.classes), batch.n_classes)), self.n_single
+        out[:n_single] = likelihood.each_left_out(batch, self.columns, kernels)
+        out[:n_single].sum(axis=0, out=out[n_single])
+        if self.views:
+            looked = self.look.see(batch.data, kernels)
+            for i, view in enumerate(self.views, n_single + 1):
+                out[i] = view.left_out(looked, batch.classes, share, kernels)
+        return out
 
-    ``share`` is the weight that each row has in the views, which are made from the sample; 0 where it is not in it.
-    """
-    out, n_single = np.empty((blended.n_views, len(batch.classes), batch.n_classes)), blended.n_single
-    out[:n_single] = likelihood.each_left_out(batch, blended.columns, kernels)
-    out[:n_single].sum(axis=0, out=out[n_single])
-    if blended.views:
-        looked = blended.look.see(batch.data, kernels)
-        for i, view in enumerate(blended.views, n_single + 1):
-            out[i] = view.left_out(looked, batch.classes, share, kernels)
-    return out
+    def few(self, seen: Seen) -> Array:
+        """The rows that weights are fitted on."""
+        return few_rows(len(seen.case_weight), self.n_views * seen.batch.n_classes)
+
+    def judged(self, likelihood: TableLikelihood, seen: Seen, kernels: Kernels) -> Floats:
+        """Left-out scores of rows of the sample, for weights to be fitted on."""
+        return self.left_out_views(likelihood, seen.batch, seen.case_weight / seen.multiplicity, kernels)
+
+    @serial()
+    def weighed(self, scores: Floats, seen: Seen) -> Blended:
+        """With weights from left-out scores."""
+        single = np.arange(len(scores)) < len(self.columns)
+        least = np.where(single, LEAST_SIZE, 0.0)
+        classes, weight, ridge = seen.batch.classes, seen.case_weight / row_weight(seen), self.ridge.copy()
+        for view in range(self.n_single + 1, len(scores)):
+            ridge[view] *= doubt(scores[view], classes, weight)
+        return replace(self, mixture=fit_mixture(scores, classes, weight, ridge, least))
 
 
 def fit_blended(likelihood: TableLikelihood, seen: Seen, order: int, kernels: Kernels) -> tuple[Blended, Floats, Array]:
     """The views, their weights, the left-out scores these were fitted on, and of which of the rows."""
     blended = make_views(likelihood, seen, order, kernels)
-    rows = few_rows(len(seen.case_weight), blended.n_views * seen.batch.n_classes)
+    rows = blended.few(seen)
     some = seen if len(rows) == len(seen.case_weight) else seen.take(rows, seen.multiplicity[rows])
-    scores = left_out_views(blended, likelihood, some.batch, some.case_weight / some.multiplicity, kernels)
-    return replace(blended, mixture=weigh(blended, scores, some)), scores, rows
-
-
-@serial()
-def weigh(blended: Blended, scores: Floats, seen: Seen) -> Mixture:
-    """Weights from left-out scores."""
-    single = np.arange(len(scores)) < len(blended.columns)
-    least = np.where(single, LEAST_SIZE, 0.0)
-    # A row tells as much whatever all rows weigh.
-    row = 1.0 if seen.batch.weight is None else np.average(seen.batch.weight, weights=seen.case_weight)
-    classes, weight, ridge = seen.batch.classes, seen.case_weight / row, blended.ridge.copy()
-    for view in range(blended.n_single + 1, len(scores)):
-        ridge[view] *= doubt(scores[view], classes, weight)
-    return fit_mixture(scores, classes, weight, ridge, least)
-
-
-def few_rows(n_rows: int, n_scores: int) -> Array:
-    """Rows evenly spaced, as many as are worth their cost."""
-    most = min(_MOST_ROWS, max(200, _MOST_SCORES // max(1, n_scores)))
-    if n_rows <= most:
-        return np.arange(n_rows)
-    return np.arange(most) * n_rows // most
+    scores = blended.judged(likelihood, some, kernels)
+    return blended.weighed(scores, some), scores, rows

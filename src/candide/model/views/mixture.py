@@ -1,7 +1,8 @@
 """Weights for views of the same rows, from scores of rows that were left out: one convex problem.
 
-A view's scores are centred over the classes and divided by their own size, so that one ridge suits all. The weights are
-at least 0, one per view and class; those of a view are tied to their mean, and a bias is added per class:
+A view's scores are centred over the classes and divided by their own size, so that one ridge suits all. Parts of one
+thing are divided by the size of their sum: one that is almost empty is not to be blown up. The weights are at least 0,
+one per view and class; those of a view are tied to their mean, and a bias is added per class:
 
     Σ_i weight_i · -log softmax(b + Σ_v w_v · F_vi)[class of i]
     + ½ Σ_v ridge_v (mean(w_v)² + TIE Σ_k (w_vk - mean(w_v))²) + ½ Σ_k (b_k - log share of class k)²
@@ -68,26 +69,42 @@ class Mixture:
         return out
 
 
-def fit_mixture(views: Floats, classes: Array, weight: Floats, ridge: Floats, least: Floats) -> Mixture:
+def fit_mixture(
+    views: Floats,
+    classes: Array,
+    weight: Floats,
+    ridge: Floats,
+    least: Floats,
+    *,
+    by_class: bool = True,
+    n_parts: int = 1,
+) -> Mixture:
     """From the left-out scores of rows, ``(views, rows, classes)``.
 
-    ``ridge`` and ``least``, the least size, are those of each view; rows count by their ``weight``.
+    ``ridge`` and ``least``, the least size, are those of each view; rows count by their ``weight``. ``by_class``: a
+    view has a weight for each class, else one for all. ``n_parts`` views in a row are parts of one thing.
     """
     shown = np.ascontiguousarray(views.transpose(2, 0, 1))
     shown -= shown.mean(axis=0)
-    mean_square = _squares(shown, np.broadcast_to(weight / weight.sum(), (len(shown), len(weight)))).mean(axis=0)
-    size = np.maximum(np.sqrt(mean_square), np.maximum(least, 1e-9))
+    size = np.maximum(_sizes(shown, weight / weight.sum(), n_parts), np.maximum(least, 1e-9))
     shown /= size[:, None]
     limit = np.maximum(shown.max(axis=(0, 2)), -shown.min(axis=(0, 2)))
     rows = np.bincount(classes, weight, minlength=len(shown))
     # Of classes without rows half a row, as of those that a fold has all rows of.
     shares = np.log(np.maximum(rows, 0.5) / max(rows.sum(), 0.5))
-    weights, bias = _solve(shown, _Loss(classes, weight, shares), ridge)
+    weights, bias = _solve(shown, _Loss(classes, weight, shares), ridge, by_class and len(shown) > 2)
     return Mixture(size, limit, weights, shares + bias)
 
 
-def _solve(shown: Floats, loss: _Loss, ridge: Floats) -> tuple[Floats, Floats]:
-    """One weight a view first; with more than two classes, from there one a view and class.
+def _sizes(shown: Floats, share: Floats, n_parts: int) -> Floats:
+    """Roots of mean squares over classes and rows, class by class for the memory."""
+    sums = (part.reshape(-1, n_parts, len(share)).sum(axis=1) for part in shown)
+    mean_square = np.mean([whole**2 @ share for whole in sums], axis=0)
+    return np.repeat(np.sqrt(mean_square), n_parts)
+
+
+def _solve(shown: Floats, loss: _Loss, ridge: Floats, by_class: bool) -> tuple[Floats, Floats]:
+    """One weight a view first; ``by_class``, from there one a view and class.
 
     From ``(classes, views, rows)`` weights ``(views, classes)``, and biases counted from the shares of the classes.
     """
@@ -101,10 +118,10 @@ def _solve(shown: Floats, loss: _Loss, ridge: Floats) -> tuple[Floats, Floats]:
 
     curvature = _CURVATURE * np.broadcast_to(loss.weight, (n_classes, n_rows))
     steep = np.append(_squares(shown, curvature).sum(axis=0) + ridge, curvature.sum(axis=1) + 1.0)
-    point = _least(common, np.zeros(n_views + n_classes), n_views, steep, nearly=n_classes > 2)
+    point = _least(common, np.zeros(n_views + n_classes), n_views, steep, nearly=by_class)
     w, b = point[:n_views], point[n_views:]
-    if n_classes == 2:
-        return np.repeat(w[:, None], 2, axis=1), b
+    if not by_class:
+        return np.repeat(w[:, None], n_classes, axis=1), b
 
     def free(point: Floats) -> tuple[float, Floats]:
         w, b = point[:-n_classes].reshape(n_classes, n_views), point[-n_classes:]

@@ -1,0 +1,161 @@
+"""Megabytes a second from raw texts to a trained model and to predictions: ``python -m benchmarks.text``.
+
+On texts made of words by Zipf's law, lower-case, two classes. All sides in turn, several rounds, medians. fastText and
+Vowpal Wabbit take part where they are installed. ``--save`` keeps the tables in ``benchmarks/TEXT.md``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import time
+from collections.abc import Callable
+from datetime import date
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import make_pipeline
+
+import candide
+from candide import TextNB
+
+from .text_sets import FastText
+
+RESULTS = Path(__file__).with_name("TEXT.md")
+
+
+class Side(NamedTuple):
+    """Something that is timed."""
+
+    label: str
+    run: Callable[[], Any]
+    most_rounds: int = 99  # of what takes long
+
+
+class Corpus(NamedTuple):
+    """Texts as strings and as Arrow's, with labels."""
+
+    texts: list[str]
+    arrow: Any
+    labels: Any
+
+    @property
+    def megabytes(self) -> float:
+        return self.arrow.nbytes / 1e6
+
+
+def made_corpus(megabytes: float, seed: int = 0) -> Corpus:
+    """Words of English lengths, their frequencies by Zipf's law, some more frequent in one class."""
+    rng = np.random.default_rng(seed)
+    letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
+    words = ["".join(rng.choice(letters, n)) for n in np.clip(rng.poisson(5.0, 50_000), 1, 15)]
+    n_texts = max(10, int(megabytes * 1e6 / 600))
+    labels = rng.integers(0, 2, n_texts)
+    ranks = np.minimum(rng.zipf(1.15, (n_texts, 110)), 25_000) - 1
+    ranks = np.where(rng.random(ranks.shape) < 0.2, ranks + 25_000 * labels[:, None], ranks)
+    table = np.array(words, dtype=object)
+    texts = [" ".join(row) for row in table[ranks]]
+    return Corpus(texts, pa.array(texts), np.array(["ham", "spam"])[labels])
+
+
+def training(corpus: Corpus, threads: int) -> list[Side]:
+    texts, labels = corpus.texts, corpus.labels
+    sides = [
+        Side(f"candide, {threads} threads", lambda: multinomial(threads).fit(texts, labels)),
+        Side(f"candide, {threads} threads, Arrow", lambda: multinomial(threads).fit(corpus.arrow, labels)),
+        Side("candide, 1 thread", lambda: multinomial(1).fit(texts, labels)),
+        Side(f"candide, auto, {threads} threads", lambda: TextNB(n_threads=threads).fit(texts, labels), 3),
+        Side("CountVectorizer + MultinomialNB", lambda: counted().fit(texts, labels), 3),
+        Side("HashingVectorizer + MultinomialNB", lambda: hashed().fit(texts, labels), 3),
+        Side("polars, extract_all and group_by", lambda: by_polars(corpus), 3),
+    ]
+    if find_spec("fasttext"):
+        sides.append(
+            Side("fastText, 25 rounds", lambda: FastText(epoch=25, lr=0.5, wordNgrams=2).fit(texts, labels), 1)
+        )
+    return sides
+
+
+def predicting(corpus: Corpus, threads: int) -> list[Side]:
+    texts = corpus.texts
+    model, one = (multinomial(n).fit(texts, corpus.labels) for n in (threads, 1))
+    auto = TextNB(n_threads=threads).fit(texts[:20_000], corpus.labels[:20_000])
+    pipelines = [make().fit(texts[:20_000], corpus.labels[:20_000]) for make in (counted, hashed)]
+    return [
+        Side(f"candide, {threads} threads", lambda: model.predict_proba(texts)),
+        Side(f"candide, {threads} threads, Arrow", lambda: model.predict_proba(corpus.arrow)),
+        Side("candide, 1 thread", lambda: one.predict_proba(texts)),
+        Side(f"candide, auto, {threads} threads", lambda: auto.predict_proba(texts), 3),
+        Side("CountVectorizer + MultinomialNB", lambda: pipelines[0].predict_proba(texts), 3),
+        Side("HashingVectorizer + MultinomialNB", lambda: pipelines[1].predict_proba(texts), 3),
+    ]
+
+
+def multinomial(threads: int) -> TextNB:
+    return TextNB("multinomial", evaluate=False, n_threads=threads)
+
+
+def counted() -> Any:
+    return make_pipeline(CountVectorizer(), MultinomialNB())
+
+
+def hashed() -> Any:
+    return make_pipeline(HashingVectorizer(alternate_sign=False, norm=None), MultinomialNB())
+
+
+def by_polars(corpus: Corpus) -> Any:
+    frame = pl.DataFrame({"text": corpus.arrow, "label": corpus.labels})
+    tokens = frame.select("label", pl.col("text").str.to_lowercase().str.extract_all(r"\b\w\w+\b").alias("token"))
+    return tokens.explode("token").group_by("token", "label").len()
+
+
+def seconds(sides: list[Side], rounds: int) -> dict[str, float]:
+    """The median of each, the sides in turn."""
+    taken: dict[str, list[float]] = {side.label: [] for side in sides}
+    for i in range(rounds):
+        for side in sides:
+            if i < side.most_rounds:
+                begin = time.perf_counter()
+                side.run()
+                taken[side.label].append(time.perf_counter() - begin)
+    return {label: float(np.median(times)) for label, times in taken.items()}
+
+
+def table(title: str, taken: dict[str, float], megabytes: float) -> list[str]:
+    ours = next(iter(taken.values()))
+    lines = ["", f"## {title}", "", "| | s | MB/s | times candide's |", "|---|---|---|---|"]
+    lines += [f"| {name} | {s:.2f} | {megabytes / s:.0f} | {s / ours:.1f} |" for name, s in taken.items()]
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").replace("``", ""))
+    parser.add_argument("--megabytes", type=float, default=45.0, help="of text (45)")
+    parser.add_argument("--rounds", type=int, default=7, help="of which the median is shown (7)")
+    parser.add_argument("--threads", type=int, default=2, help="of candide (2)")
+    parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name}")
+    arguments = parser.parse_args()
+    corpus = made_corpus(arguments.megabytes)
+    lines = [
+        "# Texts: speed",
+        "",
+        f"{date.today()}, candide {candide.__version__}, scikit-learn {version('scikit-learn')}, polars "
+        f"{pl.__version__}, Python {platform.python_version()}. {corpus.megabytes:.0f} MB in {len(corpus.texts):,} "
+        "texts, two classes; medians. Made by `python -m benchmarks.text --save`.",
+    ]
+    for title, sides in (("Training", training), ("Predicting", predicting)):
+        lines += table(title, seconds(sides(corpus, arguments.threads), arguments.rounds), corpus.megabytes)
+    print("\n".join(lines))
+    if arguments.save:
+        RESULTS.write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()

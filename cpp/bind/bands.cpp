@@ -1,0 +1,99 @@
+#include "../core/bands.hpp"
+
+#include "arrays.hpp"
+#include "shapes.hpp"
+
+namespace candide {
+namespace {
+
+template <class Array>
+std::size_t length_of(const Array& array, const char* name) {
+    require(array.ndim() == 1, std::string(name) + " must be one-dimensional");
+    return array.shape(0);
+}
+
+BandTable band_table(const Positions& place, const Longs& by_token, const Positions& held_by, const Doubles& level,
+                     const Doubles& logs, const Doubles& log_size, const Output& scores, std::size_t n_rows) {
+    const std::size_t n_tokens = length_of(level, "level"), n_entries = length_of(held_by, "held_by");
+    const auto [n_kinds, n_classes] = shape_of(log_size, "log_size");
+    require(n_kinds == 1 || n_kinds == 2, "log_size must be of one kind or of two");
+    length_of(place, "place");
+    check_length(by_token, n_tokens + 1, "by_token");
+    check_shape(logs, {n_entries, n_kinds}, "logs");
+    require(scores.ndim() == 3 && scores.shape(1) == n_rows && scores.shape(2) == n_classes,
+            "scores must have " + std::to_string(n_rows) + " rows and " + std::to_string(n_classes) + " classes");
+    require(scores.shape(0) > 0 && scores.shape(0) % n_kinds == 0, "scores must have views of every kind");
+    return {n_classes,    scores.shape(0) / n_kinds, n_kinds,        n_tokens,    n_entries,
+            place.data(), by_token.data(),           held_by.data(), level.data(), logs.data(),
+            log_size.data()};
+}
+
+BandSums band_sums(const BandTable& table, const Doubles& count, const Doubles& token_weight,
+                   const Doubles& evidence, const Doubles& size, const Doubles& log_knots, double alpha) {
+    check_length(count, table.n_entries, "count");
+    check_length(token_weight, table.n_tokens, "token_weight");
+    check_length(evidence, table.n_tokens, "evidence");
+    check_length(size, table.n_classes, "size");
+    check_length(log_knots, table.n_bands, "log_knots");
+    return {count.data(), token_weight.data(), evidence.data(), size.data(), log_knots.data(), alpha};
+}
+
+}  // namespace
+
+void bind_bands(nb::module_& module) {
+    module.def(
+        "band_scores",
+        [](nb::object indptr, nb::object indices, nb::object values, Positions place, Longs by_token, Positions held_by, Doubles level,
+           Doubles logs, Doubles log_size, int n_threads, Output scores) {
+            with_rows(indptr, indices, values, place.size(), [&](const auto& rows) {
+                const BandTable table =
+                    band_table(place, by_token, held_by, level, logs, log_size, scores, rows.n_rows);
+                unlocked([&] { band_scores(rows, table, n_threads, scores.data()); });
+            });
+        },
+        nb::arg("indptr"), nb::arg("indices"), nb::arg("values"), exact("place"), exact("by_token"), exact("held_by"), exact("level"),
+        exact("logs"), exact("log_size"), nb::arg("n_threads"), exact("scores"));
+
+    module.def(
+        "band_left_out",
+        [](nb::object indptr, nb::object indices, nb::object values, Positions classes, MaybeDoubles weight,
+           Positions place, Longs by_token, Positions held_by, Doubles level, Doubles logs, Doubles log_size,
+           Doubles count, Doubles token_weight, Doubles evidence, Doubles size, Doubles log_knots, double alpha,
+           int n_threads, Output scores) {
+            with_rows(indptr, indices, values, place.size(), [&](const auto& rows) {
+                const BandTable table =
+                    band_table(place, by_token, held_by, level, logs, log_size, scores, rows.n_rows);
+                const BandSums sums =
+                    band_sums(table, count, token_weight, evidence, size, log_knots, alpha);
+                const auto members = members_of(rows, classes, weight, table.n_classes);
+                unlocked([&] { band_left_out(members, table, sums, n_threads, scores.data()); });
+            });
+        },
+        nb::arg("indptr"), nb::arg("indices"), nb::arg("values"), exact("classes"), exact("weight").none(),
+        exact("place"), exact("by_token"), exact("held_by"), exact("level"), exact("logs"),
+        exact("log_size"), exact("count"), exact("token_weight"), exact("evidence"), exact("size"), exact("log_knots"),
+        nb::arg("alpha"), nb::arg("n_threads"), exact("scores"));
+
+    module.def(
+        "band_fold_scores",
+        [](nb::object indptr, nb::object indices, nb::object values, Positions classes, MaybeDoubles weight,
+           Positions folds, Positions place, Longs by_token, Positions held_by, Doubles level, Doubles logs,
+           Doubles log_size, Doubles count, Doubles token_weight, Doubles evidence, Doubles size, Doubles log_knots,
+           double alpha, int n_threads, Output scores) {
+            with_rows(indptr, indices, values, place.size(), [&](const auto& rows) {
+                const BandTable table =
+                    band_table(place, by_token, held_by, level, logs, log_size, scores, rows.n_rows);
+                const BandSums sums = band_sums(table, count, token_weight, evidence, size, log_knots, alpha);
+                const auto members = members_of(rows, classes, weight, table.n_classes);
+                check_length(folds, rows.n_rows, "folds");
+                require(all_below(folds.data(), rows.n_rows, rows.n_rows), "folds must lie in 0 ... n_rows - 1");
+                unlocked([&] { band_fold_scores(members, folds.data(), table, sums, n_threads, scores.data()); });
+            });
+        },
+        nb::arg("indptr"), nb::arg("indices"), nb::arg("values"), exact("classes"), exact("weight").none(),
+        exact("folds"), exact("place"), exact("by_token"), exact("held_by"), exact("level"), exact("logs"),
+        exact("log_size"), exact("count"), exact("token_weight"), exact("evidence"), exact("size"), exact("log_knots"),
+        nb::arg("alpha"), nb::arg("n_threads"), exact("scores"));
+}
+
+}  // namespace candide

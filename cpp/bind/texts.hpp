@@ -1,0 +1,16 @@
+// Texts as Python holds them, for as long as they are needed.
+#pragma once
+
+#include "../core/texts.hpp"
+#include "arrays.hpp"
+
+namespace candide {
+
+struct HeldTexts {
+    std::vector<Text> rows;
+    nb::object owner;
+
+    Texts view() const { return rows; }
+};
+
+}  // namespace candide

@@ -1,0 +1,156 @@
+#include <nanobind/stl/vector.h>
+
+#include "../core/token_rows.hpp"
+#include "../core/token_scores.hpp"
+#include "../core/token_tally.hpp"
+#include "shapes.hpp"
+#include "texts.hpp"
+
+namespace candide {
+namespace {
+
+Recipe recipe_of(int analyzer, std::size_t low, std::size_t high, bool lowercase, int accents, bool fold_numbers,
+                 std::size_t min_length, bool marks, bool ends, const SharedVocabulary* stop_words) {
+    require(analyzer >= 0 && analyzer <= 4 && accents >= 0 && accents <= 2, "no such analyzer or treatment of accents");
+    require(1 <= low && low <= high, "low must be 1 or more, and high at least as much");
+    const Normal normal{lowercase, static_cast<Accents>(accents), fold_numbers};
+    const WordRule words{min_length, marks, stop_words ? std::make_shared<Vocabulary>(stop_words->copy()) : nullptr};
+    return {static_cast<Analyzer>(analyzer), low, high, normal, words, ends};
+}
+
+Coding coding_of(nb::handle source) {
+    if (nb::isinstance<SharedVocabulary>(source)) return {nb::cast<SharedVocabulary>(source), 0};
+    const auto bits = nb::cast<unsigned>(source);
+    require(bits >= 1 && bits <= 30, "bits must lie in 1 ... 30");
+    return {std::nullopt, bits};
+}
+
+Looks looks_of(const std::vector<Recipe>& recipes, const nb::list& codings) {
+    require(recipes.size() == codings.size(), "there must be a coding for each recipe");
+    Looks looks;
+    for (std::size_t k = 0; k < recipes.size(); ++k) looks.push_back({recipes[k], coding_of(codings[k])});
+    return looks;
+}
+
+nb::object vocabulary_of(const Coding& coding) {
+    return coding.vocabulary ? nb::cast(*coding.vocabulary) : nb::none();
+}
+
+nb::tuple as_tuple(TokenRows&& rows) {
+    return nb::make_tuple(vocabulary_of(rows.coding), to_array(std::move(rows.indptr)), to_array(std::move(rows.codes)),
+                          to_array(std::move(rows.counts)), to_array(std::move(rows.unknown)));
+}
+
+nb::tuple as_tuple(TokenTally&& tally) {
+    ClassSums& sums = tally.sums;
+    return nb::make_tuple(vocabulary_of(tally.coding), to_array(std::move(sums.indptr)),
+                          to_array(std::move(sums.codes)), to_array(std::move(sums.occurrences)),
+                          to_array(std::move(sums.texts)));
+}
+
+template <class Result>
+nb::list as_list(std::vector<Result>&& results) {
+    nb::list out;
+    for (Result& result : results) out.append(as_tuple(std::move(result)));
+    return out;
+}
+
+TokenTable table_from(nb::handle source, std::size_t n_codes) {
+    if (source.is_none()) return {};
+    const auto array = array_of<nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>>(source);
+    const auto type = type_of(array_of<AnyArray>(source));
+    require(type == Type::f64 || type == Type::f32, "a table must hold floating-point numbers");
+    const Shape shape = shape_of(array, "table");
+    require(shape.n_rows >= n_codes, "a table must have a row for each token");
+    return {array.data(), shape.n_columns, type == Type::f64};
+}
+
+// The arrays of one recipe's answer, and where the core writes them.
+struct Answer {
+    nb::object scores = nb::none(), once = nb::none(), known, unknown, distinct = nb::none();
+    TokenScores out;
+
+    Answer(nb::handle each_table, nb::handle once_table, bool count_distinct, std::size_t n_texts,
+           std::size_t n_codes) {
+        out.each = table_from(each_table, n_codes);
+        out.once = table_from(once_table, n_codes);
+        if (out.each.cells) std::tie(scores, out.scores) = made_scores(n_texts, out.each.width);
+        if (out.once.cells) std::tie(once, out.once_scores) = made_scores(n_texts, out.once.width);
+        std::tie(known, out.known) = made<std::int64_t>(n_texts);
+        std::tie(unknown, out.unknown) = made<std::int64_t>(n_texts);
+        if (count_distinct) std::tie(distinct, out.distinct) = made<std::int64_t>(n_texts);
+    }
+
+    nb::tuple as_tuple() const { return nb::make_tuple(scores, once, known, unknown, distinct); }
+
+  private:
+    static std::pair<nb::object, double*> made_scores(std::size_t n_texts, std::size_t width) {
+        auto [flat, data] = made<double>(n_texts * width);
+        return {flat.attr("reshape")(n_texts, width), data};
+    }
+
+    template <class T>
+    static std::pair<nb::object, T*> made(std::size_t n) {
+        auto array = to_array(std::vector<T>(n));
+        return {array.cast(), array.data()};
+    }
+};
+
+nb::list scores(const HeldTexts& texts, const std::vector<Recipe>& recipes, const nb::list& codings,
+                const nb::list& tables, const nb::list& once_tables, bool distinct, int n_threads) {
+    const Looks looks = looks_of(recipes, codings);
+    require(tables.size() == looks.size() && once_tables.size() == looks.size(),
+            "there must be tables for each recipe");
+    std::vector<Answer> answers;
+    std::vector<TokenScores> out;
+    for (std::size_t k = 0; k < looks.size(); ++k) {
+        answers.emplace_back(tables[k], once_tables[k], distinct, texts.rows.size(), looks[k].coding.size());
+        out.push_back(answers.back().out);
+    }
+    unlocked([&] { score_tokens(texts.view(), looks, out, n_threads); });
+    nb::list done;
+    for (const Answer& answer : answers) done.append(answer.as_tuple());
+    return done;
+}
+
+}  // namespace
+
+void bind_tokens(nb::module_& module) {
+    module.attr("unicode_version") = kUnicodeVersion;
+    nb::class_<Recipe>(module, "Recipe")
+        .def("__init__",
+             [](Recipe* self, int analyzer, std::size_t low, std::size_t high, bool lowercase, int accents,
+                bool fold_numbers, std::size_t min_length, bool marks, bool ends, const SharedVocabulary* stop_words) {
+                 new (self) Recipe(recipe_of(analyzer, low, high, lowercase, accents, fold_numbers, min_length, marks,
+                                             ends, stop_words));
+             },
+             nb::arg("analyzer"), nb::arg("low"), nb::arg("high"), nb::arg("lowercase"), nb::arg("accents"),
+             nb::arg("fold_numbers"), nb::arg("min_length"), nb::arg("marks"), nb::arg("ends"),
+             nb::arg("stop_words").none());
+    module.def(
+        "count_tokens",
+        [](const HeldTexts& texts, const std::vector<Recipe>& recipes, const nb::list& codings, bool grow,
+           int n_threads) {
+            const Looks looks = looks_of(recipes, codings);
+            return as_list(unlocked([&] { return count_tokens(texts.view(), looks, grow, n_threads); }));
+        },
+        nb::arg("texts"), nb::arg("recipes"), nb::arg("codings"), nb::arg("grow"), nb::arg("n_threads"));
+    module.def(
+        "tally_tokens",
+        [](const HeldTexts& texts, const Positions& classes, const MaybeDoubles& weight, std::size_t n_classes,
+           const std::vector<Recipe>& recipes, const nb::list& codings, bool grow, int n_threads) {
+            require(n_classes >= 1, "there must be a class");
+            check_groups(texts.rows.size(), classes, weight, n_classes);
+            const Looks looks = looks_of(recipes, codings);
+            return as_list(unlocked([&] {
+                return tally_tokens(texts.view(), classes.data(), data_or_null(weight), n_classes, looks, grow,
+                                    n_threads);
+            }));
+        },
+        nb::arg("texts"), exact("classes"), nb::arg("weight").noconvert().none(), nb::arg("n_classes"),
+        nb::arg("recipes"), nb::arg("codings"), nb::arg("grow"), nb::arg("n_threads"));
+    module.def("score_tokens", &scores, nb::arg("texts"), nb::arg("recipes"), nb::arg("codings"), nb::arg("tables"),
+               nb::arg("once_tables"), nb::arg("distinct"), nb::arg("n_threads"));
+}
+
+}  // namespace candide

@@ -1,0 +1,64 @@
+#include <nanobind/stl/pair.h>
+
+#include "../core/shared_vocabulary.hpp"
+#include "../core/token_list.hpp"
+#include "shapes.hpp"
+#include "texts.hpp"
+
+namespace candide {
+namespace {
+
+// For each text the code of the token that it is.
+std::vector<Code> spread(const std::vector<Code>& which, const std::vector<Code>& codes) {
+    std::vector<Code> out;
+    out.reserve(which.size());
+    for (const Code i : which) out.push_back(codes[static_cast<std::size_t>(i)]);
+    return out;
+}
+
+auto codes_of(const SharedVocabulary& vocabulary, const HeldTexts& texts) {
+    return to_array(unlocked([&] {
+        const auto [tokens, which] = distinct_tokens(texts.view());
+        return spread(which, vocabulary.find_all(tokens));
+    }));
+}
+
+nb::tuple with_texts(const SharedVocabulary& vocabulary, const HeldTexts& texts) {
+    auto [grown, codes] = unlocked([&] {
+        const auto [tokens, which] = distinct_tokens(texts.view());
+        auto [all, places] = vocabulary.with(tokens);
+        return std::pair{std::move(all), spread(which, places)};
+    });
+    return nb::make_tuple(std::move(grown), to_array(std::move(codes)));
+}
+
+nb::tuple with_vocabulary(const SharedVocabulary& vocabulary, const SharedVocabulary& other) {
+    auto [grown, codes] = unlocked([&] { return vocabulary.with(other.copy()); });
+    return nb::make_tuple(std::move(grown), to_array(std::move(codes)));
+}
+
+nb::tuple arrays(const SharedVocabulary& vocabulary) {
+    auto [bytes, offsets] = unlocked([&] { return vocabulary.arrays(); });
+    return nb::make_tuple(to_array(std::move(bytes)), to_array(std::move(offsets)));
+}
+
+}  // namespace
+
+void bind_vocabulary(nb::module_& module) {
+    nb::class_<SharedVocabulary>(module, "Vocabulary")
+        .def(nb::init<>())
+        .def("__len__", &SharedVocabulary::size)
+        .def("arrays", &arrays)
+        .def("codes", &codes_of, nb::arg("tokens"))
+        .def("with_tokens", &with_texts, nb::arg("tokens"))
+        .def("merged", &with_vocabulary, nb::arg("other"));
+    module.def(
+        "token_buckets",
+        [](const HeldTexts& tokens, unsigned bits) {
+            require(bits >= 1 && bits <= 30, "bits must lie in 1 ... 30");
+            return to_array(unlocked([&] { return token_buckets(tokens.view(), bits); }));
+        },
+        nb::arg("tokens"), nb::arg("bits"));
+}
+
+}  // namespace candide

@@ -1,0 +1,142 @@
+// One pass over texts for several recipes.
+//
+// Every thread numbers tokens in its own way. When a shard is read, its new tokens are joined to those of all shards,
+// in the order of the shards: so codes follow the first appearance in the texts, whoever read them. That works since a
+// thread reads its shards in rising order, and whoever reads a token's first appearance has not seen it before.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "parallel.hpp"
+#include "reader.hpp"
+#include "token_stream.hpp"
+#include "turns.hpp"
+
+namespace candide {
+
+AnyTokenStream stream_for(const Coding& coding);
+
+// One thread's tokens by one recipe, and what it keeps of them.
+template <class Keeper>
+struct Worker {
+    AnyTokenStream stream;
+    WordMemo memo;
+    Keeper keeper;
+    std::vector<Code> codes;   // what the thread's codes become; kUnknown where there is none
+    std::size_t n_joined = 0;  // tokens that were handed over
+
+    Worker(const Coding& coding, Keeper made) : stream(stream_for(coding)), keeper(std::move(made)) {}
+};
+
+// What the pass leaves of one recipe.
+template <class Keeper>
+struct Pass {
+    std::vector<std::unique_ptr<Worker<Keeper>>> workers;
+    Coding coding;  // with the new tokens, if it may grow
+};
+
+// Larger shards hand over fewer tokens twice, smaller ones are shared out more evenly.
+inline std::vector<std::size_t> pass_bounds(Texts texts) { return shard_bounds(texts, std::size_t{1} << 20, 64); }
+
+// New tokens of a thread, and where what they become is to be appended.
+struct HandedOver {
+    TokenList tokens;
+    std::vector<Code>* codes;
+};
+
+// Those that are new since some were handed over; none of buckets, which are codes already.
+TokenList new_tokens(const AnyTokenStream& stream, std::size_t& n_joined);
+
+// The tokens of all shards, in the order of the shards.
+class Joined {
+  public:
+    Joined(std::size_t n_looks, std::size_t n_shards) : all_(n_looks), waiting_(n_shards), turns_(n_shards) {}
+
+    // What each recipe found in a shard; it is joined in its turn.
+    void hand_over(std::size_t shard, std::vector<HandedOver> found);
+
+    Vocabulary& tokens(std::size_t look) { return all_[look]; }
+
+  private:
+    std::vector<Vocabulary> all_;
+    std::vector<std::vector<HandedOver>> waiting_;
+    Turns turns_;
+};
+
+// For each token of the pass its code in the end; the vocabulary grows, if it may.
+std::vector<Code> settle(Coding& coding, Vocabulary&& all, bool grow);
+
+// From codes among the tokens of the pass to those in the end; or from a thread's numbers to buckets.
+void translate(const AnyTokenStream& stream, const std::vector<Code>& settled, std::vector<Code>& codes);
+
+template <class Keeper>
+void read_text(Reader& reader, std::size_t look, std::size_t row, Worker<Keeper>& worker) {
+    Keeper& keeper = worker.keeper;
+    keeper.begin_text(row);
+    std::visit(
+        [&](auto& stream) {
+            if (reader.is_within_words(look)) {
+                const auto code_of = [&](const Token& token) { return stream.code_of(token); };
+                const auto expect = [&](std::span<const Code> codes) {
+                    for (const Code code : codes) keeper.expect(code);
+                };
+                reader.each_word(look, worker.memo, code_of, expect, [&](std::span<const Code> codes) {
+                    for (const Code code : codes) keeper.add(code);
+                });
+            } else {
+                reader.each_token(look, [&](const Byte* at, std::size_t n) { stream.add(at, n, keeper); });
+                stream.flush(keeper);
+            }
+        },
+        worker.stream);
+}
+
+// Reads the shards that fall to one thread.
+template <class Keeper, class Next>
+void read_shards(Texts texts, const std::vector<std::size_t>& bounds, const Looks& looks,
+                 const std::vector<Worker<Keeper>*>& workers, Joined& joined, Next&& next) {
+    Reader reader(looks);
+    for (std::size_t shard; next(shard);) {
+        for (std::size_t row = bounds[shard]; row < bounds[shard + 1]; ++row) {
+            reader.open(texts[row]);
+            for (std::size_t k = 0; k < looks.size(); ++k) read_text(reader, k, row, *workers[k]);
+        }
+        std::vector<HandedOver> found;
+        for (Worker<Keeper>* worker : workers) {
+            worker->keeper.end_shard(shard, worker->codes);
+            found.push_back({new_tokens(worker->stream, worker->n_joined), &worker->codes});
+        }
+        joined.hand_over(shard, std::move(found));
+    }
+}
+
+// `make_keeper(look)` makes what keeps a thread's codes: it has begin_text(row), expect(code), which comes
+// some time before add(code), and end_shard(shard, codes), where `codes` will hold what they mean.
+template <class Keeper, class Make>
+std::vector<Pass<Keeper>> pass_over(Texts texts, const std::vector<std::size_t>& bounds, const Looks& looks, bool grow,
+                                    int n_threads, Make&& make_keeper) {
+    const std::size_t n_shards = bounds.size() - 1;
+    std::vector<Pass<Keeper>> passes(looks.size());
+    Joined joined(looks.size(), n_shards);
+    std::mutex lock;
+    parallel_loops(n_shards, total_units(texts) * looks.size(), n_threads, [&](auto&& next) {
+        std::vector<Worker<Keeper>*> mine;
+        for (std::size_t k = 0; k < looks.size(); ++k) {
+            const std::lock_guard<std::mutex> guard(lock);
+            passes[k].workers.push_back(std::make_unique<Worker<Keeper>>(looks[k].coding, make_keeper(k)));
+            mine.push_back(passes[k].workers.back().get());
+        }
+        read_shards(texts, bounds, looks, mine, joined, next);
+    });
+    for (std::size_t k = 0; k < looks.size(); ++k) {
+        passes[k].coding = looks[k].coding;
+        const auto settled = settle(passes[k].coding, std::move(joined.tokens(k)), grow);
+        for (auto& worker : passes[k].workers) translate(worker->stream, settled, worker->codes);
+    }
+    return passes;
+}
+
+}  // namespace candide

@@ -1,0 +1,21 @@
+// Texts as compressed rows of token counts.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "reader.hpp"
+
+namespace candide {
+
+struct TokenRows {
+    std::vector<std::int64_t> indptr;
+    std::vector<Code> codes;  // of each row in the order in which its tokens first appear
+    std::vector<std::int32_t> counts;
+    std::vector<std::int64_t> unknown;  // of each row, tokens that have no code
+    Coding coding;
+};
+
+std::vector<TokenRows> count_tokens(Texts texts, const Looks& looks, bool grow, int n_threads);
+
+}  // namespace candide

@@ -1,0 +1,198 @@
+#include "token_scores.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <shared_mutex>
+
+#include "buckets.hpp"
+#include "parallel.hpp"
+
+namespace candide {
+namespace {
+
+// The codes of one text, each once. A new text begins by counting on, not by clearing.
+class Seen {
+  public:
+    void begin_text() {
+        ++text_;
+        size_ = 0;
+    }
+
+    bool add(Code code) {
+        if (2 * size_ >= slots_.size()) grow();
+        Slot& slot = slots_[place_of(code)];
+        if (slot.text == text_) return false;
+        slot = {text_, code};
+        ++size_;
+        return true;
+    }
+
+    std::size_t size() const { return size_; }
+
+  private:
+    struct Slot {
+        std::uint64_t text = 0;
+        Code code = 0;
+    };
+
+    std::vector<Slot> slots_ = std::vector<Slot>(256);
+    std::uint64_t text_ = 1;
+    std::size_t size_ = 0;
+
+    std::size_t place_of(Code code) const {
+        const std::size_t mask = slots_.size() - 1;
+        std::size_t at = static_cast<std::uint64_t>(code) * kHash0 >> 32 & mask;
+        while (slots_[at].text == text_ && slots_[at].code != code) at = (at + 1) & mask;
+        return at;
+    }
+
+    void grow() {
+        std::vector<Slot> old(2 * slots_.size());
+        old.swap(slots_);
+        for (const Slot& slot : old)
+            if (slot.text == text_) slots_[place_of(slot.code)] = slot;
+    }
+};
+
+// The sums of one text by one table.
+class Sums {
+  public:
+    explicit Sums(const TokenTable& table) : table_(table), sums_(table.width) {}
+
+    void ask_for(Code code) const {
+        if (table_.cells) prefetch(static_cast<const char*>(table_.cells) + offset(code) * (table_.wide ? 8 : 4));
+    }
+    void add(Code code) {
+        if (!table_.cells) return;
+        if (table_.wide)
+            add_row(static_cast<const double*>(table_.cells) + offset(code));
+        else
+            add_row(static_cast<const float*>(table_.cells) + offset(code));
+    }
+    void move_to(double* out) {
+        std::copy(sums_.begin(), sums_.end(), out);
+        std::fill(sums_.begin(), sums_.end(), 0.0);
+    }
+
+  private:
+    TokenTable table_;
+    std::vector<double> sums_;
+
+    std::size_t offset(Code code) const { return static_cast<std::size_t>(code) * table_.width; }
+
+    template <class Cell>
+    void add_row(const Cell* row) {
+        double* sums = sums_.data();
+        for (std::size_t i = 0; i < table_.width; ++i) sums[i] += static_cast<double>(row[i]);
+    }
+};
+
+// One recipe's view of the texts that one thread reads. Tokens wait until what they ask for has arrived.
+class Scorer {
+  public:
+    Scorer(const Coding& coding, const TokenScores& scores)
+        : coding_(coding), scores_(scores), each_(scores.each), once_(scores.once),
+          distinguish_(scores.once.cells || scores.distinct) {}
+
+    void read(Reader& reader, std::size_t look) {
+        if (reader.is_within_words(look)) {
+            const auto code = [&](const Token& token) { return code_of(token); };
+            const auto expect = [&](std::span<const Code> codes) { ask_for(codes); };
+            reader.each_word(look, memo_, code, expect, [&](std::span<const Code> codes) {
+                for (const Code one : codes) score(one);
+            });
+        } else {
+            reader.each_token(look, [&](const Byte* at, std::size_t n) { add(at, n); });
+            score_waiting();
+        }
+    }
+
+    void end_text(std::size_t row) {
+        if (scores_.scores) each_.move_to(scores_.scores + row * scores_.each.width);
+        if (scores_.once_scores) once_.move_to(scores_.once_scores + row * scores_.once.width);
+        scores_.known[row] = known_;
+        scores_.unknown[row] = unknown_;
+        if (scores_.distinct) scores_.distinct[row] = static_cast<std::int64_t>(seen_.size());
+        known_ = unknown_ = 0;
+        seen_.begin_text();
+    }
+
+  private:
+    static constexpr std::size_t kWaiting = 16;
+
+    const Coding& coding_;
+    TokenScores scores_;
+    Sums each_, once_;
+    bool distinguish_;
+    Seen seen_;
+    WordMemo memo_;
+    std::int64_t known_ = 0, unknown_ = 0;
+    Token waiting_[kWaiting];
+    Code codes_[kWaiting];
+    std::size_t n_waiting_ = 0;
+
+    void add(const Byte* at, std::size_t n) {
+        waiting_[n_waiting_] = Token(at, n);
+        if (coding_.vocabulary) coding_.vocabulary->tokens().prefetch(waiting_[n_waiting_]);
+        if (++n_waiting_ == kWaiting) score_waiting();
+    }
+
+    void score_waiting() {
+        for (std::size_t i = 0; i < n_waiting_; ++i) codes_[i] = code_of(waiting_[i]);
+        ask_for({codes_, n_waiting_});
+        for (std::size_t i = 0; i < n_waiting_; ++i) score(codes_[i]);
+        n_waiting_ = 0;
+    }
+
+    Code code_of(const Token& token) const {
+        return coding_.vocabulary ? coding_.vocabulary->find(token) : bucket_of(token, coding_.bits);
+    }
+
+    void ask_for(std::span<const Code> codes) const {
+        for (const Code code : codes)
+            if (code != kUnknown) each_.ask_for(code);
+    }
+
+    void score(Code code) {
+        if (code == kUnknown) {
+            ++unknown_;
+            return;
+        }
+        ++known_;
+        each_.add(code);
+        if (distinguish_ && seen_.add(code)) once_.add(code);
+    }
+};
+
+// Holds every store of the looks, once each.
+std::vector<std::shared_lock<std::shared_mutex>> read_locks(const Looks& looks) {
+    std::vector<std::shared_mutex*> stores;
+    for (const Look& look : looks)
+        if (look.coding.vocabulary) stores.push_back(&look.coding.vocabulary->lock());
+    std::sort(stores.begin(), stores.end());
+    stores.erase(std::unique(stores.begin(), stores.end()), stores.end());
+    std::vector<std::shared_lock<std::shared_mutex>> locks;
+    for (std::shared_mutex* store : stores) locks.emplace_back(*store);
+    return locks;
+}
+
+}  // namespace
+
+void score_tokens(Texts texts, const Looks& looks, const std::vector<TokenScores>& scores, int n_threads) {
+    const auto locks = read_locks(looks);
+    const auto bounds = shard_bounds(texts, std::size_t{1} << 17, 1024);
+    parallel_for(bounds.size() - 1, total_units(texts) * looks.size(), n_threads, [&](std::size_t s) {
+        Reader reader(looks);
+        std::vector<Scorer> scorers;
+        for (std::size_t k = 0; k < looks.size(); ++k) scorers.emplace_back(looks[k].coding, scores[k]);
+        for (std::size_t row = bounds[s]; row < bounds[s + 1]; ++row) {
+            reader.open(texts[row]);
+            for (std::size_t k = 0; k < looks.size(); ++k) {
+                scorers[k].read(reader, k);
+                scorers[k].end_text(row);
+            }
+        }
+    });
+}
+
+}  // namespace candide

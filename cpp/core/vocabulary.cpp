@@ -1,0 +1,47 @@
+#include "vocabulary.hpp"
+
+#include <limits>
+#include <stdexcept>
+
+namespace candide {
+
+Code Vocabulary::add(const Token& token, std::size_t place) {
+    if (size() == static_cast<std::size_t>(std::numeric_limits<Code>::max()))
+        throw std::length_error("more than 2^31 - 1 distinct tokens");
+    if (token.length > std::numeric_limits<std::uint32_t>::max()) throw std::length_error("a token of more than 4 GB");
+    const auto code = static_cast<Code>(size());
+    const std::size_t used = n_bytes();
+    if (used + token.length + Token::kShort > arena_.capacity()) arena_.reserve(2 * (used + token.length) + 4096);
+    arena_.resize(used + token.length + Token::kShort);
+    if (token.length) std::memcpy(arena_.data() + used, token.at, token.length);
+    ends_.push_back(static_cast<std::int64_t>(used + token.length));
+    slots_[place] = {token.key, static_cast<std::uint32_t>(token.length), code};
+    if (8 * size() > 5 * slots_.size()) grow();
+    return code;
+}
+
+void Vocabulary::grow() {
+    std::vector<Slot> old(slots_.size() * 2);
+    old.swap(slots_);
+    --shift_;
+    for (const Slot& slot : old) {
+        if (slot.code == kUnknown) continue;
+        std::size_t at = Token::hash_of(slot.key, slot.length) >> shift_;
+        while (slots_[at].code != kUnknown) at = (at + 1) & (slots_.size() - 1);
+        slots_[at] = slot;
+    }
+}
+
+Vocabulary Vocabulary::first(std::size_t n) const {
+    Vocabulary part;
+    for (std::size_t code = 0; code < n; ++code) part.find_or_add(token(code));
+    return part;
+}
+
+TokenList Vocabulary::since(std::size_t code) const {
+    TokenList list{{arena_.begin() + ends_[code], arena_.end()}, {}};
+    for (std::size_t i = code; i < size(); ++i) list.ends.push_back(end(i) - begin(code));
+    return list;
+}
+
+}  // namespace candide

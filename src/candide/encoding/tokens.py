@@ -1,0 +1,43 @@
+"""Texts to numbers, as settings speak of them: recipes, vocabularies and buckets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..exceptions import ParameterError
+from ..kernels._core import unicode_version
+from ..kernels.tokens import Look, Recipe, TokenRows, TokenScores, TokenTables, TokenTally
+from ..kernels.vocabulary import Buckets, Coding, Vocabulary
+
+__all__ = [
+    "Buckets",
+    "Coding",
+    "Look",
+    "Recipe",
+    "TokenRows",
+    "TokenScores",
+    "TokenTables",
+    "TokenTally",
+    "Vocabulary",
+    "read_vocabulary",
+    "unicode_version",
+]
+
+
+def read_vocabulary(source: Iterable[str] | Path) -> Vocabulary:
+    """A fixed vocabulary from tokens, or from a file with one token on each line.
+
+    >>> read_vocabulary(["spam", "ham"]).tokens()
+    ['spam', 'ham']
+    """
+    if isinstance(source, str):
+        raise ParameterError(
+            f"the vocabulary is one text ({source!r}); pass a list of tokens, or pathlib.Path(…) for a file of them"
+        )
+    tokens = source.read_text("utf-8").splitlines() if isinstance(source, Path) else list(source)
+    vocabulary = Vocabulary.of(tokens)
+    if len(vocabulary) != len(tokens):
+        again = next(token for i, token in enumerate(tokens) if token in tokens[:i])
+        raise ParameterError(f"the vocabulary holds {again!r} twice; tokens are distinct; drop the second")
+    return vocabulary

@@ -1,0 +1,71 @@
+"""Texts as rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ._core import Texts
+from .data import Array
+
+
+@dataclass(frozen=True, slots=True)
+class TextRows:
+    """A text for each row, where it lies in memory, or none; the one column of a table without others."""
+
+    texts: Texts
+    first_row: int = 0  # where a stretch of rows begins in the whole, for messages
+
+    n_columns: ClassVar[int] = 1
+
+    @classmethod
+    def packed(cls, utf8: Array, offsets: Array, missing: Array) -> TextRows:
+        """From Arrow's layout of strings."""
+        return cls(Texts.of_buffers(utf8, offsets, ~missing))
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.texts)
+
+    def rows(self, begin: int, end: int) -> TextRows:
+        """Rows ``begin`` to ``end``, without a copy of their texts."""
+        return TextRows(self.texts.rows(begin, end), self.first_row + begin)
+
+    def take(self, rows: Array) -> TextRows:
+        """Some rows, without a copy of their texts."""
+        return TextRows(self.texts.take(np.ascontiguousarray(rows, dtype=np.int64)))
+
+    def arrays(self) -> dict[str, Array]:
+        """All texts as valid UTF-8, as ``packed`` takes them: a copy."""
+        utf8, offsets = self.texts.packed()
+        return {"utf8": utf8, "offsets": offsets, "missing": self.texts.missing()}
+
+    def followed_by(self, other: TextRows) -> TextRows:
+        """The rows of both, one after the other."""
+        return TextRows(Texts.joined([self.texts, other.texts]))
+
+    def stored(self, rows: Array) -> TextRows:
+        """A copy of some rows, which needs nothing that they were read from."""
+        return TextRows.packed(**self.take(rows).arrays())
+
+    def sizes(self) -> Array:
+        """Bytes of each text."""
+        return self.texts.sizes(_THREADS)
+
+    def hashes(self) -> Array:
+        """A hash of each text, of 63 bits, the same on all machines."""
+        return self.texts.hashes(_THREADS)
+
+    def __getstate__(self) -> Any:
+        return self.arrays(), self.first_row
+
+    def __setstate__(self, state: Any) -> None:
+        arrays, first_row = state
+        object.__setattr__(self, "texts", TextRows.packed(**arrays).texts)
+        object.__setattr__(self, "first_row", first_row)
+
+
+# Hashing costs less than the threads for it on all but the largest texts.
+_THREADS = 2

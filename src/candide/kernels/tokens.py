@@ -1,0 +1,130 @@
+"""What kernels make of texts: how tokens are cut, and what is counted and added up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from ..exceptions import ParameterError
+from .data import Array, Floats, Sparse
+from .vocabulary import Coding
+
+Analyzer = Literal["word", "char", "char_wb", "place"]
+Accents = Literal["unicode", "ascii"] | None
+
+ANALYZERS: tuple[Analyzer, ...] = ("word", "char", "char_wb", "place")
+ACCENTS: tuple[Accents, ...] = (None, "unicode", "ascii")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a text is cut into tokens; the names are those of scikit-learn's ``CountVectorizer``, and so are the tokens.
+
+    Three ways are its own. With ``marks``, every character that is neither part of a word nor white space is a word of
+    its own. With ``ends``, an empty word, which no text holds, stands before the first word and behind the last:
+    ``"hello you"`` has the pairs ``" hello"``, ``"hello you"`` and ``"you "``. The analyzer ``"place"`` tells what a
+    text begins and ends with: the first four words as ``"0:what"`` …, the last three, from the end, as ``"-0:?"`` …,
+    and the first two, three and four joined.
+
+    ``pattern`` (a regular expression) and ``tokenizer`` (a function from a normalised text to tokens) replace the rule
+    for words. They run in Python, some fifty times as slowly, and are not asked about ``min_length``.
+
+    >>> Recipe("char_wb", ngrams=(2, 3)).ngrams
+    (2, 3)
+    """
+
+    analyzer: Analyzer = "word"
+    ngrams: tuple[int, int] = (1, 1)  # fewest and most words or characters in a token
+    lowercase: bool = True
+    strip_accents: Accents = None
+    min_length: int = 2  # characters of a word
+    stop_words: frozenset[str] = frozenset()  # left out before words are joined
+    fold_numbers: bool = False  # every digit reads as 0, so that numbers differ by their length alone
+    pattern: str | None = None
+    tokenizer: Callable[[str], Iterable[str]] | None = None
+    marks: bool = False
+    ends: bool = False
+
+    def __post_init__(self) -> None:
+        _allow("analyzer", self.analyzer, ANALYZERS)
+        _allow("strip_accents", self.strip_accents, ACCENTS)
+        self._check_words()
+        self._check_own_ways()
+
+    def _check_words(self) -> None:
+        low, high = self.ngrams
+        if not 1 <= low <= high:
+            raise ParameterError(f"ngrams is {self.ngrams}; it must be two numbers, 1 <= fewest <= most")
+        if self.min_length < 1:
+            raise ParameterError(f"min_length is {self.min_length}; a word has one character or more; pass 1 or more")
+        if self.pattern is not None and self.tokenizer is not None:
+            raise ParameterError("both pattern and tokenizer are given; they are two ways to cut words; pass one")
+        if self.analyzer != "word" and (self.in_python or self.stop_words):
+            raise ParameterError(
+                f"analyzer is {self.analyzer!r}, and words have settings; stop_words, pattern and tokenizer are for "
+                "analyzer='word'; drop them"
+            )
+
+    def _check_own_ways(self) -> None:
+        if self.marks and (self.in_python or self.analyzer not in ("word", "place")):
+            raise ParameterError(
+                "marks=True is for words by the usual rule; drop it, or pattern, tokenizer and analyzer"
+            )
+        if self.ends and (self.in_python or self.analyzer != "word" or self.ngrams[0] < 2):
+            raise ParameterError(
+                "ends=True is for two or more words by the usual rule; drop it, or pass ngrams=(2, 2) or more"
+            )
+        if self.analyzer == "place" and self.ngrams != (1, 1):
+            raise ParameterError(f"ngrams is {self.ngrams}, and analyzer='place' has tokens of its own; drop ngrams")
+
+    @property
+    def in_python(self) -> bool:
+        """Whether words are cut by something that only Python can run."""
+        return self.pattern is not None or self.tokenizer is not None
+
+
+def _allow(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
+    if value not in allowed:
+        raise ParameterError(f"{name} is {value!r}; it must be one of {', '.join(map(repr, allowed))}")
+
+
+class Look(NamedTuple):
+    """One way to look at texts."""
+
+    recipe: Recipe
+    coding: Coding
+
+
+class TokenRows(NamedTuple):
+    """Texts as rows of counts; within a row tokens stand in the order in which they first appear."""
+
+    coding: Coding  # with the new tokens, if it could grow
+    rows: Sparse
+    unknown: Array  # (rows,) tokens without a code
+
+
+class TokenTally(NamedTuple):
+    """Sums of tokens: ``(classes, codes)``, dense or, where most cells are empty, a scipy ``csr_array``."""
+
+    coding: Coding
+    occurrences: Any
+    texts: Any  # weight of texts that hold the token
+    tokens: Floats  # (classes,) of all occurrences
+
+
+class TokenTables(NamedTuple):
+    """What a token adds to a score, ``(codes, scores)`` of float32 or float64, C-contiguous."""
+
+    each: Array | None = None  # for every occurrence
+    once: Array | None = None  # once for every text that holds it
+
+
+class TokenScores(NamedTuple):
+    """Sums over the tokens of each text, ``(rows, scores)``."""
+
+    each: Floats | None
+    once: Floats | None
+    known: Array  # (rows,) tokens with a code
+    unknown: Array  # (rows,) tokens without
+    distinct: Array | None  # (rows,) different tokens with a code

@@ -1,0 +1,129 @@
+"""How tokens become numbers: by a vocabulary, or by a fixed number of buckets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import ParameterError
+from . import _core
+from .data import Array, Positions
+
+
+class Vocabulary:
+    """Distinct tokens, numbered in the order in which they first appeared.
+
+    It never changes: what makes it grow returns a new one. The two share their memory, so that a stream of small
+    additions costs what is added. Tokens are kept as UTF-8, without a Python object each.
+
+    >>> pets = Vocabulary.of(["cat", "dog", "cat"])
+    >>> pets.codes(["dog", "eel"])
+    array([ 1, -1], dtype=int32)
+    >>> more, codes = pets.merge(Vocabulary.of(["eel", "cat"]))
+    >>> more.tokens(), codes.tolist(), len(pets)
+    (['cat', 'dog', 'eel'], [2, 0], 2)
+    """
+
+    __slots__ = ("native",)
+
+    def __init__(self, native: _core.Vocabulary | None = None) -> None:
+        self.native = _core.Vocabulary() if native is None else native
+
+    @classmethod
+    def of(cls, tokens: Iterable[str]) -> Vocabulary:
+        """From texts that are tokens; repeated ones count once."""
+        return cls(_core.Vocabulary().with_tokens(_as_texts(tokens))[0])
+
+    @classmethod
+    def from_arrays(cls, utf8: Array, offsets: Array) -> Vocabulary:
+        """The inverse of :meth:`arrays`."""
+        texts = _core.Texts.of_buffers(
+            np.ascontiguousarray(utf8, dtype=np.uint8), np.ascontiguousarray(offsets, dtype=np.int64), None
+        )
+        made = cls(_core.Vocabulary().with_tokens(texts)[0])
+        if len(made) != len(texts):
+            raise ParameterError(
+                f"{len(texts)} tokens are only {len(made)} different ones; the tokens of a vocabulary are distinct and "
+                "valid UTF-8; pass the arrays of a vocabulary"
+            )
+        return made
+
+    def arrays(self) -> tuple[Array, Array]:
+        """The bytes of all tokens, and where each begins and ends: Arrow's layout of strings."""
+        return self.native.arrays()
+
+    def tokens(self, codes: Array | None = None) -> list[str]:
+        """All tokens, or those of some codes, as strings."""
+        utf8, offsets = self.arrays()
+        data, every = utf8.tobytes(), range(len(self))
+        return [str(data[offsets[i] : offsets[i + 1]], "utf-8") for i in (every if codes is None else codes)]
+
+    def codes(self, tokens: Iterable[str]) -> Positions:
+        """The code of each token, -1 where there is none."""
+        return self.native.codes(_as_texts(tokens))
+
+    def take(self, codes: Array) -> Vocabulary:
+        """Some tokens, in the order given."""
+        utf8, offsets = self.arrays()
+        sizes = np.diff(offsets)[codes]
+        ends = np.cumsum(sizes)
+        places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(offsets[:-1][codes] - ends + sizes, sizes)
+        return Vocabulary.from_arrays(utf8[places], np.concatenate([[0], ends]).astype(np.int64))
+
+    def merge(self, other: Vocabulary) -> tuple[Vocabulary, Positions]:
+        """Both, this one's tokens first; and the code that each token of the other has there."""
+        merged, codes = self.native.merged(other.native)
+        return Vocabulary(merged), codes
+
+    def __len__(self) -> int:
+        return len(self.native)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Vocabulary):
+            return NotImplemented
+        return all(np.array_equal(mine, theirs) for mine, theirs in zip(self.arrays(), other.arrays(), strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Vocabulary({len(self)} tokens)"
+
+    def __reduce__(self) -> Any:
+        return Vocabulary.from_arrays, self.arrays()
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """Tokens by a hash of their UTF-8 bytes alone: 2^bits codes, the same on every machine.
+
+    >>> Buckets(10).codes(["cat", "dog"])
+    array([621,  90], dtype=int32)
+    """
+
+    bits: int = 22
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.bits <= 30:
+            raise ParameterError(f"bits is {self.bits}; there can be 2^1 to 2^30 buckets; choose bits from 1 to 30")
+
+    def codes(self, tokens: Iterable[str]) -> Positions:
+        """The bucket of each token."""
+        return _core.token_buckets(_as_texts(tokens), self.bits)
+
+    def __len__(self) -> int:
+        return 1 << self.bits
+
+
+Coding = Vocabulary | Buckets
+
+
+def _as_texts(tokens: Iterable[str]) -> _core.Texts:
+    items = list(tokens)
+    texts, odd = _core.Texts.of_list(items)
+    if odd >= 0 or texts.missing().any():
+        at = odd if odd >= 0 else int(np.argmax(texts.missing()))
+        raise ParameterError(f"token {at} is {items[at]!r}; tokens are texts; pass strings")
+    return texts

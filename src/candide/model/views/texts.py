@@ -1,0 +1,94 @@
+"""Texts seen in several ways at once: tokens of several kinds, in bands by how sure it is that they tell something."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...families import Batch
+from ...families.text import BandName, TextLikelihood
+from ...kernels import Kernels
+from ...kernels.data import Array, Floats, chunks
+from ...kernels.serial import serial
+from ...kernels.text_rows import TextRows
+from ..folds import stretches
+from .mixture import Mixture, fit_mixture
+from .rows import few_rows, row_weight
+
+if TYPE_CHECKING:
+    from ..smoothing import Seen
+
+_RIDGE = 0.5
+# Texts scored at once: their scores under all views are kept until they are weighed.
+_CHUNK = 1 << 11
+# Texts that weights are fitted on; fewer of many classes, as each tells something of all of them.
+_MOST_ROWS, _ENOUGH_ROWS, _MOST_CELLS = 8_000, 2_000, 400_000
+_FOLDS = 10
+
+
+@dataclass(frozen=True)
+class TextBlended:
+    """The weights of the bands of every look; the bands themselves follow the sums of tokens as they grow."""
+
+    names: list[BandName]
+    mixture: Mixture
+
+    @property
+    def n_views(self) -> int:
+        return len(self.names)
+
+    def without_idle(self) -> TextBlended:
+        """All bands of a look are made together: none is left out."""
+        return self
+
+    @serial()
+    def scores(self, likelihood: TextLikelihood, data: TextRows, kernels: Kernels) -> Floats:
+        """Of texts under every class, ``(rows, classes)``."""
+        out = np.empty((data.n_rows, len(likelihood.statistics.rows)))
+        for begin, end, part in chunks(data, _CHUNK):
+            out[begin:end] = self.mixture.scores(likelihood.band_scores(part, kernels))
+        return out
+
+    def left_out_views(self, likelihood: TextLikelihood, batch: Batch, share: Floats, kernels: Kernels) -> Floats:
+        """Left-out scores of texts under all views, ``(views, rows, classes)``; a text leaves with its own weight."""
+        return likelihood.band_left_out(batch, kernels)
+
+    def few(self, seen: Seen) -> Array:
+        """The rows that weights are fitted on."""
+        most = min(_MOST_ROWS, max(_ENOUGH_ROWS, _MOST_CELLS // seen.batch.n_classes))
+        return few_rows(len(seen.case_weight), self.n_views * seen.batch.n_classes, most)
+
+    def judged(self, likelihood: TextLikelihood, seen: Seen, kernels: Kernels) -> Floats:
+        """Scores of texts under all views, by sums without their fold.
+
+        With one text alone left out, its own tokens change bands, always against its class, and weights would learn to
+        tell from that what the class is. Copies of a text, which are one row, leave together.
+        """
+        weight = seen.multiplicity * (1.0 if seen.batch.weight is None else seen.batch.weight)
+        folds = stretches(seen.batch.classes, min(_FOLDS, len(weight)))
+        return likelihood.band_fold_scores(seen.batch._replace(weight=weight), folds, kernels)
+
+    def left_out(self, scores: Floats) -> Floats:
+        """Of texts from their left-out scores under all views."""
+        return self.mixture.scores(scores)
+
+    @serial()
+    def weighed(self, scores: Floats, seen: Seen) -> TextBlended:
+        """With weights from left-out scores."""
+        weight, n_views = seen.case_weight / row_weight(seen), len(scores)
+        how = weight, np.full(n_views, _RIDGE), np.zeros(n_views)
+        mixture = fit_mixture(scores, seen.batch.classes, *how, by_class=False, n_parts=1 + self.names[-1].band)
+        return replace(self, mixture=mixture)
+
+
+def fit_text_blended(likelihood: TextLikelihood, seen: Seen, kernels: Kernels) -> tuple[TextBlended, Floats, Array]:
+    """The weights, the left-out scores these were fitted on, and of which of the rows."""
+    n_classes = seen.batch.n_classes
+    unweighted = Mixture(np.zeros(0), np.zeros(0), np.zeros((0, n_classes)), np.zeros(n_classes))
+    blended = TextBlended(likelihood.band_names, unweighted)
+    rows = blended.few(seen)
+    some = seen if len(rows) == len(seen.case_weight) else seen.take(rows, seen.multiplicity[rows])
+    scores = blended.judged(likelihood, some, kernels)
+    return blended.weighed(scores, some), scores, rows

@@ -1,0 +1,72 @@
+"""Case and kinds of characters agree with Python's ``str`` and ``re`` on all of Unicode."""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from candide.encoding.texts import read_texts
+from candide.kernels import _core
+from candide.kernels.analysis import analyse
+from candide.kernels.native import Native
+from candide.kernels.tokens import Look, Recipe
+from candide.kernels.vocabulary import Vocabulary
+
+# Every character alone, between letters, and next to a sigma.
+CONTEXTS = {
+    "lower case": (Recipe(min_length=1), "{0} a{0}b A{0}Σ {0}Σ AΣ{0}B"),
+    "without accents": (Recipe(lowercase=False, strip_accents="unicode", fold_numbers=True), "a{0}b"),
+    "ascii": (Recipe(strip_accents="ascii"), "a{0}b"),
+    "white space": (Recipe("char_wb", ngrams=(4, 4)), "a{0}b"),
+    "white spaces": (Recipe("char", ngrams=(2, 2)), "{0}{0}"),
+}
+
+
+@pytest.mark.parametrize("context", CONTEXTS)
+def test_all_of_unicode(context: str) -> None:
+    """The same tokens, as many times; half surrogate pairs are read as U+FFFD."""
+    recipe, frame = CONTEXTS[context]
+    known = [chr(0xFFFD if 0xD800 <= code < 0xE000 else code) for code in range(sys.maxunicode + 1)]
+    stretches = [" ".join(map(frame.format, known[at : at + 512])) for at in range(0, len(known), 512)]
+    meant = Counter(token for text in stretches for token in analyse(text, recipe))
+    tally = Native(2).tally_tokens(
+        read_texts(stretches),
+        np.zeros(len(stretches), dtype=np.int32),
+        None,
+        1,
+        [Look(recipe, Vocabulary())],
+        grow=True,
+    )[0]
+    assert dict(zip(tally.coding.tokens(), tally.occurrences[0].tolist(), strict=True)) == meant
+
+
+def tokens_of(text: str, recipe: Recipe) -> list[str]:
+    """Distinct tokens in the order of the core."""
+    return Native(1).count_tokens(read_texts([text]), [Look(recipe, Vocabulary())], grow=True)[0].coding.tokens()
+
+
+@given(st.text("ΣΣΣaÅ.'\u0301\u00ad:1 _-İ\u0345", max_size=12))
+def test_sigmas(text: str) -> None:
+    """A capital sigma looks past marks for letters, on both sides."""
+    recipe = Recipe("char", ngrams=(1, 12))
+    assert tokens_of(text, recipe) == list(dict.fromkeys(analyse(text, recipe)))
+
+
+@given(st.binary(max_size=24))
+def test_bytes_that_are_no_text(data: bytes) -> None:
+    """Each is replaced where Python replaces it."""
+    utf8, offsets = np.frombuffer(data, dtype=np.uint8), np.array([0, len(data)])
+    texts, recipe = _core.Texts.of_buffers(utf8, offsets, None), Recipe("char", ngrams=(1, 3))
+    got = Native(1).count_tokens(texts, [Look(recipe, Vocabulary())], grow=True)[0].coding
+    assert got == Vocabulary.of(analyse(data.decode("utf-8", "replace"), recipe))
+
+
+def test_version() -> None:
+    """The tables are those of the interpreter that the core was built for."""
+    assert _core.unicode_version == unicodedata.unidata_version
