@@ -36,7 +36,7 @@ class BandTable:
         >>> table.place, table.weight
         (array([ 1, -1,  0], dtype=int32), array([10.,  6.]))
         >>> table.evidence.round(2), table.level.round(2)
-        (array([1.26, 1.39]), array([0.17, 0.24]))
+        (array([1.45, 1.73]), array([0.27, 0.39]))
         """
         from scipy.sparse import csc_array
 
