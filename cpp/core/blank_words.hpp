@@ -1,5 +1,5 @@
-// The distinct words between white spaces of one text after the other. Most words of a text were met before, in it or in
-// others: what is made of a word can be kept under its number, and taken as often as the word stands in the text.
+// The distinct words between white spaces of one text after the other. Most words of a text were met before, in it or
+// in others: what is made of a word can be kept under its number, and taken as often as the word stands in the text.
 #pragma once
 
 #include <cstddef>

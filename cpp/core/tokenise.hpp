@@ -28,8 +28,8 @@ class Tokeniser {
         }
     }
 
-    // Every n characters in a row of a word between two blanks; they stay until the next word. A word too short for that
-    // is one token, once.
+    // Every n characters in a row of a word between two blanks; they stay until the next word. A word too short for
+    // that is one token, once.
     template <class Sink>
     void each_within(const Recipe& recipe, const Byte* at, std::size_t n_bytes, Sink&& sink) {
         collect_padded_word(at, n_bytes);
