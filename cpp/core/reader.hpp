@@ -1,10 +1,14 @@
 // Reads texts in the ways that several recipes want; what they have in common is done once.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <set>
+#include <span>
 #include <vector>
 
+#include "blank_words.hpp"
 #include "recipe.hpp"
 #include "tokenise.hpp"
 #include "word_memo.hpp"
@@ -42,28 +46,44 @@ class Reader {
     bool is_within_words(std::size_t look) const { return looks_[look].recipe.analyzer == Analyzer::within_words; }
 
     // Word by word the codes of the tokens within it, where that is the recipe; of a new word by `code_of(token)`.
-    // `take(codes)` comes some time after `expect(codes)`.
+    // `take(codes, times)`, with how often the word stands in the text, comes some time after `expect(codes)`. Every
+    // text that is opened must be read so.
     template <class CodeOf, class Expect, class Take>
-    void each_word(std::size_t look, WordMemo& memo, CodeOf&& code_of, Expect&& expect, Take&& take) {
-        const auto make = [&](const Token& word, std::vector<Code>& made) {
-            tokeniser_.each_within(looks_[look].recipe, word.at, word.length, [&](const Byte* at, std::size_t n) {
-                made.push_back(code_of(Token(at, n)));
-            });
-        };
-        Tokeniser::each_blank_word(normal_texts_[normal_of_[look]], [&](const Byte* at, std::size_t n) {
-            if (memo.add(at, n)) memo.take(make, expect, take);
-        });
-        memo.take(make, expect, take);
+    void each_word(std::size_t look, CodeOf&& code_of, Expect&& expect, Take&& take) {
+        const std::vector<BlankWord>& words = blank_words_[normal_of_[look]].words();
+        WordMemo& memo = memos_[look];
+        for (std::size_t begin = 0; begin < words.size(); begin += kTogether) {
+            const std::span together(words.data() + begin, std::min(kTogether, words.size() - begin));
+            for (const BlankWord& word : together)
+                memo.learn(word.number, [&](std::vector<Code>& codes) { put_codes(look, word, code_of, codes); });
+            for (const BlankWord& word : together) expect(memo.codes(word.number));
+            for (const BlankWord& word : together) take(memo.codes(word.number), word.times);
+        }
     }
 
   private:
+    // Words of which all that is needed has arrived when the last one is asked for.
+    static constexpr std::size_t kTogether = 8;
+
     const Looks& looks_;
     std::vector<Normal> normals_;
     std::vector<std::size_t> normal_of_;
     std::vector<NormalText> normal_texts_;
+    std::set<std::size_t> within_words_;  // the normal texts of which words between blanks are wanted
+    std::vector<BlankWords> blank_words_;
+    std::vector<WordMemo> memos_;  // of each look
     std::vector<Byte> scratch_;
     Bytes bytes_;
     Tokeniser tokeniser_;
+
+    void forget_words();
+
+    template <class CodeOf>
+    void put_codes(std::size_t look, const BlankWord& word, CodeOf&& code_of, std::vector<Code>& codes) {
+        tokeniser_.each_within(looks_[look].recipe, word.at, word.size, [&](const Byte* at, std::size_t size) {
+            codes.push_back(code_of(Token(at, size)));
+        });
+    }
 };
 
 }  // namespace candide

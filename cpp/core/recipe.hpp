@@ -10,8 +10,8 @@
 
 namespace candide {
 
-// Words; characters across words; characters within words between blanks; words by their places; or words that were made
-// elsewhere, verbatim, each with a byte 0xFF behind it, which is no part of UTF-8.
+// Words; characters across words; characters within words between blanks; words by their places; or words that were
+// made elsewhere, verbatim, each with a byte 0xFF behind it, which is no part of UTF-8.
 enum class Analyzer : std::uint8_t { word, character, within_words, place, given };
 
 inline constexpr Byte kTokenEnd = 0xFF;

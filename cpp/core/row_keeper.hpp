@@ -43,14 +43,14 @@ class RowKeeper {
         prefetch(&marks_[at]);
     }
 
-    void add(Code code) {
+    void add(Code code, std::uint32_t times) {
         Mark& mark = marks_[static_cast<std::size_t>(code)];
         if (mark.text == text_) {
-            ++rows_.entries[mark.entry].count;
+            rows_.entries[mark.entry].count += times;
             return;
         }
         mark = {text_, rows_.entries.size()};
-        rows_.entries.push_back({static_cast<std::uint32_t>(code), 1});
+        rows_.entries.push_back({static_cast<std::uint32_t>(code), times});
     }
 
     void end_shard(std::size_t shard, const std::vector<Code>& codes) {

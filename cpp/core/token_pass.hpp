@@ -23,7 +23,6 @@ AnyTokenStream stream_for(const Coding& coding);
 template <class Keeper>
 struct Worker {
     AnyTokenStream stream;
-    WordMemo memo;
     Keeper keeper;
     std::vector<Code> codes;   // what the thread's codes become; kUnknown where there is none
     std::size_t n_joined = 0;  // tokens that were handed over
@@ -83,8 +82,8 @@ void read_text(Reader& reader, std::size_t look, std::size_t row, Worker<Keeper>
                 const auto expect = [&](std::span<const Code> codes) {
                     for (const Code code : codes) keeper.expect(code);
                 };
-                reader.each_word(look, worker.memo, code_of, expect, [&](std::span<const Code> codes) {
-                    for (const Code code : codes) keeper.add(code);
+                reader.each_word(look, code_of, expect, [&](std::span<const Code> codes, std::uint32_t times) {
+                    for (const Code code : codes) keeper.add(code, times);
                 });
             } else {
                 reader.each_token(look, [&](const Byte* at, std::size_t n) { stream.add(at, n, keeper); });
@@ -114,7 +113,7 @@ void read_shards(Texts texts, const std::vector<std::size_t>& bounds, const Look
 }
 
 // `make_keeper(look)` makes what keeps a thread's codes: it has begin_text(row), expect(code), which comes
-// some time before add(code), and end_shard(shard, codes), where `codes` will hold what they mean.
+// some time before add(code, times), and end_shard(shard, codes), where `codes` will hold what they mean.
 template <class Keeper, class Make>
 std::vector<Pass<Keeper>> pass_over(Texts texts, const std::vector<std::size_t>& bounds, const Looks& looks, bool grow,
                                     int n_threads, Make&& make_keeper) {

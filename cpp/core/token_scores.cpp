@@ -62,12 +62,12 @@ class Sums {
     void ask_for(Code code) const {
         if (table_.cells) prefetch(static_cast<const char*>(table_.cells) + offset(code) * (table_.wide ? 8 : 4));
     }
-    void add(Code code) {
+    void add(Code code, std::uint32_t times) {
         if (!table_.cells) return;
         if (table_.wide)
-            add_row(static_cast<const double*>(table_.cells) + offset(code));
+            add_row(static_cast<const double*>(table_.cells) + offset(code), times);
         else
-            add_row(static_cast<const float*>(table_.cells) + offset(code));
+            add_row(static_cast<const float*>(table_.cells) + offset(code), times);
     }
     void move_to(double* out) {
         std::copy(sums_.begin(), sums_.end(), out);
@@ -81,9 +81,9 @@ class Sums {
     std::size_t offset(Code code) const { return static_cast<std::size_t>(code) * table_.width; }
 
     template <class Cell>
-    void add_row(const Cell* row) {
+    void add_row(const Cell* row, double times) {
         double* sums = sums_.data();
-        for (std::size_t i = 0; i < table_.width; ++i) sums[i] += static_cast<double>(row[i]);
+        for (std::size_t i = 0; i < table_.width; ++i) sums[i] += times * static_cast<double>(row[i]);
     }
 };
 
@@ -98,8 +98,8 @@ class Scorer {
         if (reader.is_within_words(look)) {
             const auto code = [&](const Token& token) { return code_of(token); };
             const auto expect = [&](std::span<const Code> codes) { ask_for(codes); };
-            reader.each_word(look, memo_, code, expect, [&](std::span<const Code> codes) {
-                for (const Code one : codes) score(one);
+            reader.each_word(look, code, expect, [&](std::span<const Code> codes, std::uint32_t times) {
+                for (const Code one : codes) score(one, times);
             });
         } else {
             reader.each_token(look, [&](const Byte* at, std::size_t n) { add(at, n); });
@@ -125,7 +125,6 @@ class Scorer {
     Sums each_, once_;
     bool distinguish_;
     Seen seen_;
-    WordMemo memo_;
     std::int64_t known_ = 0, unknown_ = 0;
     Token waiting_[kWaiting];
     Code codes_[kWaiting];
@@ -140,7 +139,7 @@ class Scorer {
     void score_waiting() {
         for (std::size_t i = 0; i < n_waiting_; ++i) codes_[i] = code_of(waiting_[i]);
         ask_for({codes_, n_waiting_});
-        for (std::size_t i = 0; i < n_waiting_; ++i) score(codes_[i]);
+        for (std::size_t i = 0; i < n_waiting_; ++i) score(codes_[i], 1);
         n_waiting_ = 0;
     }
 
@@ -153,14 +152,14 @@ class Scorer {
             if (code != kUnknown) each_.ask_for(code);
     }
 
-    void score(Code code) {
+    void score(Code code, std::uint32_t times) {
         if (code == kUnknown) {
-            ++unknown_;
+            unknown_ += times;
             return;
         }
-        ++known_;
-        each_.add(code);
-        if (distinguish_ && seen_.add(code)) once_.add(code);
+        known_ += times;
+        each_.add(code, times);
+        if (distinguish_ && seen_.add(code)) once_.add(code, 1);
     }
 };
 

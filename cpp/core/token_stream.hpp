@@ -33,7 +33,7 @@ class TokenStream {
             codes[i] = local_.find_or_add(waiting_[i]);
             keeper.expect(codes[i]);
         }
-        for (std::size_t i = 0; i < n_waiting_; ++i) keeper.add(codes[i]);
+        for (std::size_t i = 0; i < n_waiting_; ++i) keeper.add(codes[i], 1);
         n_waiting_ = 0;
     }
 

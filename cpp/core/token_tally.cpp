@@ -42,9 +42,9 @@ class CellKeeper {
         prefetch(&cells_[begin]);
     }
 
-    void add(Code code) {
+    void add(Code code, std::uint32_t times) {
         std::uint32_t* cells = cells_.data() + static_cast<std::size_t>(code) * stride_;
-        ++cells[at_];
+        cells[at_] += times;
         cells[at_ + 1] += cells[0] != text_;
         cells[0] = text_;
     }

@@ -28,23 +28,6 @@ class Tokeniser {
         }
     }
 
-    // The words between white spaces.
-    template <class Visit>
-    static void each_blank_word(const NormalText& text, Visit&& visit) {
-        const Byte *at = text.data(), *end = at + text.size(), *begin = nullptr;
-        while (at < end) {
-            const Decoded found = decode(at, end);
-            if (!(kFlags[found.character] & kSpace)) {
-                if (!begin) begin = at;
-            } else if (begin) {
-                visit(begin, static_cast<std::size_t>(at - begin));
-                begin = nullptr;
-            }
-            at += found.length;
-        }
-        if (begin) visit(begin, static_cast<std::size_t>(end - begin));
-    }
-
     // Every n characters in a row of a word between two blanks; they stay until the next word. A word too short for
     // that is one token, once.
     template <class Sink>

@@ -1,4 +1,4 @@
-// The codes of the tokens within a word, made once for each word: most words of a text were met before.
+// The codes of the tokens within a word, made once for each word.
 #pragma once
 
 #include <cstddef>
@@ -11,58 +11,30 @@ namespace candide {
 
 class WordMemo {
   public:
-    // A word whose codes are wanted soon. Returns whether enough are waiting. Its bytes must stay until `take`.
-    bool add(const Byte* at, std::size_t n) {
-        waiting_[n_waiting_] = Token(at, n);
-        words_.prefetch(waiting_[n_waiting_]);
-        return ++n_waiting_ == kWaiting;
-    }
-
-    // Calls `expect(codes)` for each word that waits, then `take(codes)` for each; `make(word, codes)` appends those of
-    // a word that is new.
-    template <class Make, class Expect, class Take>
-    void take(Make&& make, Expect&& expect, Take&& take) {
-        if (codes_.size() > kMost) forget();
-        std::size_t places[kWaiting];
-        for (std::size_t i = 0; i < n_waiting_; ++i) places[i] = place_of(waiting_[i], make);
-        for (std::size_t i = 0; i < n_waiting_; ++i) expect(codes(places[i]));
-        for (std::size_t i = 0; i < n_waiting_; ++i) take(codes(places[i]));
-        n_waiting_ = 0;
-    }
-
-  private:
-    // Words of which all that is needed has arrived when the last one is added.
-    static constexpr std::size_t kWaiting = 8;
-
-    // Rare words would fill the memory: all are forgotten now and then.
-    static constexpr std::size_t kMost = std::size_t{1} << 22;
-
-    Vocabulary words_;
-    std::vector<std::size_t> begins_{0};
-    std::vector<Code> codes_;
-    Token waiting_[kWaiting];
-    std::size_t n_waiting_ = 0;
-
-    void forget() {
-        words_ = {};
-        begins_ = {0};
-        codes_.clear();
-    }
-
+    // Sees to it that a word is known by its number; new words come in the order of their numbers, and `make(codes)`
+    // appends theirs.
     template <class Make>
-    std::size_t place_of(const Token& word, Make&& make) {
-        const auto place = static_cast<std::size_t>(words_.find_or_add(word));
-        if (place + 1 == begins_.size()) {
-            make(word, codes_);
+    void learn(std::size_t number, Make&& make) {
+        if (number + 1 == begins_.size()) {
+            make(codes_);
             begins_.push_back(codes_.size());
         }
-        prefetch(codes_.data() + begins_[place]);
-        return place;
+        prefetch(codes_.data() + begins_[number]);
     }
 
-    std::span<const Code> codes(std::size_t place) const {
-        return {codes_.data() + begins_[place], begins_[place + 1] - begins_[place]};
+    // Of a word that is known; they stay until the next one is learned.
+    std::span<const Code> codes(std::size_t number) const {
+        return {codes_.data() + begins_[number], begins_[number + 1] - begins_[number]};
     }
+
+    // Rare words would fill the memory: all should be forgotten now and then.
+    bool full() const { return codes_.size() > kMost; }
+
+  private:
+    static constexpr std::size_t kMost = std::size_t{1} << 22;
+
+    std::vector<std::size_t> begins_{0};
+    std::vector<Code> codes_;
 };
 
 }  // namespace candide
