@@ -288,6 +288,11 @@ def test_copies_and_pickles(how: dict[str, Any]) -> None:
     assert clone(model).get_params() == model.get_params()
 
 
+def test_strange_texts_are_untypical() -> None:
+    usual, strange = TextNB().fit(X, Y).typicality(["match goal team player", "bread tax goal coach loan soup"])
+    assert usual > strange
+
+
 def test_auto_is_honest_without_a_test_set() -> None:
     model = TextNB().fit(X, Y)
     assert model.loo_.accuracy == pytest.approx(model.score(*corpus(500, seed=9)), abs=0.07)

@@ -32,12 +32,12 @@ def typicality(model: Classifier, data: Any, kernels: Kernels) -> Floats:
     seen, judge = seen_rows(model.plan, model.state, "typicality"), _judge(model)
     if not len(seen.case_weight):
         raise ParameterError("typicality needs training rows to compare with, and all of them were forgotten")
-    known = _observed_columns(seen.batch.data)
-    amount, density = _amount(judge, seen.batch.data, known), _left_out_density(judge, seen.batch, kernels)
+    amount, asked = _amounts(judge, seen.batch.data, data)
+    density = _left_out_density(judge, seen.batch, kernels)
     # Rows lie in the order of their classes: neighbours of one amount must not be of one class alone.
     order = np.lexsort((np.random.default_rng(0).permutation(len(amount)), amount))
     peers = _Peers(amount[order], density[order], seen.case_weight[order])
-    return peers.share(_amount(judge, data, known), judge.log_density(data, kernels))
+    return peers.share(asked, judge.log_density(data, kernels))
 
 
 class _Peers(NamedTuple):
@@ -97,9 +97,13 @@ def _left_out_density(model: Classifier, batch: Batch, kernels: Kernels) -> Floa
     return np.asarray(log_sum(joint) + model.likelihood.log_base(batch.data))
 
 
-def _amount(model: Classifier, data: Any, known: Array) -> Floats:
-    amount = model.plan.family.amount(data)
-    return _observed_cells(data, known) if amount is None else amount
+def _amounts(model: Classifier, learned: Any, asked: Any) -> tuple[Floats, Floats]:
+    """How much evidence the learned rows hold, and the others."""
+    mine, theirs = (model.plan.family.amount(data) for data in (learned, asked))
+    if mine is not None and theirs is not None:
+        return mine, theirs
+    known = _observed_columns(learned)
+    return _observed_cells(learned, known), _observed_cells(asked, known)
 
 
 def _observed_columns(data: Any) -> Array:
