@@ -71,10 +71,12 @@ class CellKeeper {
                                         // occurrences and texts
 };
 
-// Whether 32-bit numbers hold all sums, and the cells of all classes are as good as the few that are not 0.
+// Whether 32-bit numbers hold all sums, and the cells of all classes are as good as the few that are not 0; of short
+// texts they are not, where buckets are many.
 bool fits_cells(Texts texts, const Labels& labels) {
-    constexpr std::size_t kFewClasses = 8, kMost = std::numeric_limits<std::uint32_t>::max();
-    return !labels.weight && labels.n_classes <= kFewClasses && texts.size() < kMost && total_units(texts) < kMost;
+    constexpr std::size_t kFewClasses = 8, kLeast = 1 << 20, kMost = std::numeric_limits<std::uint32_t>::max();
+    const std::size_t units = total_units(texts);
+    return !labels.weight && labels.n_classes <= kFewClasses && texts.size() < kMost && kLeast < units && units < kMost;
 }
 
 // Rows of a shard in the order of their classes, and where each class ends.
@@ -123,13 +125,47 @@ ClassSums add_classes(const std::vector<Part>& parts, std::size_t n_codes, std::
     return total;
 }
 
+// The same by sorting: for few sums among many codes, whose rows would cost more than all else.
+ClassSums add_few(const std::vector<Part>& parts, std::size_t begin, std::size_t end) {
+    struct Sum {
+        Code code;
+        double occurrences, texts;
+    };
+    ClassSums total;
+    std::vector<Sum> sums;
+    for (std::size_t c = begin; c < end; ++c) {
+        sums.clear();
+        for (const Part& part : parts) {
+            for (std::int64_t i = part.sums.indptr[c]; i < part.sums.indptr[c + 1]; ++i) {
+                const auto at = static_cast<std::size_t>(i);
+                const Code code = (*part.codes)[static_cast<std::size_t>(part.sums.codes[at])];
+                if (code != kUnknown) sums.push_back({code, part.sums.occurrences[at], part.sums.texts[at]});
+            }
+        }
+        // Equal codes stay in the order of the parts.
+        std::stable_sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) { return a.code < b.code; });
+        for (std::size_t i = 0; i < sums.size();) {
+            Sum one = sums[i];
+            while (++i < sums.size() && sums[i].code == one.code) {
+                one.occurrences += sums[i].occurrences;
+                one.texts += sums[i].texts;
+            }
+            total.append(static_cast<std::size_t>(one.code), one.occurrences, one.texts);
+        }
+        total.end_class();
+    }
+    return total;
+}
+
 ClassSums add_parts(const std::vector<Part>& parts, std::size_t n_codes, std::size_t n_classes, int n_threads) {
     std::size_t stored = 0;
     for (const Part& part : parts) stored += part.sums.codes.size();
     const std::size_t n_tasks = std::min<std::size_t>(16, n_classes);
     std::vector<ClassSums> done(n_tasks);
+    const bool few = 8 * stored < n_codes;
     parallel_for(n_tasks, 4 * stored, n_threads, [&](std::size_t t) {
-        done[t] = add_classes(parts, n_codes, t * n_classes / n_tasks, (t + 1) * n_classes / n_tasks);
+        const std::size_t begin = t * n_classes / n_tasks, end = (t + 1) * n_classes / n_tasks;
+        done[t] = few ? add_few(parts, begin, end) : add_classes(parts, n_codes, begin, end);
     });
     ClassSums total;
     for (const ClassSums& part : done) total.append(part);

@@ -83,6 +83,24 @@ def test_tallies(n_classes: int, weights: str, items: list[str | None], coding: 
             )
 
 
+@pytest.mark.parametrize("n_words", [50, 400_000])
+@pytest.mark.parametrize("n_classes", [2, 20])
+@pytest.mark.parametrize("coding", [Vocabulary(), Buckets(8), Buckets(22)], ids=str)
+def test_tallies_of_texts_short_and_long(coding: Coding, n_classes: int, n_words: int) -> None:
+    """Sums are kept in other ways where texts, classes and codes are few or many; all are the sums of the rows."""
+    rng = np.random.default_rng(0)
+    words = [f"w{i}" for i in rng.zipf(1.3, n_words) % 3000]
+    texts = read_texts([" ".join(words[at : at + 40]) for at in range(0, n_words, 40)])
+    classes = rng.integers(0, n_classes, len(texts)).astype(np.int32)
+    look = Look(RECIPES["words"], coding)
+    tally = NATIVE.tally_tokens(texts, classes, None, n_classes, [look], grow=True)[0]
+    rows = NATIVE.count_tokens(texts, [look], grow=True)[0]
+    assert tally.coding == rows.coding
+    counts, by_class = rows.rows.matrix(), np.eye(n_classes)[classes].T
+    for got, meant in ((tally.occurrences, by_class @ counts), (tally.texts, by_class @ (counts > 0))):
+        assert (got != meant).sum() == 0
+
+
 def tables(looks: Sequence[Look], dtype: str, *, each: bool = True, once: bool = True) -> list[TokenTables]:
     """Numbers for every token."""
     rng = np.random.default_rng(0)
