@@ -191,6 +191,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--methods", nargs="+", default=ALL, choices=ALL, metavar="METHOD",
                         help=f"of {', '.join(METHODS)} (all that are installed)")  # fmt: skip
     parser.add_argument("--only", default="", help="sets whose name contains this")
+    parser.add_argument("--without", nargs="+", default=[], metavar="SET", help="sets of texts to leave out")
     parser.add_argument("--cache", help="file of results to take up and to continue")
     parser.add_argument("--fresh", nargs="+", default=[], metavar="METHOD", help="methods to measure again")
     parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name}")

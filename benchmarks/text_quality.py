@@ -47,6 +47,8 @@ def collect(arguments: Any, methods: list[str]) -> Iterator[tuple[TextSet, dict[
     path = None if arguments.cache is None else Path(arguments.cache)
     known = read(path, arguments.fresh)
     for data in text_sets(arguments.data, None, arguments.only):
+        if data.name in arguments.without:
+            continue
         for method in methods:
             key = data.name, method
             if key not in known:
