@@ -23,6 +23,16 @@ struct Labels {
 struct Part {
     ClassSums sums;
     const std::vector<Code>* codes = nullptr;
+
+    // The sums of a class, of tokens that are known in the end.
+    template <class Visit>
+    void each(std::size_t c, Visit&& visit) const {
+        for (std::int64_t i = sums.indptr[c]; i < sums.indptr[c + 1]; ++i) {
+            const auto at = static_cast<std::size_t>(i);
+            const Code code = (*codes)[static_cast<std::size_t>(sums.codes[at])];
+            if (code != kUnknown) visit(code, sums.occurrences[at], sums.texts[at]);
+        }
+    }
 };
 
 // A thread's sums over all its texts, a few cells for each token: for few classes and rows of weight 1, where whole
@@ -112,14 +122,10 @@ ClassSums add_classes(const std::vector<Part>& parts, std::size_t n_codes, std::
     OneClass one;
     one.make_room(n_codes);
     for (std::size_t c = begin; c < end; ++c) {
-        for (const Part& part : parts) {
-            for (std::int64_t i = part.sums.indptr[c]; i < part.sums.indptr[c + 1]; ++i) {
-                const auto at = static_cast<std::size_t>(i);
-                const Code code = (*part.codes)[static_cast<std::size_t>(part.sums.codes[at])];
-                if (code != kUnknown)
-                    one.add(static_cast<std::size_t>(code), part.sums.occurrences[at], part.sums.texts[at]);
-            }
-        }
+        for (const Part& part : parts)
+            part.each(c, [&](Code code, double occurrences, double held) {
+                one.add(static_cast<std::size_t>(code), occurrences, held);
+            });
         one.move_to(total);
     }
     return total;
@@ -135,13 +141,10 @@ ClassSums add_few(const std::vector<Part>& parts, std::size_t begin, std::size_t
     std::vector<Sum> sums;
     for (std::size_t c = begin; c < end; ++c) {
         sums.clear();
-        for (const Part& part : parts) {
-            for (std::int64_t i = part.sums.indptr[c]; i < part.sums.indptr[c + 1]; ++i) {
-                const auto at = static_cast<std::size_t>(i);
-                const Code code = (*part.codes)[static_cast<std::size_t>(part.sums.codes[at])];
-                if (code != kUnknown) sums.push_back({code, part.sums.occurrences[at], part.sums.texts[at]});
-            }
-        }
+        for (const Part& part : parts)
+            part.each(c, [&](Code code, double occurrences, double held) {
+                sums.push_back({code, occurrences, held});
+            });
         // Equal codes stay in the order of the parts.
         std::stable_sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) { return a.code < b.code; });
         for (std::size_t i = 0; i < sums.size();) {
