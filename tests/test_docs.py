@@ -103,6 +103,7 @@ def test_docstrings_of_a_module(name: str) -> None:
     [
         ("quickstart.py", ["== one fit: True", "== only here:     True"]),
         ("table.py", ["== one fit:      True", "== never seen: True"]),
+        ("texts.py", ["same: True"]),
     ],
 )
 def test_example_runs(example: str, shown: list[str]) -> None:

@@ -1,0 +1,83 @@
+"""Messages, from end to end: train, look inside, judge, ask, merge, forget.
+
+Run it with ``python examples/texts.py``. It needs nothing that candide does not install.
+"""
+
+import numpy as np
+
+import candide
+from candide import TextNB
+
+WORDS = {
+    "order": ["order", "delivery", "parcel", "late", "tracking", "address", "arrived", "courier", "box", "damaged"],
+    "invoice": ["invoice", "refund", "charged", "twice", "card", "payment", "amount", "bank", "receipt", "wrong"],
+    "account": ["password", "login", "account", "email", "reset", "locked", "profile", "code", "settings", "sign"],
+}
+COMMON = [
+    "hello",
+    "please",
+    "could",
+    "you",
+    "help",
+    "me",
+    "with",
+    "my",
+    "the",
+    "it",
+    "is",
+    "not",
+    "working",
+    "thanks",
+    "since",
+    "yesterday",
+    "still",
+]
+
+
+def title(text: str) -> None:
+    print(f"\n{text}\n{'-' * len(text)}")
+
+
+def tickets(n: int, seed: int) -> tuple[list[str], np.ndarray]:
+    """Messages with some words of their own queue, some of another, and many that all use."""
+    rng = np.random.default_rng(seed)
+    queues = rng.choice(list(WORDS), n, p=[0.5, 0.3, 0.2])
+    texts = []
+    for queue in queues:
+        own, other = rng.choice(WORDS[queue], 3), rng.choice(WORDS[rng.choice(list(WORDS))], 2)
+        words = [*rng.permutation([*own, *other, *rng.choice(COMMON, rng.integers(3, 12))])]
+        texts.append(" ".join(words).capitalize() + rng.choice([".", "!", "?"]))
+    return texts, queues
+
+
+texts, queues = tickets(900, seed=0)
+new_texts, new_queues = tickets(300, seed=1)
+
+title("900 messages to a shop: which queue?")
+model = TextNB().fit(texts, queues)
+print(texts[0], "->", queues[0])
+print(model.loo_)
+print(f"on 300 new messages: accuracy {model.score(new_texts, new_queues):.3f}")
+
+title("What each look is worth")
+summary = model.summary()
+for look in dict.fromkeys(summary["look"]):
+    print(f"{look:20} {summary['weight'][summary['look'] == look].sum():.2f}")
+
+title("One message")
+question = "My parcel is late and the card was charged twice"
+for queue, probability in zip(model.classes_, model.predict_proba([question])[0], strict=True):
+    print(f"{queue:8} {probability:.2f}")
+print("sure enough at 0.9?", model.decide([question], abstain=0.9))
+
+title("The textbook's model, learned on two machines")
+parts = [TextNB("multinomial").fit(texts[i::2], queues[i::2]) for i in range(2)]
+merged, whole = candide.merge(parts), TextNB("multinomial").fit(texts, queues)
+print("same:", np.allclose(merged.predict_proba(new_texts), whole.predict_proba(new_texts)))
+
+title("A customer asks to be forgotten")
+print("parcel" in whole.vocabulary_, len(whole.vocabulary_))
+whole.partial_fit(["Zanzibar 4711 is my secret"], ["account"])
+print("zanzibar" in whole.vocabulary_)
+whole.forget(["Zanzibar 4711 is my secret"], ["account"])
+print("zanzibar" in whole.vocabulary_)
