@@ -13,25 +13,7 @@ WORDS = {
     "invoice": ["invoice", "refund", "charged", "twice", "card", "payment", "amount", "bank", "receipt", "wrong"],
     "account": ["password", "login", "account", "email", "reset", "locked", "profile", "code", "settings", "sign"],
 }
-COMMON = [
-    "hello",
-    "please",
-    "could",
-    "you",
-    "help",
-    "me",
-    "with",
-    "my",
-    "the",
-    "it",
-    "is",
-    "not",
-    "working",
-    "thanks",
-    "since",
-    "yesterday",
-    "still",
-]
+COMMON = ["hello", "please", "help", "me", "with", "my", "the", "it", "is", "not", "working", "thanks", "since", "today"]
 
 
 def title(text: str) -> None:
