@@ -13,7 +13,7 @@ WORDS = {
     "invoice": ["invoice", "refund", "charged", "twice", "card", "payment", "amount", "bank", "receipt", "wrong"],
     "account": ["password", "login", "account", "email", "reset", "locked", "profile", "code", "settings", "sign"],
 }
-COMMON = ["hello", "please", "help", "me", "with", "my", "the", "it", "is", "not", "working", "thanks", "since", "today"]
+COMMON = ["hello", "please", "help", "me", "with", "my", "the", "it", "is", "not", "working", "thanks", "today"]
 
 
 def title(text: str) -> None:
