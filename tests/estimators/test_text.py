@@ -17,7 +17,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
 from candide import TextNB, merge
-from candide.exceptions import CandideError, ForgetError, InputError, MergeError, ParameterError
+from candide.exceptions import CandideError, ForgetError, InputError, MergeError, NotADensity, ParameterError
 
 WORDS = {
     "sport": ["match", "goal", "team", "player", "win", "score", "league", "cup", "ball", "coach"],
@@ -254,6 +254,7 @@ def test_what_is_no_text_is_refused(texts: Any, message: str) -> None:
         ({"model": "multinomial", "alpha": -1}, "alpha"),
         ({"model": "multinomial", "min_length": 0}, "min_length"),
         ({"model": "auto", "ngrams": 2}, "ngrams"),
+        ({"model": "auto", "vocabulary": np.array(["win", "cash"])}, "vocabulary"),
     ],
 )
 def test_settings_are_checked(settings: dict[str, Any], message: str) -> None:
@@ -298,6 +299,31 @@ def test_auto_is_honest_without_a_test_set() -> None:
     assert model.loo_.accuracy == pytest.approx(model.score(*corpus(500, seed=9)), abs=0.07)
     assert model.loo_.log_loss < 0.6
     assert model.predict(["goal and league"]).tolist() == ["sport"]
+
+
+@pytest.mark.parametrize("model", ["auto", "multinomial", "bernoulli", "polya"])
+def test_texts_are_drawn(model: Any) -> None:
+    fitted = TextNB(model).fit(X, Y)
+    texts, labels = fitted.sample(40, random_state=0)
+    known = set(fitted.vocabulary_)
+    assert all(set(text.split()) <= known for text in texts)
+    assert fitted.score(texts, labels) > 0.6
+
+
+def test_nothing_is_drawn_without_names_or_a_density() -> None:
+    with pytest.raises(ParameterError, match="buckets"):
+        TextNB("multinomial", buckets=8).fit(X, Y).sample()
+    with pytest.raises(NotADensity):
+        TextNB("complement").fit(X, Y).sample()
+
+
+def test_a_forgotten_text_leaves_the_weights_alone() -> None:
+    """They hold no text; fitting them again for each message would cost more than all else."""
+    model = TextNB().fit(X, Y)
+    weights: Any = model._model.blend.views.mixture.weight  # type: ignore[union-attr]
+    model.forget(X[:1], Y[:1])
+    assert model._model.blend.views.mixture.weight is weights  # type: ignore[union-attr]
+    assert model.blend_age_ > 0
 
 
 def test_auto_without_its_rows_predicts_the_same() -> None:

@@ -64,7 +64,6 @@ class BaseNB(Desk, Answers, ClassifierMixin, BaseEstimator):  # type: ignore[mis
     feature_names_in_: Array
     # Parameters that change what is counted, with their names in the family: models that differ in them do not add.
     _counting: ClassVar[dict[str, str]] = {}
-    _prior_in_score: ClassVar[bool] = True
     _positive_only: ClassVar[bool] = False
     # Room for training rows, in bytes per class: some ten thousand rows of a table, some thousand texts.
     _sample_bytes: ClassVar[int] = 1 << 23
@@ -78,6 +77,10 @@ class BaseNB(Desk, Answers, ClassifierMixin, BaseEstimator):  # type: ignore[mis
     @abstractmethod
     def _class_prior(self) -> ClassPrior:
         """The prior of the classes with the current parameters."""
+
+    def _prior_in_score(self) -> bool:
+        """Whether scores are log p(x, class), where a prior has its place."""
+        return True
 
     def _encode(self, X: Any) -> Any:
         """``X`` as the family reads it."""
@@ -111,7 +114,7 @@ class BaseNB(Desk, Answers, ClassifierMixin, BaseEstimator):  # type: ignore[mis
         evaluate = flag(self.evaluate, "evaluate")
         if self.keep_sample is not None:
             flag(self.keep_sample, "keep_sample")
-        plan = Plan(self._family(n_features), self._class_prior(), self._prior_in_score, alpha, calibrate, order)
+        plan = Plan(self._family(n_features), self._class_prior(), self._prior_in_score(), alpha, calibrate, order)
         looks_back = plan.looks_back or evaluate
         keeps = looks_back and first if self.keep_sample is False else looks_back or self.keep_sample
         return replace(

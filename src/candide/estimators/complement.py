@@ -67,8 +67,6 @@ class ComplementNB(CountNB):
     array(['ham'], dtype='<U4')
     """
 
-    _prior_in_score: ClassVar[bool] = False
-
     _positive_only: ClassVar[bool] = True
 
     _prior_kind: ClassVar[type] = Dirichlet
@@ -151,6 +149,9 @@ class ComplementNB(CountNB):
         statistics = sums(count, "count", class_count)
         n_features, names = statistics.total.shape[1], column_names(feature_names, count)
         return ready_model(cls, statistics, n_features, classes, class_prior, names, settings)
+
+    def _prior_in_score(self) -> bool:
+        return False
 
     def _family(self, n_features: int) -> Any:
         prior, estimate = self._belief(Dirichlet)

@@ -32,7 +32,11 @@ AUTO = (
     TokenLook(Recipe("char_wb", ngrams=(2, 3)), Buckets(22), presence=True, name="2 or 3 characters"),
     TokenLook(Recipe("char_wb", ngrams=(4, 5)), Buckets(22), presence=True, name="4 or 5 characters"),
 )
-_READING = ("lowercase", "strip_accents", "min_length", "stop_words", "fold_numbers")
+# Settings of the textbook's models, which "auto" does not ask.
+_RULES = (
+    "alpha", "ngrams", "analyzer", "binary", "lowercase", "strip_accents", "min_length", "stop_words", "fold_numbers",
+    "pattern", "tokenizer", "vocabulary", "buckets",
+)  # fmt: skip
 MODELS = ("auto", "multinomial", "bernoulli", "complement", "polya")
 
 
@@ -44,7 +48,7 @@ class TextNB(BaseNB):
     Parameters
     ----------
     model : {"auto", "multinomial", "bernoulli", "complement", "polya"}
-        "auto" looks at a text in several ways (words, pairs of words, characters), sorts tokens by how sure it is that
+        "auto" looks at a text in several ways (words, pairs, places, characters), sorts tokens by how sure it is that
         they tell something, and weighs all these by what they say of texts that are left out. The others are what the
         textbooks have. p(text | class) is: tokens drawn one by one from the class's shares; every token present or not;
         shares of all *other* classes, whose scores are no probabilities until calibrated; or tokens drawn from shares
@@ -53,8 +57,8 @@ class TextNB(BaseNB):
         Pseudo-count of every token; or chosen by the data.
     ngrams : int or (int, int), default 1
         Words, or characters, in a token: up to so many, or from the first number to the second.
-    analyzer : {"word", "char", "char_wb"}
-        Whether tokens are words, characters, or characters within words.
+    analyzer : {"word", "char", "char_wb", "place"}
+        Whether tokens are words, characters, characters within words, or the first and last words with their places.
     binary : bool, default False
         Whether a text counts a token once at most.
     lowercase, strip_accents, min_length, stop_words, fold_numbers
@@ -88,7 +92,7 @@ class TextNB(BaseNB):
         *,
         alpha: Any = 1.0,
         ngrams: Any = 1,
-        analyzer: Literal["word", "char", "char_wb"] = "word",
+        analyzer: Literal["word", "char", "char_wb", "place"] = "word",
         binary: bool = False,
         lowercase: bool = True,
         strip_accents: Literal["unicode", "ascii"] | None = None,
@@ -147,9 +151,7 @@ class TextNB(BaseNB):
         _ = self._model.blend
         return self
 
-    @property
-    def _prior_in_score(self) -> bool:  # type: ignore[override]
-        """Scores of other classes are no log p(x, class), and have no place for a prior."""
+    def _prior_in_score(self) -> bool:
         return self.model != "complement"
 
     def _encode(self, X: Any) -> TextRows:
@@ -178,20 +180,12 @@ class TextNB(BaseNB):
     def _refuse_rules(self) -> None:
         """What a textbook's model has settings for, "auto" finds for itself."""
         defaults = {name: value.default for name, value in signature(TextNB).parameters.items()}
-        for name in (
-            "alpha",
-            "ngrams",
-            "analyzer",
-            "binary",
-            "vocabulary",
-            "buckets",
-            "pattern",
-            "tokenizer",
-            *_READING,
-        ):
-            if getattr(self, name) != defaults[name]:
+        for name in _RULES:
+            value, default = getattr(self, name), defaults[name]
+            # An array is not asked whether it equals None.
+            if value is not default and (default is None or value != default):
                 raise ParameterError(
-                    f"{name} is {getattr(self, name)!r}, and model='auto' looks at texts in its own ways; name a model "
+                    f"{name} is {value!r}, and model='auto' looks at texts in its own ways; name a model "
                     "beside it, such as model='multinomial'"
                 )
 
@@ -220,10 +214,9 @@ class TextNB(BaseNB):
         return read_vocabulary(self.vocabulary), True
 
     def _alpha_choice(self) -> Literal["evidence", "loo"] | None:
-        chosen: Literal["evidence", "loo"] | None = None
-        if isinstance(self.alpha, str):
-            chosen = choice(self.alpha, "alpha", ("evidence", "loo"))  # type: ignore[assignment]
-        return chosen
+        if not isinstance(self.alpha, str):
+            return None
+        return "loo" if choice(self.alpha, "alpha", ("evidence", "loo")) == "loo" else "evidence"
 
     def _order(self) -> int | None:
         return 0 if self.model == "auto" else None

@@ -112,10 +112,12 @@ class TableFamily(Plain):
             return Choice(None, "nothing but missing values", {})
         if wanted.family == "auto":
             reason = set_aside(statistics, j)
+            aside = reason and not self._tells_by_absence(statistics, j)
+            if aside and kind == "category":
+                return Choice(None, reason, {})  # perhaps a million values, each in one row: nothing to look at
             best = self._best(statistics, j, log_prior, row)
-            if reason and not self._tells_by_absence(statistics, j):
-                return Choice(None, reason + _despite(gain(statistics.rows, min(best.losses.values()))), {})
-            return best
+            gained = gain(statistics.rows, min(best.losses.values()))
+            return Choice(None, reason + _despite(gained), {}) if aside else best
         # An option of a column comes before a setting of the table.
         parts = self._parts(statistics, j) | dict(wanted.options)
         model = named_column(wanted.family, **parts, name=self.names[j], log_prior=log_prior, row=row)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..encoding.tokens import Coding, Look, Recipe, TokenTables
-from ..kernels import Kernels
+from ..encoding.tokens import Buckets, Coding, Look, Recipe, TokenTables
+from ..exceptions import ParameterError
+from ..kernels import Kernels, default
 from ..kernels.bands import BandTable
 from ..kernels.base import LinearTable
 from ..kernels.data import Array, Floats, Positions, Sparse, chunks
@@ -126,8 +128,6 @@ class TextFamily(Plain):
 
     def amount(self, data: TextRows) -> Floats:
         """Tokens of each text, known or not."""
-        from ..kernels import default
-
         look = self.looks[0]
         found = default().count_tokens(data.texts, [Look(look.recipe, look.coding)], grow=True)[0].rows
         return np.asarray(found.matrix().sum(axis=1), dtype=np.float64).ravel()
@@ -201,27 +201,23 @@ class TextLikelihood:
 
     def band_scores(self, data: TextRows, kernels: Kernels) -> Floats:
         """Scores of texts by every look, ``(views, rows, classes)``."""
-        rows = self._token_rows(data, kernels)
-        return np.concatenate([kernels.band_scores(*pair) for pair in zip(rows, self._bands, strict=True)])
+        return self._each_look(data, kernels.band_scores, kernels)
 
     def band_left_out(self, batch: Batch, kernels: Kernels) -> Floats:
         """The same of texts that the sums hold, each as if they did not."""
-        parts = []
-        for rows, table in zip(self._token_rows(batch.data, kernels), self._bands, strict=True):
-            parts.append(kernels.band_left_out(rows, batch.classes, batch.weight, table))
-        return np.concatenate(parts)
+        own = batch.classes, batch.weight
+        return self._each_look(batch.data, lambda rows, table: kernels.band_left_out(rows, *own, table), kernels)
 
     def band_fold_scores(self, batch: Batch, folds: Positions, kernels: Kernels) -> Floats:
         """The same, each text as if the sums held none of its fold."""
-        parts = []
-        for rows, table in zip(self._token_rows(batch.data, kernels), self._bands, strict=True):
-            parts.append(kernels.band_fold_scores(rows, batch.classes, batch.weight, folds, table))
-        return np.concatenate(parts)
+        own = batch.classes, batch.weight, folds
+        return self._each_look(batch.data, lambda rows, table: kernels.band_fold_scores(rows, *own, table), kernels)
 
-    def _token_rows(self, data: TextRows, kernels: Kernels) -> list[Sparse]:
+    def _each_look(self, data: TextRows, score: Callable[[Sparse, BandTable], Floats], kernels: Kernels) -> Floats:
         pairs = zip(self.family.looks, self.statistics.looks, strict=True)
         looks = [Look(look.recipe, sums.coding) for look, sums in pairs]
-        return [found.rows for found in kernels.count_tokens(data.texts, looks, grow=False)]
+        found = kernels.count_tokens(data.texts, looks, grow=False)
+        return np.concatenate([score(one.rows, table) for one, table in zip(found, self._bands, strict=True)])
 
     def limits(self, data: TextRows, kernels: Kernels) -> list[Floats]:
         if not self.is_limit:
@@ -237,19 +233,18 @@ class TextLikelihood:
         return self._by_rows(data, lambda rows: self.inner.shrunk(rows, kernels), kernels)
 
     def log_base(self, data: TextRows) -> Floats:
-        from ..kernels import default
-
         return self._by_rows(data, self.inner.log_base, default())
 
     def _by_rows(self, data: TextRows, score: Any, kernels: Kernels) -> Floats:
         parts = [score(self.rows(texts, kernels)) for _, _, texts in chunks(data, _CHUNK)]
         return np.asarray(np.concatenate(parts))
 
-    def sample(self, classes: Positions, rng: np.random.Generator, length: Any = 100) -> Array:
-        """Texts whose tokens are drawn one by one, with a space between them."""
-        drawn = self.inner.sample(classes, rng, length)
+    def sample(self, classes: Positions, rng: np.random.Generator) -> Array:
+        """Texts of tokens in any order, with a space between them."""
         coding = self.statistics.looks[0].coding
-        tokens = np.array(coding.tokens(), dtype=object)  # type: ignore[union-attr]
+        if isinstance(coding, Buckets):
+            raise ParameterError("tokens that are hashed into buckets have no names to draw; keep a vocabulary")
+        drawn, tokens = self.inner.sample(classes, rng), np.array(coding.tokens(), dtype=object)
         out = np.empty(len(classes), dtype=object)
         for i, counts in enumerate(drawn.astype(np.int64)):
             words = np.repeat(tokens, counts)
@@ -258,8 +253,6 @@ class TextLikelihood:
         return out
 
     def expected(self, data: Any, posterior: Floats) -> Any:
-        from ..exceptions import ParameterError
-
         raise ParameterError("a missing text cannot be filled in; impute is for tables")
 
     def parameters(self) -> dict[str, Array]:

@@ -11,11 +11,8 @@ import numpy as np
 from . import _core
 from .analysis import words
 from .data import Array, Floats, Positions, Sparse
-from .tokens import ACCENTS, ANALYZERS, Look, Recipe, TokenRows, TokenScores, TokenTables, TokenTally
+from .tokens import ACCENTS, ANALYZERS, DENSE_CELLS, Look, Recipe, TokenRows, TokenScores, TokenTables, TokenTally
 from .vocabulary import Coding, Vocabulary
-
-# Up to this many cells (32 MB) a table of classes × codes is dense whatever it holds.
-_DENSE_CELLS = 1 << 22
 
 # The native number of tokens that were cut elsewhere, and what stands behind each of them: no part of UTF-8.
 _GIVEN, _TOKEN_END = len(ANALYZERS), b"\xff"
@@ -136,6 +133,6 @@ def _tally(
     coding = _grown(before, vocabulary)
     shape = len(indptr) - 1, len(coding)
     total, held = (csr_array((values, codes, indptr), shape=shape) for values in (occurrences, texts))
-    if shape[0] * shape[1] <= max(_DENSE_CELLS, 3 * len(codes)):
+    if shape[0] * shape[1] <= max(DENSE_CELLS, 3 * len(codes)):
         total, held = total.toarray(), held.toarray()
     return TokenTally(coding, total, held, np.asarray(total.sum(axis=1), dtype=np.float64))

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from importlib import import_module
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -26,7 +27,7 @@ class _Libraries(NamedTuple):
 def _libraries() -> _Libraries:
     """Finding them takes some hundredths of a second, once."""
     # NumPy and SciPy have a library each; a later import would bring one that is not found.
-    import scipy.linalg  # noqa: F401
+    import_module("scipy.linalg")
     from threadpoolctl import ThreadpoolController
 
     found = ThreadpoolController().select(user_api="blas")

@@ -13,6 +13,9 @@ from .vocabulary import Coding
 Analyzer = Literal["word", "char", "char_wb", "place"]
 Accents = Literal["unicode", "ascii"] | None
 
+# Up to this many cells (32 MB) a table of classes × codes is dense whatever it holds.
+DENSE_CELLS = 1 << 22
+
 ANALYZERS: tuple[Analyzer, ...] = ("word", "char", "char_wb", "place")
 ACCENTS: tuple[Accents, ...] = (None, "unicode", "ascii")
 

@@ -86,8 +86,6 @@ class Vocabulary:
             return NotImplemented
         return all(np.array_equal(mine, theirs) for mine, theirs in zip(self.arrays(), other.arrays(), strict=True))
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         return f"Vocabulary({len(self)} tokens)"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar, overload
 
 T = TypeVar("T")
 
@@ -19,8 +19,14 @@ class cached(Generic[T]):  # noqa: N801  # it is used like a function
         self.make, self.name = make, make.__name__
         self.__doc__ = make.__doc__
 
-    def __get__(self, instance: Any, owner: type) -> T:
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type) -> T: ...
+
+    def __get__(self, instance: object | None, owner: type) -> Self | T:
         if instance is None:
-            return self  # type: ignore[return-value]  # asked of the class, for documentation
+            return self  # asked of the class, for documentation
         value: T = vars(instance).setdefault(self.name, self.make(instance))
         return value

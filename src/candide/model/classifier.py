@@ -23,6 +23,7 @@ from .scorer import Scorer, log_sum
 from .smoothing import by_evidence
 from .state import State
 from .table import Table, named
+from .views.blended import Blended
 
 
 class Classifier:
@@ -138,8 +139,9 @@ class Classifier:
         """Without rows that were learned."""
         after = self._after(self.state.forget(batch), self.plan, float(batch.rows.sum()))
         views = None if self._latest_blend is None else self._latest_blend.views
-        # Views hold counts of the rows they were made from: what is forgotten must not stay in them.
-        return after if views is None or after.state.sample is None else Classifier(after.plan, after.state)
+        # Views of a table hold counts of the rows they were made from: what is forgotten must not stay in them.
+        held = isinstance(views, Blended) and after.state.sample is not None
+        return Classifier(after.plan, after.state) if held else after
 
     def _after(self, state: State, plan: Plan, weight: float) -> Classifier:
         blend = self._latest_blend

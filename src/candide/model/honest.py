@@ -84,9 +84,13 @@ def _is_small(state: State, seen: Seen) -> bool:
 
 
 def _left_out(model: Classifier, seen: Seen, kernels: Kernels) -> Floats:
-    assert model.blend is not None
-    assert model.blend.views is not None
-    return model.blend.views.judged(model.likelihood, seen, kernels)
+    views = _views(model)
+    assert views is not None
+    return views.judged(model.likelihood, seen, kernels)
+
+
+def _views(model: Classifier) -> Blended | TextBlended | None:
+    return None if model.blend is None else model.blend.views
 
 
 def _optimistic(model: Classifier, scores: Floats) -> Floats:
@@ -157,15 +161,14 @@ def _applied(plan: Plan, scores: Floats, amount: Floats | None, seen: Seen, rows
 
 def left_out_posterior(model: Classifier, batch: Batch, kernels: Kernels, prior: PriorWhileOut) -> Floats:
     """log p(class | x) of rows that the model has learned, each with itself left out; what was fitted stays."""
-    views = None if model.blend is None else model.blend.views
+    blend = model.blend
+    if blend is not None and isinstance(blend.views, Blended) and blend.changed and model.state.sample is not None:
+        # Views without the rows learned since cannot leave them out.
+        model = model.refitted(model.plan)
+    views = _views(model)
     if views is None:
         return model.calibrated(leave_one_out(model, batch, kernels, prior), batch.data)
     refuse_strangers(batch, model.state.statistics)
-    if model.blend is not None and model.blend.changed and model.state.sample is not None:
-        # Views without the rows learned since cannot leave them out.
-        model = model.refitted(model.plan)
-        views = model.blend.views  # type: ignore[union-attr]
-        assert views is not None
     share = _share_in_sample(model.state, batch)
     parts = []
     for begin, end, data in chunks(batch.data):
@@ -181,7 +184,7 @@ def folds_left_out(model: Classifier, batch: Batch, folds: Array, kernels: Kerne
     What was fitted stays, but for a blend, whose views have seen the fold: that is made again, and for many folds,
     which then leave several together.
     """
-    if model.blend is None or model.blend.views is None:
+    if _views(model) is None:
         return model.calibrated(blocked_folds(model, batch, folds, kernels, prior), batch.data)
     refuse_strangers(batch, model.state.statistics)
     if len(np.unique(folds)) > _MOST_BLENDS:

@@ -10,11 +10,9 @@ import numpy as np
 from ..encoding.tokens import Buckets, Coding, Vocabulary
 from ..exceptions import MergeError
 from ..kernels.data import Array, Floats
+from ..kernels.tokens import DENSE_CELLS
 from .base import as_dense
 from .counts import Counts
-
-# Up to so many cells (32 MB) a table that was dense stays so when it grows.
-_DENSE_CELLS = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -80,7 +78,7 @@ def widened(counts: Counts, codes: Array | None, size: int) -> Counts:
     if codes is None and size == counts.total.shape[1]:
         return counts
     n_classes, n_codes = counts.total.shape
-    if n_classes * size > _DENSE_CELLS:
+    if n_classes * size > DENSE_CELLS:
         counts = _sparse(counts)
     places = np.arange(n_codes) if codes is None else np.asarray(codes)
     if isinstance(counts.total, np.ndarray):

@@ -1,0 +1,72 @@
+"""Texts as rows: what a sample keeps of them depends on nothing but the texts."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from candide.encoding.texts import read_texts
+from candide.kernels.text_rows import TextRows
+from candide.statistics import Sample
+
+TEXTS = ["", "a", "eight by", "nine byte", "naïve", "日本語のテキスト", "😀 half", None, "x" * 1000]
+CONTAINERS: dict[str, Any] = {
+    "arrow": pa.array,
+    "large arrow": lambda texts: pa.array(texts, pa.large_string()),
+    "objects": lambda texts: np.array(texts, dtype=object),
+}
+
+
+def rows(texts: Any) -> TextRows:
+    return TextRows(read_texts(texts))
+
+
+def test_hashes_are_fixed_for_all_time() -> None:
+    """Samples that were kept depend on them."""
+    assert rows(["", "a", "nine byte", None]).hashes().tolist() == [
+        8124992281922888664,
+        4161367346097680896,
+        2518329975037653001,
+        1098379754931887143,
+    ]
+
+
+@pytest.mark.parametrize("make", CONTAINERS.values(), ids=CONTAINERS)
+def test_hashes_and_sizes_do_not_depend_on_how_texts_lie(make: Any) -> None:
+    one, other = rows(TEXTS), rows(make(TEXTS))
+    np.testing.assert_array_equal(one.hashes(), other.hashes())
+    np.testing.assert_array_equal(one.sizes(), other.sizes())
+    assert one.sizes().tolist() == [len((text or "").encode()) for text in TEXTS]
+    assert len(np.unique(one.hashes())) == len(TEXTS)
+
+
+def test_what_is_no_utf8_is_kept_as_it_is_read() -> None:
+    wrong = TextRows.packed(np.frombuffer(b"a\xffb\xed\xa0\x80", np.uint8), np.array([0, 6]), np.zeros(1, dtype=bool))
+    right = rows([b"a\xffb\xed\xa0\x80".decode("utf-8", "replace")])
+    np.testing.assert_array_equal(wrong.hashes(), right.hashes())
+    assert wrong.stored(np.array([0])).texts.strings() == right.texts.strings()
+    assert rows(["\ud800"]).hashes() == rows(["\ufffd"]).hashes()
+
+
+def test_stored_rows_and_pickles_need_nothing_else() -> None:
+    some = rows(TEXTS).stored(np.array([7, 5, 0]))
+    for copy in (some, pickle.loads(pickle.dumps(some)), TextRows.packed(**some.arrays())):
+        assert copy.texts.strings() == [None, TEXTS[5], ""]
+
+
+def test_a_sample_of_texts_does_not_depend_on_parts() -> None:
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(["a", "bb", "ccc"], 5)) for _ in range(300)]
+    classes = rng.integers(0, 2, 300).astype(np.int32)
+    whole = Sample.of(rows(texts), classes, None, 2, 600)
+    parts = [Sample.of(rows(texts[i::3]), classes[i::3], None, 2, 600) for i in range(3)]
+    merged = parts[2].merge(parts[0]).merge(parts[1])
+    again = Sample.from_arrays(merged.arrays())
+    for sample in (merged, again):
+        assert sample.data.texts.strings() == whole.data.texts.strings()  # type: ignore[union-attr]
+        np.testing.assert_array_equal(sample.multiplicity, whole.multiplicity)
+    assert 0 < len(whole.multiplicity) < len(set(texts)) * 2
