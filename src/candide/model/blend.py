@@ -22,6 +22,7 @@ from .calibration import Calibration, calibrate, normalised
 from .calibration.scaling import Scaling
 from .leave_one_out import left_out_scores
 from .plan import Plan
+from .refinement import Refinement, fit_refinement
 from .smoothing import Seen, by_leave_one_out
 from .state import State
 from .views.blended import Blended, fit_blended
@@ -44,6 +45,7 @@ class Blend:
     alpha: float | Floats | None = None
     calibration: Calibration | None = None
     views: Blended | TextBlended | None = None
+    refinement: Refinement | None = None
     changed: float = 0.0  # weight of the rows learned and forgotten since
 
     @property
@@ -93,15 +95,18 @@ def fit_blend(model: Classifier, kernels: Kernels) -> Blend:
     seen, alpha = seen_rows(plan, state, _what(plan)), None
     if plan.alpha == "loo":
         alpha = alphas(plan, state, seen, [np.arange(len(seen.case_weight))], kernels)[0]
-    calibration, views = None, None
+    calibration, views, refinement = None, None, None
     if plan.order is not None:
+        everything = seen
         seen, views, scores = _blended(model, seen, kernels)
+        if plan.refine and isinstance(views, TextBlended):
+            refinement = fit_refinement(model.likelihood, views, everything, kernels)
     elif plan.calibrate is not None:
         scores, _ = scores_left_out(plan, state, seen, alpha, kernels)
     if plan.calibrate is not None:
         amount = plan.family.amount(seen.batch.data)
         calibration = calibrate(plan.calibrate, scores, seen.batch.classes, seen.case_weight, amount, seen.multiplicity)
-    return Blend(plan, state.classes, float(state.rows.sum()), alpha, calibration, views)
+    return Blend(plan, state.classes, float(state.rows.sum()), alpha, calibration, views, refinement)
 
 
 def _what(plan: Plan) -> str:

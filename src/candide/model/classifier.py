@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..encoding.index import Index
-from ..exceptions import MergeError
+from ..exceptions import ForgetError, MergeError
 from ..families import Family
 from ..kernels import Kernels, default
 from ..kernels.data import Array, Floats, Positions, chunks
@@ -138,9 +138,17 @@ class Classifier:
     def forget(self, batch: State) -> Classifier:
         """Without rows that were learned."""
         after = self._after(self.state.forget(batch), self.plan, float(batch.rows.sum()))
-        views = None if self._latest_blend is None else self._latest_blend.views
-        # Views of a table hold counts of the rows they were made from: what is forgotten must not stay in them.
-        held = isinstance(views, Blended) and after.state.sample is not None
+        blend = self._latest_blend
+        if blend is None:
+            return after
+        if blend.refinement is not None and after.state.sample is None:
+            raise ForgetError(
+                "a refined model forgets by fitting its refinement again, and this one keeps no training texts to fit "
+                "it on; nothing was changed; construct it with keep_sample=True, or with refine=False"
+            )
+        # Views of a table hold counts of the rows they were made from, a refinement knows them by heart: what is
+        # forgotten must not stay in them.
+        held = blend.refinement is not None or (isinstance(blend.views, Blended) and after.state.sample is not None)
         return Classifier(after.plan, after.state) if held else after
 
     def _after(self, state: State, plan: Plan, weight: float) -> Classifier:
@@ -221,6 +229,8 @@ class Classifier:
         if views is None:
             return self.scorer.posterior(data, kernels, logarithm=True)
         scores = views.scores(self.likelihood, data, kernels)
+        if self.blend is not None and self.blend.refinement is not None:
+            scores += self.blend.refinement.scores(data, kernels)
         scores[:, np.isneginf(self.scorer.offset)] = -np.inf
         kernels.normalise(scores, logarithm=True)
         return scores

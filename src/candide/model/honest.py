@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..exceptions import ParameterError
 from ..families import Batch
 from ..families.left_out import refuse_strangers
 from ..kernels import Kernels
@@ -19,6 +20,7 @@ from .evaluation import Report
 from .folds import deal, deal_blocks
 from .leave_one_out import PriorWhileOut, blocked_folds, leave_one_out, rows_by_fold
 from .plan import Plan
+from .refinement import fold_scores, refined_without
 from .smoothing import Seen
 from .state import State
 from .views.blended import Blended
@@ -59,6 +61,8 @@ def honest(model: Classifier, kernels: Kernels) -> Honest:
 
 
 def _honest_views(model: Classifier, views: Blended | TextBlended, seen: Seen, kernels: Kernels) -> Honest:
+    if isinstance(views, TextBlended) and model.plan.refine:
+        return _honest_refined(model, views, seen, kernels)
     row, folds, copies = deal(seen.batch.classes, seen.multiplicity)
     if isinstance(views, Blended) and _is_small(model.state, seen):
         seen = seen.take(row, copies)
@@ -71,6 +75,15 @@ def _honest_views(model: Classifier, views: Blended | TextBlended, seen: Seen, k
     row, folds, copies = deal(seen.batch.classes, seen.multiplicity)
     scores, seen = _left_out(model, seen, kernels)[:, row], seen.take(row, copies)
     return Honest(seen, _weighed_again(model, views, seen, scores, folds), _optimistic(model, scores))
+
+
+def _honest_refined(model: Classifier, views: TextBlended, seen: Seen, kernels: Kernels) -> Honest:
+    """By refinements that have not seen a text; the blend's few weights, which all texts had a part in, stay."""
+    scores = normalised(refined_without(model.likelihood, views, seen, kernels))
+    assert model.blend is not None
+    assert model.blend.refinement is not None
+    begun = fold_scores(model.likelihood, views, seen, kernels)
+    return Honest(seen, scores, normalised(begun + model.blend.refinement.scores(seen.batch.data, kernels)))
 
 
 def _is_small(state: State, seen: Seen) -> bool:
@@ -162,6 +175,11 @@ def _applied(plan: Plan, scores: Floats, amount: Floats | None, seen: Seen, rows
 def left_out_posterior(model: Classifier, batch: Batch, kernels: Kernels, prior: PriorWhileOut) -> Floats:
     """log p(class | x) of rows that the model has learned, each with itself left out; what was fitted stays."""
     blend = model.blend
+    if blend is not None and blend.refinement is not None:
+        raise ParameterError(
+            "refine=True fits a regression on all training texts at once, and leaving one out has no closed form; "
+            "use blocked_folds, which fits it again for each fold, or loo_"
+        )
     if blend is not None and isinstance(blend.views, Blended) and blend.changed and model.state.sample is not None:
         # Views without the rows learned since cannot leave them out.
         model = model.refitted(model.plan)

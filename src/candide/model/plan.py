@@ -152,14 +152,18 @@ class Plan:
     alpha: Literal["evidence", "loo"] | None = None  # how the pseudo-count is chosen; None: it is the family's
     calibrate: str | None = None
     order: int | None = None  # views are weighed: of columns (0), and of how many columns another depends on
+    refine: bool = False  # a logistic regression goes on from the blend
     sample_bytes: int = 0  # room for training rows per class, for what must look at rows again
     target: Floats | None = None  # p(class) where the model is used, if it is not that of the training rows
     n_threads: int | None = None  # for what looks at rows again; None: all there are
 
     def chooses_like(self, other: Plan) -> bool:
         """Whether what is chosen and fitted by looking at rows again would be the same."""
-        mine, theirs = ((plan.family, plan.prior, plan.alpha, plan.calibrate, plan.order) for plan in (self, other))
-        return _alike(mine, theirs)
+        return _alike(self._choices, other._choices)
+
+    @property
+    def _choices(self) -> tuple[Any, ...]:
+        return self.family, self.prior, self.alpha, self.calibrate, self.order, self.refine
 
     @property
     def looks_back(self) -> bool:

@@ -66,9 +66,13 @@ class TextBlended:
         With one text alone left out, its own tokens change bands, always against its class, and weights would learn to
         tell from that what the class is. Copies of a text, which are one row, leave together.
         """
-        weight = seen.multiplicity * (1.0 if seen.batch.weight is None else seen.batch.weight)
-        folds = stretches(seen.batch.classes, min(_FOLDS, len(weight)))
-        return likelihood.band_fold_scores(seen.batch._replace(weight=weight), folds, kernels)
+        folds = stretches(seen.batch.classes, min(_FOLDS, seen.batch.data.n_rows))
+        return likelihood.band_fold_scores(_of_all_copies(seen), folds, kernels)
+
+    def without_fold(self, likelihood: TextLikelihood, fold: Seen, kernels: Kernels) -> Floats:
+        """The same of one fold, without all of it."""
+        together = np.zeros(fold.batch.data.n_rows, dtype=np.int32)
+        return likelihood.band_fold_scores(_of_all_copies(fold), together, kernels)
 
     def left_out(self, scores: Floats) -> Floats:
         """Of texts from their left-out scores under all views."""
@@ -81,6 +85,11 @@ class TextBlended:
         how = weight, np.full(n_views, _RIDGE), np.zeros(n_views)
         mixture = fit_mixture(scores, seen.batch.classes, *how, by_class=False, n_parts=1 + self.names[-1].band)
         return replace(self, mixture=mixture)
+
+
+def _of_all_copies(seen: Seen) -> Batch:
+    """Each text with what all its copies weigh."""
+    return seen.batch._replace(weight=seen.multiplicity * (1.0 if seen.batch.weight is None else seen.batch.weight))
 
 
 def fit_text_blended(likelihood: TextLikelihood, seen: Seen, kernels: Kernels) -> tuple[TextBlended, Floats, Array]:
