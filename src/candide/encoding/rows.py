@@ -48,6 +48,23 @@ def label_array(y: Any) -> Array:
     return values
 
 
+def without_label(y: Any) -> Array:
+    """Which rows have no label: None, NaN or a null.
+
+    >>> without_label(["spam", None])
+    array([False,  True])
+    """
+    values = y if type(y) is np.ndarray else as_array(y, "y")
+    if values.ndim != 1 or values.dtype.kind not in "fO":
+        return np.zeros(len(values) if values.ndim else 0, dtype=bool)
+    if values.dtype.kind == "f":
+        return np.asarray(np.isnan(values))
+    labels = values.tolist()
+    if set(map(type, labels)) <= {str, int, bool}:
+        return np.zeros(len(labels), dtype=bool)
+    return np.array([is_missing(label) for label in labels], dtype=bool)
+
+
 def _float_labels(values: Array) -> Array:
     odd = np.flatnonzero(~np.isfinite(values))
     if len(odd):

@@ -8,8 +8,11 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from ..encoding.columns import as_array
+from ..encoding.rows import read_weights, without_label
 from ..encoding.texts import read_texts
 from ..encoding.tokens import Buckets, Coding, Recipe, Vocabulary, read_vocabulary
+from ..engines.unlabelled import Unlabelled, Unread, learn_unlabelled
 from ..exceptions import InputError, ParameterError
 from ..families import Bernoulli, Complement, Multinomial
 from ..families.text import TextFamily, TokenLook
@@ -76,6 +79,10 @@ class TextNB(BaseNB):
         Let a logistic regression on words and pairs go on from what "auto" says of texts it has not seen: for the last
         points of accuracy. It is no sum over texts, so it merges and forgets by being fitted again, on training texts
         that the model then keeps, up to 128 MB of each class.
+    unlabelled : {"em", "sfe", "ignore"}
+        What ``fit`` does with texts whose label is None or NaN: give them to the classes that the model thinks they
+        are of (one step of EM), or their tokens to the classes that such tokens are of (SFE), if that helps on folds of
+        the texts with labels; or nothing. ``unlabelled_`` tells what came of it.
     fit_prior, class_prior, class_weight, calibrate, evaluate, keep_sample, n_threads
         As in ``MultinomialNB``.
 
@@ -87,6 +94,7 @@ class TextNB(BaseNB):
     ['spam']
     """
 
+    unlabelled_: Unlabelled
     estimate = None
     parameter_prior = None
     _sample_bytes: ClassVar[int] = 1 << 23
@@ -110,6 +118,7 @@ class TextNB(BaseNB):
         vocabulary: Any = None,
         buckets: int | None = None,
         refine: bool = False,
+        unlabelled: Literal["em", "sfe", "ignore"] = "em",
         fit_prior: bool = True,
         class_prior: Any = None,
         class_weight: Any = None,
@@ -133,6 +142,7 @@ class TextNB(BaseNB):
         self.vocabulary = vocabulary
         self.buckets = buckets
         self.refine = refine
+        self.unlabelled = unlabelled
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.class_weight = class_weight
@@ -150,14 +160,36 @@ class TextNB(BaseNB):
         X : list, array, series or Arrow array of texts, or any iterable of them
             None, NaN and nulls are texts without tokens.
         y : array of shape (n_texts,)
-            Class labels.
+            Class labels; None or NaN where a text has none (``unlabelled``).
         sample_weight : array of shape (n_texts,), optional
             A text of weight k counts as k copies of it.
         """
-        super().fit(X, y, sample_weight)
+        how = choice(self.unlabelled, "unlabelled", ("em", "sfe", "ignore"))
+        self.__dict__.pop("unlabelled_", None)
+        missing = np.zeros(0, dtype=bool) if y is None else without_label(y)
+        if missing.any() and not missing.all():
+            self._fit_some(X, y, sample_weight, missing, how)
+        else:
+            super().fit(X, y, sample_weight)
         # What looks at texts again is fitted now, so that predicting only predicts.
         _ = self._model.blend
         return self
+
+    def _fit_some(self, X: Any, y: Any, sample_weight: Any, missing: Array, how: str) -> None:
+        """From texts of which some have no label."""
+        data, weight = self._read_to_learn(X, reset=True), read_weights(sample_weight, len(missing))
+        if data.n_rows != len(missing):
+            raise InputError(f"there are {data.n_rows} texts and {len(missing)} labels; give each text one, or None")
+        labelled, others = np.flatnonzero(~missing), np.flatnonzero(missing)
+        labels = as_array(y, "y")[labelled]
+        own, rest = (None if weight is None else weight[rows] for rows in (labelled, others))
+        super().fit(data.take(labelled).texts, labels if labels.dtype.kind == "f" else labels.tolist(), own)
+        if how == "ignore":
+            return
+        batch = self._batch(data.take(labelled).texts, labels, own)
+        texts = Unread(data.take(others), rest, "em" if how == "em" else "sfe")
+        model, self.unlabelled_ = learn_unlabelled(self._model, batch, texts, self._kernels())
+        self._become(model)
 
     def _plan(self, n_features: int, *, first: bool) -> Plan:
         plan = super()._plan(n_features, first=first)

@@ -38,9 +38,12 @@ class TokenLook(NamedTuple):
 
     def rows(self, data: TextRows, coding: Coding, kernels: Kernels) -> Sparse:
         """Texts as rows of counts; tokens without a code are passed over."""
-        rows = kernels.count_tokens(data.texts, [Look(self.recipe, coding)], grow=False)[0].rows
-        values = np.ones(len(rows.values)) if self.presence else rows.values
-        return Sparse(rows.indptr, rows.indices, values, rows.n_columns, data.first_row)
+        rows = self.weighed(kernels.count_tokens(data.texts, [Look(self.recipe, coding)], grow=False)[0].rows)
+        return replace(rows, first_row=data.first_row)
+
+    def weighed(self, rows: Sparse) -> Sparse:
+        """Counts as they count."""
+        return replace(rows, values=np.ones(len(rows.values))) if self.presence else rows
 
 
 class BandName(NamedTuple):

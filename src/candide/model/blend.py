@@ -22,7 +22,7 @@ from .calibration import Calibration, calibrate, normalised
 from .calibration.scaling import Scaling
 from .leave_one_out import left_out_scores
 from .plan import Plan
-from .refinement import Refinement, fit_refinement
+from .refinement import Refinement, fit_refinement, fold_scores
 from .smoothing import Seen, by_leave_one_out
 from .state import State
 from .views.blended import Blended, fit_blended
@@ -47,6 +47,7 @@ class Blend:
     views: Blended | TextBlended | None = None
     refinement: Refinement | None = None
     changed: float = 0.0  # weight of the rows learned and forgotten since
+    lasting: bool = False  # the rows kept cannot tell it again: the sums hold what was made of their labels
 
     @property
     def age(self) -> float:
@@ -55,7 +56,7 @@ class Blend:
 
     def suits(self, plan: Plan, state: State) -> bool:
         """Whether it can still be used: made for such a plan and these classes, and little was learned since."""
-        fresh = state.sample is None or self.age <= _CHANGED
+        fresh = self.lasting or state.sample is None or self.age <= _CHANGED
         return fresh and self.classes == state.classes and self.plan.chooses_like(plan)
 
     def later(self, weight: float) -> Blend:
@@ -100,7 +101,8 @@ def fit_blend(model: Classifier, kernels: Kernels) -> Blend:
         everything = seen
         seen, views, scores = _blended(model, seen, kernels)
         if plan.refine and isinstance(views, TextBlended):
-            refinement = fit_refinement(model.likelihood, views, everything, kernels)
+            begun = fold_scores(model.likelihood, views, everything, kernels)
+            refinement = fit_refinement(model.likelihood, everything, begun, kernels)
     elif plan.calibrate is not None:
         scores, _ = scores_left_out(plan, state, seen, alpha, kernels)
     if plan.calibrate is not None:

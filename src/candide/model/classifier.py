@@ -204,7 +204,8 @@ class Classifier:
             raise MergeError("only models of one kind can be merged")
         state = self.state.merge(other.state)
         # With rows to look at, what comes out does not depend on who absorbed whom.
-        blend = self.blend if state.sample is None else None
+        mine = self._latest_blend
+        blend = self.blend if state.sample is None or (mine is not None and mine.lasting) else None
         if blend is not None:
             blend = blend.later(float(other.state.rows.sum())).among(state.classes)
         return Classifier(self.plan, state, blend)

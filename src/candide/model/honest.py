@@ -74,7 +74,7 @@ def _honest_views(model: Classifier, views: Blended | TextBlended, seen: Seen, k
     seen = seen.take(few, seen.multiplicity[few])
     row, folds, copies = deal(seen.batch.classes, seen.multiplicity)
     scores, seen = _left_out(model, seen, kernels)[:, row], seen.take(row, copies)
-    return Honest(seen, _weighed_again(model, views, seen, scores, folds), _optimistic(model, scores))
+    return Honest(seen, weighed_again(model.plan, views, seen, scores, folds), _optimistic(model, scores))
 
 
 def _honest_refined(model: Classifier, views: TextBlended, seen: Seen, kernels: Kernels) -> Honest:
@@ -133,7 +133,7 @@ def _possible(log_probability: Floats, weight: float) -> Floats:
     return np.asarray(np.logaddexp(log_probability, np.log(least)) - np.log1p(least * log_probability.shape[1]))
 
 
-def _weighed_again(model: Classifier, views: Blended | TextBlended, seen: Seen, scores: Floats, folds: Array) -> Floats:
+def weighed_again(plan: Plan, views: Blended | TextBlended, seen: Seen, scores: Floats, folds: Array) -> Floats:
     """By weights that a row's fold had no part in."""
     out = np.empty(scores.shape[1:])
     for here in rows_by_fold(folds):
@@ -141,7 +141,7 @@ def _weighed_again(model: Classifier, views: Blended | TextBlended, seen: Seen, 
         again = views.weighed(scores[:, rest], seen.take(rest, seen.multiplicity[rest]))
         out[here] = again.left_out(scores[:, here])
     parts = seen.batch.classes, seen.case_weight, None, seen.multiplicity
-    return cross_fitted(model.plan.calibrate, normalised(out), *parts, folds)
+    return cross_fitted(plan.calibrate, normalised(out), *parts, folds)
 
 
 def cross_chosen(plan: Plan, state: State, seen: Seen, scores: Floats, folds: Array, kernels: Kernels) -> Floats:

@@ -49,10 +49,10 @@ class Refinement:
         return np.asarray(total / np.sqrt(np.maximum(n_tokens, 1))[:, None])
 
 
-def fit_refinement(likelihood: TextLikelihood, views: TextBlended, seen: Seen, kernels: Kernels) -> Refinement:
-    """From all texts kept, each beginning with the blend's score by sums without its fold."""
+def fit_refinement(likelihood: TextLikelihood, seen: Seen, offset: Floats, kernels: Kernels) -> Refinement:
+    """From texts that each begin with a score of the blend that has not seen them."""
     looks, rows = _tokens(likelihood, seen, kernels)
-    weights = _solved(rows, seen, fold_scores(likelihood, views, seen, kernels))
+    weights = _solved(rows, seen, offset)
     ends = np.cumsum([len(look.coding) for look in looks])[:-1]
     return Refinement(looks, tuple(np.ascontiguousarray(part, dtype=np.float32) for part in np.split(weights, ends)))
 

@@ -1,0 +1,90 @@
+"""What texts without labels add to the sums of tokens: by the classes that a model gives them, or token by token."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..encoding.tokens import Look
+from ..kernels import Kernels
+from ..kernels.data import Floats, Sparse, chunks
+from ..kernels.text_rows import TextRows
+from ..statistics import Counts
+from ..statistics.base import as_dense
+from ..statistics.texts import TextStatistics, TokenCounts
+from .base import Batch
+from .text import TextFamily, TokenLook
+
+# Texts whose tokens are held at once.
+_CHUNK = 1 << 14
+# Smaller shares of a class are noise, and would make the sums of all tokens under all classes.
+_LEAST_SHARE = 1e-3
+
+
+def shared_out(family: TextFamily, data: TextRows, share: Floats, kernels: Kernels) -> TextStatistics:
+    """Each text belongs to every class in part: ``share`` is ``(texts, classes)``, its weight included."""
+    share = np.where(share < _LEAST_SHARE * share.sum(axis=1, keepdims=True), 0.0, share)
+    parts = [_shared_out(family, part, share[begin:end], kernels) for begin, end, part in chunks(data, _CHUNK)]
+    total = parts[0]
+    for part in parts[1:]:
+        total = total.merge(part)
+    return total
+
+
+def _shared_out(family: TextFamily, data: TextRows, share: Floats, kernels: Kernels) -> TextStatistics:
+    rows = share.sum(axis=0)
+    return TextStatistics(rows, tuple(_sums(look, data, share, rows, kernels) for look in family.looks))
+
+
+def _sums(look: TokenLook, data: TextRows, share: Floats, rows: Floats, kernels: Kernels) -> TokenCounts:
+    found = kernels.count_tokens(data.texts, [Look(look.recipe, look.coding)], grow=not look.fixed)[0]
+    total = _by_class(look.weighed(found.rows), share)
+    return TokenCounts(found.coding, Counts(rows, total, None, look.presence), look.fixed)
+
+
+def _by_class(cells: Sparse, share: Floats) -> Any:
+    """Sums ``(classes, codes)``, sparse; worked out for the codes that occur, which are few among buckets."""
+    from scipy.sparse import csr_array
+
+    occurs = np.zeros(cells.n_columns, dtype=bool)
+    occurs[cells.indices] = True
+    codes = np.flatnonzero(occurs)
+    place = np.cumsum(occurs) - 1
+    matrix = cells.matrix()
+    few = csr_array((matrix.data, place[matrix.indices], matrix.indptr), shape=(matrix.shape[0], len(codes)))
+    sums = csr_array((few.T @ share).T)
+    return csr_array((sums.data, codes[sums.indices], sums.indptr), shape=(share.shape[1], cells.n_columns))
+
+
+def token_by_token(
+    family: TextFamily, statistics: TextStatistics, data: TextRows, weight: Floats | None, kernels: Kernels
+) -> TextStatistics:
+    """Every token belongs to the classes as those of its name do that have labels; p(class) stays."""
+    batch = Batch(data, np.zeros(data.n_rows, dtype=np.int32), weight, 1)
+    pairs = zip(family.looks, statistics.looks, strict=True)
+    known = tuple(look._replace(coding=sums.coding, fixed=True) for look, sums in pairs)
+    unlabelled = replace(family, looks=known).observe(batch, kernels)
+    rows = statistics.rows * unlabelled.rows.sum() / statistics.rows.sum()
+    both = zip(statistics.looks, unlabelled.looks, strict=True)
+    return TextStatistics(rows, tuple(_in_proportion(mine, theirs.counts, rows) for mine, theirs in both))
+
+
+def _in_proportion(mine: TokenCounts, theirs: Counts, rows: Floats) -> TokenCounts:
+    labelled, more = as_dense(mine.counts.together().total)[0], as_dense(theirs.total)[0]
+    factor = np.divide(more, labelled, out=np.zeros_like(more), where=labelled > 0)
+    total = mine.counts.total
+    added: Any = total * factor if isinstance(total, np.ndarray) else total.multiply(factor[None, :]).tocsr()
+    if mine.counts.presence:
+        # No more texts hold a token than there are.
+        added = _at_most(added, total, mine.counts.rows + rows)
+    return replace(mine, counts=replace(mine.counts, rows=rows, total=added))
+
+
+def _at_most(added: Any, before: Any, rows: Floats) -> Any:
+    if isinstance(added, np.ndarray):
+        return np.minimum(added, rows[:, None] - before)
+    room = np.repeat(rows, np.diff(before.indptr)) - before.data
+    added.data = np.minimum(added.data, room)
+    return added
