@@ -1,0 +1,171 @@
+"""Texts without labels: counted as they should be, and used only where they help."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.feature_extraction.text import CountVectorizer
+
+from candide import TextNB
+from candide.encoding.texts import read_texts
+from candide.encoding.tokens import Buckets, Recipe, Vocabulary
+from candide.exceptions import CandideError, InputError, ParameterError
+from candide.families import Batch, Multinomial
+from candide.families.text import TextFamily, TokenLook
+from candide.families.unlabelled import shared_out, token_by_token
+from candide.kernels import default
+from candide.kernels.text_rows import TextRows
+from candide.priors import Dirichlet
+
+# Letters at random, so that words of a topic have nothing in common.
+WORDS = ["".join(row) for row in np.random.default_rng(0).choice(list("abcdefghijklmnop"), (210, 6))]
+TOPICS, COMMON = [WORDS[:60], WORDS[60:120], WORDS[120:180]], WORDS[180:]
+
+
+def topical(n: int, seed: int) -> tuple[list[str], np.ndarray]:
+    """Texts of words of their topic, each of which few texts hold, among words of all."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, len(TOPICS), n)
+    texts = [" ".join([*rng.choice(TOPICS[label], 4), *rng.choice(COMMON, 6)]) for label in labels]
+    return texts, np.array(["a", "b", "c"])[labels]
+
+
+def some_labels(n_labelled: int, n_others: int, seed: int) -> tuple[list[str], list[str | None]]:
+    texts, labels = topical(n_labelled + n_others, seed)
+    return texts, [*labels[:n_labelled].tolist(), *[None] * n_others]
+
+
+@pytest.mark.parametrize("kind", ["auto", "multinomial"])
+def test_many_texts_without_labels_help(kind: str) -> None:
+    texts, labels = some_labels(30, 600, seed=0)
+    new, truth = topical(500, seed=1)
+    alone = TextNB(kind, unlabelled="ignore").fit(texts, labels)
+    model = TextNB(kind).fit(texts, labels)
+    assert model.unlabelled_.used
+    assert model.unlabelled_.n_texts == 600
+    assert model.unlabelled_.log_loss_with < model.unlabelled_.log_loss_without
+    assert model.score(new, truth) > alone.score(new, truth)
+    loss = -model.predict_log_proba(new)[np.arange(500), np.searchsorted(model.classes_, truth)].mean()
+    assert abs(loss - model.loo_.log_loss) < 0.3
+
+
+def test_texts_of_something_else_are_not_used() -> None:
+    rng = np.random.default_rng(2)
+    texts, labels = topical(200, seed=3)
+    # Words of all topics in every text, so that whatever is made of them misleads.
+    mixed = [" ".join(rng.choice(sum(TOPICS, COMMON), 12)) for _ in range(300)]
+    model = TextNB().fit([*texts, *mixed], [*labels, *[None] * 300])
+    alone = TextNB(unlabelled="ignore").fit([*texts, *mixed], [*labels, *[None] * 300])
+    only = TextNB().fit(texts, labels)
+    assert not model.unlabelled_.used
+    assert not hasattr(alone, "unlabelled_")
+    assert not hasattr(only, "unlabelled_")
+    for other in (alone, only):
+        assert np.allclose(model.predict_proba(texts[:20]), other.predict_proba(texts[:20]), atol=1e-9)
+
+
+def test_one_step_of_expectation_maximisation_by_hand() -> None:
+    texts, labels = some_labels(40, 400, seed=4)
+    model = TextNB("multinomial").fit(texts, labels)
+    assert model.unlabelled_.used
+    first = TextNB("multinomial").fit(texts[:40], labels[:40])
+    share = first.predict_proba(texts[40:])
+    share = np.where(share < 1e-3, 0.0, share)
+    cut = CountVectorizer(vocabulary=list(model.vocabulary_)).fit(texts)
+    own = np.array([[label == name for name in model.classes_] for label in labels[:40]], dtype=float)
+    expected = own.T @ cut.transform(texts[:40]).toarray() + share.T @ cut.transform(texts[40:]).toarray()
+    found = model.token_count_
+    assert np.allclose(found if isinstance(found, np.ndarray) else found.toarray(), expected)
+    assert np.allclose(model.class_count_, own.sum(axis=0) + share.sum(axis=0))
+
+
+def family(presence: bool) -> TextFamily:
+    looks = (
+        TokenLook(Recipe(), Vocabulary(), presence),
+        TokenLook(Recipe(ngrams=(2, 2)), Buckets(12), presence, name="pairs"),
+        TokenLook(Recipe(), Vocabulary.of([WORDS[1], "never", WORDS[61]]), presence, fixed=True, name="given"),
+    )
+    return TextFamily(looks, Multinomial(Dirichlet(1.0)))
+
+
+def dense(total: object) -> np.ndarray:
+    return total if isinstance(total, np.ndarray) else total.toarray()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("presence", [False, True])
+def test_a_text_that_is_all_of_one_class_counts_as_if_it_had_its_label(presence: bool) -> None:
+    texts, labels = topical(50, seed=5)
+    data, classes = TextRows(read_texts(texts)), np.unique(labels, return_inverse=True)[1].astype(np.int32)
+    weight = np.linspace(0.5, 3.0, 50)
+    whole = family(presence).observe(Batch(data, classes, weight, 3), default())
+    shared = shared_out(family(presence), data, np.eye(3)[classes] * weight[:, None], default())
+    assert np.allclose(whole.rows, shared.rows)
+    for mine, theirs in zip(whole.looks, shared.looks, strict=True):
+        assert mine.coding == theirs.coding
+        assert np.allclose(dense(mine.counts.total), dense(theirs.counts.total))
+
+
+@pytest.mark.parametrize("presence", [False, True])
+def test_tokens_go_where_those_with_labels_went(presence: bool) -> None:
+    texts, labels = topical(40, seed=6)
+    classes = np.unique(labels, return_inverse=True)[1].astype(np.int32)
+    sums = family(presence).observe(Batch(TextRows(read_texts(texts)), classes, None, 3), default())
+    more, _ = topical(30, seed=7)
+    added = token_by_token(family(presence), sums, TextRows(read_texts(more)), None, default())
+    assert np.allclose(added.rows, sums.rows * 30 / 40)
+    for mine, theirs in zip(sums.looks, added.looks, strict=True):
+        before, extra = dense(mine.counts.total), dense(theirs.counts.total)
+        assert ((extra > 0) <= (before > 0)).all()
+        if presence:
+            assert (before + extra <= (sums.rows + added.rows)[:, None] + 1e-9).all()
+        else:
+            assert np.allclose(extra * before.sum(axis=0), before * extra.sum(axis=0))
+
+
+@pytest.mark.parametrize("kind", ["auto", "multinomial", "bernoulli", "complement", "polya"])
+@pytest.mark.parametrize("how", ["em", "sfe", "ignore"])
+def test_every_model_and_way(kind: str, how: str) -> None:
+    texts, labels = some_labels(24, 40, seed=8)
+    weight = np.linspace(0.5, 2.0, 64)
+    calibrate = "temperature" if kind == "complement" else None
+    model = TextNB(kind, unlabelled=how, calibrate=calibrate).fit(texts, labels, sample_weight=weight)
+    assert np.allclose(model.predict_proba(texts).sum(axis=1), 1.0)
+    assert model.partial_fit(texts[:2], ["a", "d"]).predict(texts).shape == (64,)
+
+
+def test_refined_from_what_the_folds_say() -> None:
+    texts, labels = some_labels(40, 300, seed=9)
+    model = TextNB(refine=True).fit(texts, labels)
+    assert model.unlabelled_.used
+    assert model.score(*topical(300, seed=10)) > 0.7
+
+
+def test_missing_labels_of_all_kinds() -> None:
+    texts, labels = some_labels(20, 5, seed=11)
+    expected = TextNB("multinomial", unlabelled="ignore").fit(texts[:20], labels[:20]).predict_proba(texts)
+    spelled = [
+        labels,
+        np.array(labels, dtype=object),
+        pd.Series(labels),
+        pd.Series(labels, dtype="string"),
+        [*labels[:20], *[float("nan")] * 5],
+    ]
+    for y in spelled:
+        model = TextNB("multinomial", unlabelled="ignore").fit(texts, y)
+        assert np.allclose(model.predict_proba(texts), expected)
+    numbers = [*(float(ord(label or "?")) for label in labels[:20]), *[float("nan")] * 5]
+    assert TextNB("multinomial").fit(texts, np.array(numbers)).classes_.tolist() == [97.0, 98.0, 99.0]
+
+
+def test_what_is_refused() -> None:
+    texts, labels = some_labels(20, 5, seed=12)
+    with pytest.raises(ParameterError, match="unlabelled is 'magic'"):
+        TextNB(unlabelled="magic").fit(texts, labels)
+    with pytest.raises(InputError, match="contains NaN"):
+        TextNB().fit(texts, [None] * 25)
+    with pytest.raises(InputError, match="25 texts and 24 labels"):
+        TextNB().fit(texts, labels[:-1])
+    model = TextNB().fit(texts, labels)
+    before = model.predict_proba(texts)
+    with pytest.raises(CandideError, match="no label"):
+        model.partial_fit(texts, labels)
+    assert (model.predict_proba(texts) == before).all()
