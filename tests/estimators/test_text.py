@@ -53,7 +53,7 @@ RULES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"ngrams": (2, 3)}, {"ngram_range": (2, 3)}),
     ({"analyzer": "char", "ngrams": (2, 4)}, {"analyzer": "char", "ngram_range": (2, 4)}),
     ({"analyzer": "char_wb", "ngrams": (3, 3)}, {"analyzer": "char_wb", "ngram_range": (3, 3)}),
-    ({"binary": True}, {"binary": True}),
+    ({"weighting": "binary"}, {"binary": True}),
     ({"lowercase": False, "stop_words": ["the", "it"]}, {"lowercase": False, "stop_words": ["the", "it"]}),
     ({"strip_accents": "unicode"}, {"strip_accents": "unicode"}),
     ({"pattern": r"[a-z]+"}, {"token_pattern": r"[a-z]+"}),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from inspect import signature
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -11,38 +10,22 @@ import numpy as np
 from ..encoding.columns import as_array
 from ..encoding.rows import read_weights, without_label
 from ..encoding.texts import read_texts
-from ..encoding.tokens import Buckets, Coding, Recipe, Vocabulary, read_vocabulary
+from ..encoding.tokens import Buckets
 from ..engines.unlabelled import Unlabelled, Unread, learn_unlabelled
 from ..exceptions import InputError, ParameterError
-from ..families import Bernoulli, Complement, Multinomial
-from ..families.text import TextFamily, TokenLook
 from ..kernels.data import Array
 from ..kernels.text_rows import TextRows
 from ..model.plan import ClassPrior, Plan
 from ..model.table import Table
 from ..model.text_summary import text_summary
-from ..priors import Beta, Dirichlet
+from ..statistics.texts import TokenCounts
 from .base import BaseNB, all_or_nothing
 from .beliefs import class_prior_of
-from .settings import choice, flag, number
+from .settings import choice, flag
+from .text_settings import text_family
 
-# How "auto" looks at texts.
-_MARKED = Recipe(marks=True, min_length=1)
-AUTO = (
-    TokenLook(_MARKED, Vocabulary(), presence=True),
-    TokenLook(replace(_MARKED, ngrams=(2, 2), ends=True), Buckets(22), presence=True, name="pairs of words"),
-    TokenLook(replace(_MARKED, analyzer="place"), Buckets(22), presence=True, name="places"),
-    TokenLook(Recipe("char_wb", ngrams=(2, 3)), Buckets(22), presence=True, name="2 or 3 characters"),
-    TokenLook(Recipe("char_wb", ngrams=(4, 5)), Buckets(22), presence=True, name="4 or 5 characters"),
-)
-# Settings of the textbook's models, which "auto" does not ask.
-_RULES = (
-    "alpha", "ngrams", "analyzer", "binary", "lowercase", "strip_accents", "min_length", "stop_words", "fold_numbers",
-    "pattern", "tokenizer", "vocabulary", "buckets",
-)  # fmt: skip
 # Room for training texts, per class, where a regression is fitted on all of them.
 _REFINED_BYTES = 1 << 27
-MODELS = ("auto", "multinomial", "bernoulli", "complement", "polya")
 
 
 class TextNB(BaseNB):
@@ -64,8 +47,9 @@ class TextNB(BaseNB):
         Words, or characters, in a token: up to so many, or from the first number to the second.
     analyzer : {"word", "char", "char_wb", "place"}
         Whether tokens are words, characters, characters within words, or the first and last words with their places.
-    binary : bool, default False
-        Whether a text counts a token once at most.
+    weighting : {"count", "binary", "log", "tfidf"}
+        What a token weighs that a text holds n times: n; 1; 1 + log n; or n times how rare the token is among the texts
+        that were learned, log((1 + texts) / (1 + texts that hold it)) + 1.
     lowercase, strip_accents, min_length, stop_words, fold_numbers
         How words are read: in lower case; without accents ("unicode", "ascii"); of so many characters at least; but
         for some; with all digits alike.
@@ -73,8 +57,14 @@ class TextNB(BaseNB):
         Another rule for what a word is. Runs in Python, some fifty times as slowly.
     vocabulary : list of str or Path, optional
         The tokens that count, in place of those that are seen; each keeps its place though no text holds it.
-    buckets : int, optional
-        Hash tokens into 2^buckets places instead of keeping a vocabulary.
+    min_df, max_features : int
+        Tokens that take part: those that so many texts hold at least, and of them the most frequent, so many at most
+        (by their sums under ``weighting``; among equals the first in the order of code points). They act when texts
+        are scored: the sums keep all tokens, so that merging and forgetting stay exact.
+    buckets : "auto", None or int
+        Hash tokens into 2^buckets places instead of keeping a vocabulary. With "auto", tokens of a textbook's model
+        have names, and so have the words of model="auto", whose other tokens go to 2^22 places; with None all have
+        names; a number is for all but the words of model="auto".
     refine : bool, default False
         Let a logistic regression on words and pairs go on from what "auto" says of texts it has not seen: for the last
         points of accuracy. It is no sum over texts, so it merges and forgets by being fitted again, on training texts
@@ -98,7 +88,11 @@ class TextNB(BaseNB):
     estimate = None
     parameter_prior = None
     _sample_bytes: ClassVar[int] = 1 << 23
-    _counting: ClassVar[dict[str, str]] = {"the rule for tokens": "looks"}
+    _counting: ClassVar[dict[str, str]] = {
+        "weighting": "weighting",
+        "counting the texts that hold a token (for min_df and 'tfidf')": "frequencies",
+        "the rule for tokens": "looks",
+    }
 
     def __init__(
         self,
@@ -107,7 +101,7 @@ class TextNB(BaseNB):
         alpha: Any = 1.0,
         ngrams: Any = 1,
         analyzer: Literal["word", "char", "char_wb", "place"] = "word",
-        binary: bool = False,
+        weighting: Literal["count", "binary", "log", "tfidf"] = "count",
         lowercase: bool = True,
         strip_accents: Literal["unicode", "ascii"] | None = None,
         min_length: int = 2,
@@ -116,7 +110,9 @@ class TextNB(BaseNB):
         pattern: str | None = None,
         tokenizer: Any = None,
         vocabulary: Any = None,
-        buckets: int | None = None,
+        min_df: int = 1,
+        max_features: int | None = None,
+        buckets: int | Literal["auto"] | None = "auto",
         refine: bool = False,
         unlabelled: Literal["em", "sfe", "ignore"] = "em",
         fit_prior: bool = True,
@@ -131,7 +127,7 @@ class TextNB(BaseNB):
         self.alpha = alpha
         self.ngrams = ngrams
         self.analyzer = analyzer
-        self.binary = binary
+        self.weighting = weighting
         self.lowercase = lowercase
         self.strip_accents = strip_accents
         self.min_length = min_length
@@ -140,6 +136,8 @@ class TextNB(BaseNB):
         self.pattern = pattern
         self.tokenizer = tokenizer
         self.vocabulary = vocabulary
+        self.min_df = min_df
+        self.max_features = max_features
         self.buckets = buckets
         self.refine = refine
         self.unlabelled = unlabelled
@@ -220,49 +218,7 @@ class TextNB(BaseNB):
         return data
 
     def _family(self, n_features: int) -> Any:
-        kind = choice(self.model, "model", MODELS)
-        if kind == "auto":
-            self._refuse_rules()
-            return TextFamily(AUTO, Multinomial(Dirichlet(0.1)))
-        presence = flag(self.binary, "binary") or kind == "bernoulli"
-        coding, fixed = self._coding()
-        return TextFamily((TokenLook(self._recipe(), coding, presence, fixed),), self._inner(kind))
-
-    def _refuse_rules(self) -> None:
-        """What a textbook's model has settings for, "auto" finds for itself."""
-        defaults = {name: value.default for name, value in signature(TextNB).parameters.items()}
-        for name in _RULES:
-            value, default = getattr(self, name), defaults[name]
-            # An array is not asked whether it equals None.
-            if value is not default and (default is None or value != default):
-                raise ParameterError(
-                    f"{name} is {value!r}, and model='auto' looks at texts in its own ways; name a model "
-                    "beside it, such as model='multinomial'"
-                )
-
-    def _inner(self, kind: str) -> Any:
-        alpha = 1.0 if self._alpha_choice() else number(self.alpha, "alpha")
-        if kind == "bernoulli":
-            return Bernoulli(Beta(alpha, alpha), threshold=0.0)
-        if kind == "complement":
-            return Complement(Dirichlet(alpha))
-        return Multinomial(Dirichlet(alpha), "predictive" if kind == "polya" else "mean")
-
-    def _recipe(self) -> Recipe:
-        stop_words = frozenset() if self.stop_words is None else frozenset(self.stop_words)
-        return Recipe(
-            self.analyzer, read_ngrams(self.ngrams), flag(self.lowercase, "lowercase"), self.strip_accents,
-            self.min_length, stop_words, flag(self.fold_numbers, "fold_numbers"), self.pattern, self.tokenizer,
-        )  # fmt: skip
-
-    def _coding(self) -> tuple[Coding, bool]:
-        if self.vocabulary is not None and self.buckets is not None:
-            raise ParameterError("both vocabulary and buckets are given; they are two ways to number tokens; pass one")
-        if self.buckets is not None:
-            return Buckets(self.buckets), False
-        if self.vocabulary is None:
-            return Vocabulary(), False
-        return read_vocabulary(self.vocabulary), True
+        return text_family(self)
 
     def _alpha_choice(self) -> Literal["evidence", "loo"] | None:
         if not isinstance(self.alpha, str):
@@ -276,7 +232,7 @@ class TextNB(BaseNB):
         return class_prior_of(self.class_prior, self.fit_prior, self.class_weight)
 
     def _column_names(self) -> Array:
-        coding = self._fitted().state.statistics.looks[0].coding
+        coding = self._within.coding
         if isinstance(coding, Buckets):
             return np.array([f"bucket {j}" for j in range(len(coding))], dtype=object)
         return np.array(coding.tokens(), dtype=object)
@@ -298,8 +254,8 @@ class TextNB(BaseNB):
 
     @property
     def vocabulary_(self) -> dict[str, int]:
-        """The tokens, with their places in the table of counts."""
-        coding = self._fitted().state.statistics.looks[0].coding
+        """The tokens that take part, with their places in the table of counts."""
+        coding = self._within.coding
         if isinstance(coding, Buckets):
             raise AttributeError("tokens that are hashed into buckets have no vocabulary_")
         return {token: place for place, token in enumerate(coding.tokens())}
@@ -307,12 +263,11 @@ class TextNB(BaseNB):
     @property
     def token_count_(self) -> Any:
         """The weighted number of each token in each class; sparse where most are 0."""
-        return self._fitted().state.statistics.looks[0].counts.total
+        return self._within.counts.total
 
-
-def read_ngrams(value: Any) -> tuple[int, int]:
-    """One number, up to which, or two."""
-    pair = (1, value) if isinstance(value, (int, np.integer)) and not isinstance(value, bool) else value
-    if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and all(isinstance(n, (int, np.integer)) for n in pair)):
-        raise ParameterError(f"ngrams is {value!r}; it must be a whole number, or two: the fewest and the most")
-    return int(pair[0]), int(pair[1])
+    @property
+    def _within(self) -> TokenCounts:
+        """The sums of the tokens within the limits."""
+        model: Any = self._fitted()
+        sums: TokenCounts = model.family.terms.within(model.state.statistics.looks[0])
+        return sums

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..encoding.tokens import Buckets, Coding, Look, Recipe, TokenTables
+from ..encoding.tokens import Buckets, Look, TokenTables, TokenTally
 from ..exceptions import ParameterError
 from ..kernels import Kernels, default
 from ..kernels.bands import BandTable
@@ -17,33 +17,14 @@ from ..kernels.base import LinearTable
 from ..kernels.data import Array, Floats, Positions, Sparse, chunks
 from ..kernels.text_rows import TextRows
 from ..priors import Estimate
-from ..statistics import Counts
-from ..statistics.texts import TextStatistics, TokenCounts
+from ..statistics.texts import TextStatistics
 from .base import Batch, Plain, Scores
+from .terms import NO_LIMITS, KnownTokens, Limits, Terms, TokenLook
 
 # Pseudo-count of a token in a band.
 _BAND_ALPHA = 0.1
 # Texts whose tokens are held at once.
 _CHUNK = 1 << 13
-
-
-class TokenLook(NamedTuple):
-    """One look at texts: how they are cut, how tokens are coded, and whether a text counts a token once at most."""
-
-    recipe: Recipe
-    coding: Coding
-    presence: bool = False
-    fixed: bool = False  # the vocabulary is given, and does not grow
-    name: str = "words"
-
-    def rows(self, data: TextRows, coding: Coding, kernels: Kernels) -> Sparse:
-        """Texts as rows of counts; tokens without a code are passed over."""
-        rows = self.weighed(kernels.count_tokens(data.texts, [Look(self.recipe, coding)], grow=False)[0].rows)
-        return replace(rows, first_row=data.first_row)
-
-    def weighed(self, rows: Sparse) -> Sparse:
-        """Counts as they count."""
-        return replace(rows, values=np.ones(len(rows.values))) if self.presence else rows
 
 
 class BandName(NamedTuple):
@@ -60,6 +41,22 @@ class TextFamily(Plain):
 
     looks: tuple[TokenLook, ...]
     inner: Any
+    limits: Limits = NO_LIMITS  # of the tokens that the first look scores; others stay in the sums
+    terms: Terms | None = None  # what the sums say of that, once settled
+    dropped: tuple[str, ...] = ()  # names of looks that are no longer taken
+
+    @property
+    def weighting(self) -> str:
+        return self.looks[0].weighting
+
+    @property
+    def frequencies(self) -> bool:
+        """Whether texts that hold a token are counted beside what it weighs."""
+        return self.looks[0].frequencies
+
+    def without_looks(self, names: tuple[str, ...]) -> TextFamily:
+        """Texts seen in fewer ways."""
+        return replace(self, looks=tuple(look for look in self.looks if look.name not in names), dropped=names)
 
     @property
     def separate(self) -> bool:
@@ -77,24 +74,41 @@ class TextFamily(Plain):
 
     def observe(self, batch: Batch, kernels: Kernels) -> TextStatistics:
         rows = batch.row_weight()
+        return TextStatistics(
+            rows,
+            tuple(
+                look.sums(tally, rows) for look, tally in zip(self.looks, self._tallies(batch, kernels), strict=True)
+            ),
+        )
+
+    def _tallies(self, batch: Batch, kernels: Kernels) -> list[TokenTally]:
+        """Of all looks: in one pass, but for vocabularies that do not grow and weights that are no counts."""
         how = batch.data.texts, batch.classes, batch.weight, batch.n_classes
-        parts: dict[int, TokenCounts] = {}
+        found: dict[int, TokenTally] = {}
+        for i, look in enumerate(self.looks):
+            if look.weighting == "log":
+                found[i] = look.log_tally(batch, kernels)
         for fixed in (False, True):
-            places = [i for i, look in enumerate(self.looks) if look.fixed == fixed]
-            found = kernels.tally_tokens(
-                *how, [Look(self.looks[i].recipe, self.looks[i].coding) for i in places], grow=not fixed
-            )
-            for i, tally in zip(places, found, strict=True):
-                presence = self.looks[i].presence
-                counts = Counts(rows, tally.texts if presence else tally.occurrences, None, presence)
-                parts[i] = TokenCounts(tally.coding, counts, fixed)
-        return TextStatistics(rows, tuple(parts[i] for i in range(len(self.looks))))
+            places = [i for i, look in enumerate(self.looks) if look.fixed == fixed and i not in found]
+            looks = [Look(self.looks[i].recipe, self.looks[i].coding) for i in places]
+            found |= zip(places, kernels.tally_tokens(*how, looks, grow=not fixed), strict=True)
+        return [found[i] for i in range(len(self.looks))]
+
+    def terms_of(self, statistics: TextStatistics) -> Terms:
+        """Which tokens of the first look are scored, and what they weigh; while rows are left out, that stays."""
+        return Terms.of(self.looks[0], self.limits, statistics.looks[0]) if self.terms is None else self.terms
+
+    def _known(self, statistics: TextStatistics) -> KnownTokens:
+        return self.terms_of(statistics).known(self.looks[0], statistics.looks[0])
 
     def settle(self, statistics: TextStatistics) -> TextFamily:
-        return replace(self, inner=self.inner.settle(statistics.looks[0].counts))
+        terms = self.terms_of(statistics)
+        counts = terms.known(self.looks[0], statistics.looks[0]).counts
+        return replace(self, inner=self.inner.settle(counts), terms=terms)
 
     def likelihood(self, statistics: TextStatistics) -> TextLikelihood:
-        return TextLikelihood(statistics, self, self.inner.likelihood(statistics.looks[0].counts))
+        known = self._known(statistics)
+        return TextLikelihood(statistics, self, known, self.inner.likelihood(known.counts))
 
     def left_out(
         self, batch: Batch, statistics: TextStatistics, likelihood: Any, offset: Floats, kernels: Kernels
@@ -103,31 +117,28 @@ class TextFamily(Plain):
         for begin, end, texts in chunks(batch.data, _CHUNK):
             weight = None if batch.weight is None else batch.weight[begin:end]
             part = Batch(likelihood.rows(texts, kernels), batch.classes[begin:end], weight, batch.n_classes)
-            counts = statistics.looks[0].counts
-            parts.append(self.inner.left_out(part, counts, likelihood.inner, offset, kernels))
+            parts.append(self.inner.left_out(part, likelihood.known.counts, likelihood.inner, offset, kernels))
         return _end_to_end(parts)
 
     def with_alpha(self, alpha: float | Floats) -> TextFamily:
         return replace(self, inner=self.inner.with_alpha(alpha))
 
     def most_alpha(self, statistics: TextStatistics) -> float | Floats:
-        most: float | Floats = self.inner.most_alpha(statistics.looks[0].counts)
+        most: float | Floats = self.inner.most_alpha(self._known(statistics).counts)
         return most
 
     def intervals(self, statistics: TextStatistics, level: float) -> Any:
-        return self.inner.intervals(statistics.looks[0].counts, level)
+        return self.inner.intervals(self._known(statistics).counts, level)
 
     def log_evidence(self, statistics: TextStatistics) -> Floats:
-        return np.asarray(self.inner.log_evidence(statistics.looks[0].counts))
+        return np.asarray(self.inner.log_evidence(self._known(statistics).counts))
 
     def total_log_evidence(self, statistics: TextStatistics) -> float:
-        return float(self.inner.total_log_evidence(statistics.looks[0].counts))
+        return float(self.inner.total_log_evidence(self._known(statistics).counts))
 
     def score_variance(self, data: TextRows, statistics: TextStatistics, kernels: Kernels) -> Floats:
-        first = statistics.looks[0]
-        return np.asarray(
-            self.inner.score_variance(self.looks[0].rows(data, first.coding, kernels), first.counts, kernels)
-        )
+        known = self._known(statistics)
+        return np.asarray(self.inner.score_variance(known.rows(data, kernels), known.counts, kernels))
 
     def amount(self, data: TextRows) -> Floats:
         """Tokens of each text, known or not."""
@@ -136,7 +147,7 @@ class TextFamily(Plain):
         return np.asarray(found.matrix().sum(axis=1), dtype=np.float64).ravel()
 
     def n_parameters(self, statistics: TextStatistics) -> int:
-        return int(self.inner.n_parameters(statistics.looks[0].counts))
+        return int(self.inner.n_parameters(self._known(statistics).counts))
 
 
 def _end_to_end(parts: list[Scores]) -> Scores:
@@ -157,6 +168,7 @@ class TextLikelihood:
 
     statistics: TextStatistics
     family: TextFamily
+    known: KnownTokens
     inner: Any
 
     @property
@@ -165,7 +177,7 @@ class TextLikelihood:
 
     def rows(self, data: TextRows, kernels: Kernels) -> Sparse:
         """Texts as rows of the first look."""
-        return self.family.looks[0].rows(data, self.statistics.looks[0].coding, kernels)
+        return self.known.rows(data, kernels)
 
     @cached_property
     def _tables(self) -> TokenTables | None:
@@ -173,15 +185,14 @@ class TextLikelihood:
         table = getattr(getattr(self.inner, "finite", None), "table", None)
         if not isinstance(table, LinearTable) or table.absent is not None:
             return None
-        by_token = np.ascontiguousarray(table.weights.T)
-        return TokenTables(once=by_token) if self.family.looks[0].presence else TokenTables(each=by_token)
+        return self.known.tables(table.weights)
 
     def scores(self, data: TextRows, offset: Floats, kernels: Kernels) -> Floats:
         if self._tables is None:
             return self._by_rows(data, lambda rows: self.inner.scores(rows, offset, kernels), kernels)
-        look = Look(self.family.looks[0].recipe, self.statistics.looks[0].coding)
+        look = Look(self.known.look.recipe, self.known.coding)
         found = kernels.score_tokens(data.texts, [look], [self._tables])[0]
-        scores = found.once if self.family.looks[0].presence else found.each
+        scores = found.once if self.known.look.presence else found.each
         assert scores is not None
         scores += self.inner.finite.base + offset
         return scores
@@ -244,7 +255,7 @@ class TextLikelihood:
 
     def sample(self, classes: Positions, rng: np.random.Generator) -> Array:
         """Texts of tokens in any order, with a space between them."""
-        coding = self.statistics.looks[0].coding
+        coding = self.known.coding
         if isinstance(coding, Buckets):
             raise ParameterError("tokens that are hashed into buckets have no names to draw; keep a vocabulary")
         drawn, tokens = self.inner.sample(classes, rng), np.array(coding.tokens(), dtype=object)

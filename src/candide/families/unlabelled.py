@@ -15,7 +15,8 @@ from ..statistics import Counts
 from ..statistics.base import as_dense
 from ..statistics.texts import TextStatistics, TokenCounts
 from .base import Batch
-from .text import TextFamily, TokenLook
+from .terms import TokenLook
+from .text import TextFamily
 
 # Texts whose tokens are held at once.
 _CHUNK = 1 << 14

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..encoding.tokens import Look, TokenTables, Vocabulary
-from ..families.text import TextLikelihood, TokenLook
+from ..families.terms import TokenLook
+from ..families.text import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats
 from ..kernels.text_rows import TextRows

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..encoding.tokens import Buckets, Coding, Vocabulary
+from ..encoding.tokens import Buckets, Coding
 from ..exceptions import MergeError
 from ..kernels.data import Array, Floats
 from ..kernels.tokens import DENSE_CELLS
 from .base import as_dense
 from .counts import Counts
+
+
+class Dropped(NamedTuple):
+    """How many tokens were pruned, and what all their occurrences weighed."""
+
+    tokens: int = 0
+    weight: float = 0.0
+
+
+_NOTHING = Dropped()
 
 
 @dataclass(frozen=True)
@@ -26,20 +37,37 @@ class TokenCounts:
     coding: Coding
     counts: Counts
     fixed: bool = False
+    held: Counts | None = None  # texts that hold each token, of all classes together, where these are asked for
+    dropped: Dropped = _NOTHING
 
     def merge(self, other: TokenCounts) -> TokenCounts:
-        coding, mine, theirs = self._aligned(other)
-        return replace(self, coding=coding, counts=mine.merge(theirs))
+        mine, theirs = self._aligned(other)
+        tokens, weight = (a + b for a, b in zip(self.dropped, other.dropped, strict=True))
+        return replace(mine._joined(theirs, Counts.merge), dropped=Dropped(int(tokens), weight))
 
     def forget(self, other: TokenCounts) -> TokenCounts:
         return self.without(other)._seen()
 
     def without(self, other: TokenCounts) -> TokenCounts:
-        coding, mine, theirs = self._aligned(other)
-        after = mine.forget(theirs)
-        return replace(self, coding=coding, counts=after)
+        if not self.dropped.tokens:
+            return TokenCounts._joined(*self._aligned(other), Counts.forget)
+        # What was pruned is gone already, all of it or what came before.
+        mine, theirs = self._aligned(self._known(other))
+        return mine._joined(theirs, lambda left, gone: left.forget(_at_most(gone, left)))
 
-    def _aligned(self, other: TokenCounts) -> tuple[Coding, Counts, Counts]:
+    def _joined(self, other: TokenCounts, join: Callable[[Counts, Counts], Counts]) -> TokenCounts:
+        """Sums under one coding, joined."""
+        held = None if self.held is None or other.held is None else join(self.held, other.held)
+        return replace(self, counts=join(self.counts, other.counts), held=held)
+
+    def _known(self, other: TokenCounts) -> TokenCounts:
+        """The other's tokens that this one has."""
+        if isinstance(self.coding, Buckets) or isinstance(other.coding, Buckets):
+            return other
+        codes = self.coding.merge(other.coding)[1]
+        return other.take_codes(np.flatnonzero(codes < len(self.coding)))
+
+    def _aligned(self, other: TokenCounts) -> tuple[TokenCounts, TokenCounts]:
         """Both sums under one coding."""
         if isinstance(self.coding, Buckets) or isinstance(other.coding, Buckets):
             if self.coding != other.coding:
@@ -47,30 +75,73 @@ class TokenCounts:
                     f"one model has {_described(self.coding)} and the other {_described(other.coding)}; tokens add "
                     "under equal settings; train both alike"
                 )
-            return self.coding, self.counts, other.counts
+            return self, other
         coding, codes = self.coding.merge(other.coding)
         mine, theirs = self.counts, other.counts
         if not (isinstance(mine.total, np.ndarray) and isinstance(theirs.total, np.ndarray)):
             mine, theirs = _sparse(mine), _sparse(theirs)
-        return coding, widened(mine, None, len(coding)), widened(theirs, codes, len(coding))
+        return replace(self, counts=mine)._under(coding, None), replace(other, counts=theirs)._under(coding, codes)
+
+    def _under(self, coding: Coding, codes: Array | None) -> TokenCounts:
+        held = None if self.held is None else widened(self.held, codes, len(coding))
+        return replace(self, coding=coding, counts=widened(self.counts, codes, len(coding)), held=held)
 
     def _seen(self) -> TokenCounts:
         """Without tokens that no text holds any more."""
         if self.fixed or isinstance(self.coding, Buckets):
             return self
-        kept = np.flatnonzero(np.asarray(self.counts.total.sum(axis=0)).ravel() > 0)
+        kept = np.flatnonzero(self.weight > 0)
         return self if len(kept) == len(self.coding) else self.take_codes(kept)
 
-    def take_codes(self, kept: Array) -> TokenCounts:
-        """Of some tokens alone."""
-        assert isinstance(self.coding, Vocabulary)
-        return replace(
-            self, coding=self.coding.take(kept), counts=replace(self.counts, total=self.counts.total[:, kept])
-        )
+    @property
+    def weight(self) -> Floats:
+        """Of each token in all classes."""
+        return np.asarray(self.counts.total.sum(axis=0), dtype=np.float64).ravel()
 
-    def with_counts(self, counts: Counts) -> TokenCounts:
-        """The same tokens with other sums."""
-        return replace(self, counts=counts)
+    @property
+    def texts(self) -> Counts:
+        """Texts that hold each token, as of one class."""
+        if self.counts.presence:
+            return self.counts.together()
+        assert self.held is not None
+        return self.held
+
+    def names(self, codes: Array) -> list[Any]:
+        """By which tokens of some codes are put in order: themselves, in that of code points, or their buckets."""
+        return codes.tolist() if isinstance(self.coding, Buckets) else self.coding.tokens(codes)
+
+    def take_codes(self, kept: Array) -> TokenCounts:
+        """Of some tokens alone; buckets keep their places, and the others are empty."""
+        if isinstance(self.coding, Buckets):
+            return self._map(lambda counts: _emptied(counts, kept))
+        coding = self.coding.take(kept)
+        return replace(self._map(lambda counts: replace(counts, total=counts.total[:, kept])), coding=coding)
+
+    def _map(self, change: Callable[[Counts], Counts]) -> TokenCounts:
+        return replace(self, counts=change(self.counts), held=None if self.held is None else change(self.held))
+
+    def by_class(self, verb: str, *args: Any) -> TokenCounts:
+        """Something done to the classes, of which texts that hold a token know nothing."""
+        return replace(self, counts=getattr(self.counts, verb)(*args))
+
+    def discount(self, factor: float) -> TokenCounts:
+        dropped = self.dropped._replace(weight=self.dropped.weight * factor)
+        return replace(self._map(lambda counts: counts.discount(factor)), dropped=dropped)
+
+
+def _at_most(counts: Counts, limit: Counts) -> Counts:
+    """Sums no larger than those of another."""
+    if isinstance(counts.total, np.ndarray) or isinstance(limit.total, np.ndarray):
+        return replace(counts, total=np.minimum(as_dense(counts.total), as_dense(limit.total)))
+    return replace(counts, total=counts.total.minimum(limit.total).tocsr())
+
+
+def _emptied(counts: Counts, kept: Array) -> Counts:
+    """Without all columns but some."""
+    from scipy.sparse import csr_array
+
+    alone = csr_array(counts.total)[:, kept]
+    return widened(replace(counts, total=alone), kept, counts.total.shape[1])
 
 
 def widened(counts: Counts, codes: Array | None, size: int) -> Counts:
@@ -122,27 +193,25 @@ class TextStatistics:
 
     def _joined(self, other: TextStatistics, verb: str) -> TextStatistics:
         pairs = zip(self.looks, other.looks, strict=True)
-        looks = tuple(getattr(mine, verb)(theirs) for mine, theirs in pairs)
-        return TextStatistics(looks[0].counts.rows, looks)
+        return _of(getattr(mine, verb)(theirs) for mine, theirs in pairs)
 
     def lost_digits(self, before: TextStatistics) -> bool:
         return False
 
     def take(self, classes: Array) -> TextStatistics:
-        return self._each("take", classes)
+        return self._by_class("take", classes)
 
     def together(self) -> TextStatistics:
-        return self._each("together")
+        return self._by_class("together")
 
     def discount(self, factor: float) -> TextStatistics:
-        return self._each("discount", factor)
+        return _of(look.discount(factor) for look in self.looks)
 
     def reindex(self, positions: Array, size: int) -> TextStatistics:
-        return self._each("reindex", positions, size)
+        return self._by_class("reindex", positions, size)
 
-    def _each(self, verb: str, *args: Any) -> TextStatistics:
-        looks = tuple(look.with_counts(getattr(look.counts, verb)(*args)) for look in self.looks)
-        return TextStatistics(looks[0].counts.rows, looks)
+    def _by_class(self, verb: str, *args: Any) -> TextStatistics:
+        return _of(look.by_class(verb, *args) for look in self.looks)
 
     def only(self, j: int) -> TextStatistics:
         """Of one look."""
@@ -154,6 +223,11 @@ class TextStatistics:
     @classmethod
     def from_arrays(cls, arrays: dict[str, Any]) -> TextStatistics:
         return cls(**arrays)
+
+
+def _of(looks: Iterable[TokenCounts]) -> TextStatistics:
+    every = tuple(looks)
+    return TextStatistics(every[0].counts.rows, every)
 
 
 def n_seen(counts: Counts) -> int:

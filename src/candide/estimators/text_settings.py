@@ -1,0 +1,147 @@
+"""The parameters of ``TextNB``, checked, as the family that they ask for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from ..encoding.tokens import Buckets, Coding, Recipe, Vocabulary, read_vocabulary
+from ..exceptions import ParameterError
+from ..families import Bernoulli, Complement, Multinomial
+from ..families.terms import NO_LIMITS, WEIGHTINGS, Limits, TokenLook, Weighting
+from ..families.text import TextFamily
+from ..priors import Beta, Dirichlet
+from .settings import choice, flag, number
+
+MODELS = ("auto", "multinomial", "bernoulli", "complement", "polya")
+# Settings of the textbook's models, which "auto" does not ask.
+_RULES = (
+    "alpha", "ngrams", "analyzer", "weighting", "lowercase", "strip_accents", "min_length", "stop_words",
+    "fold_numbers", "pattern", "tokenizer", "vocabulary", "min_df", "max_features",
+)  # fmt: skip
+_MARKED = Recipe(marks=True, min_length=1)
+# How "auto" looks at texts, beside their words.
+_OTHERS = {
+    "pairs of words": replace(_MARKED, ngrams=(2, 2), ends=True),
+    "places": replace(_MARKED, analyzer="place"),
+    "2 or 3 characters": Recipe("char_wb", ngrams=(2, 3)),
+    "4 or 5 characters": Recipe("char_wb", ngrams=(4, 5)),
+}
+_BITS = 22
+
+
+def text_family(model: Any) -> TextFamily:
+    """What the parameters of a ``TextNB`` ask for."""
+    kind = choice(model.model, "model", MODELS)
+    if kind == "auto":
+        _refuse_rules(model)
+        return TextFamily(auto_looks(model.buckets), Multinomial(Dirichlet(0.1)))
+    limits, weighting, (coding, fixed) = _limits(model), _weighting(model, kind), _coding(model)
+    # Where a text counts a token once, the sums tell how many hold it.
+    frequencies = weighting == "tfidf" or (limits.min_df > 1 and weighting != "binary")
+    look = TokenLook(_recipe(model), coding, weighting, fixed, frequencies=frequencies)
+    return TextFamily((look,), _inner(model.alpha, kind), limits)
+
+
+def auto_looks(buckets: Any = "auto") -> tuple[TokenLook, ...]:
+    """How "auto" looks at texts: words by name, the others by name or by their buckets."""
+    coding = _numbered(_BITS if isinstance(buckets, str) and buckets == "auto" else buckets)
+    words = TokenLook(_MARKED, Vocabulary(), "binary")
+    return (words, *(TokenLook(recipe, coding, "binary", name=name) for name, recipe in _OTHERS.items()))
+
+
+def _refuse_rules(model: Any) -> None:
+    """What a textbook's model has settings for, "auto" finds for itself."""
+    defaults = {name: value.default for name, value in signature(type(model)).parameters.items()}
+    for name in _RULES:
+        value, default = getattr(model, name), defaults[name]
+        # An array is not asked whether it equals None.
+        if value is not default and (default is None or value != default):
+            raise ParameterError(
+                f"{name} is {value!r}, and model='auto' looks at texts in its own ways; name a model "
+                "beside it, such as model='multinomial'"
+            )
+
+
+def _inner(given: Any, kind: str) -> Any:
+    alpha = 1.0 if isinstance(given, str) else number(given, "alpha")
+    if kind == "bernoulli":
+        return Bernoulli(Beta(alpha, alpha), threshold=0.0)
+    if kind == "complement":
+        return Complement(Dirichlet(alpha))
+    return Multinomial(Dirichlet(alpha), "predictive" if kind == "polya" else "mean")
+
+
+def _weighting(model: Any, kind: str) -> Weighting:
+    weighting = next(way for way in WEIGHTINGS if way == choice(model.weighting, "weighting", WEIGHTINGS))
+    if kind != "bernoulli":
+        return weighting
+    if weighting in ("log", "tfidf"):
+        raise ParameterError(
+            f"weighting is {weighting!r}, and model='bernoulli' asks only whether a token is there; drop weighting, or "
+            "name another model, such as model='multinomial'"
+        )
+    return "binary"
+
+
+def _limits(model: Any) -> Limits:
+    limits = Limits(
+        _whole(model.min_df, "min_df"),
+        None if model.max_features is None else _whole(model.max_features, "max_features"),
+    )
+    if limits != NO_LIMITS and (model.vocabulary is not None or _is_whole(model.buckets)):
+        numbering = "buckets" if model.vocabulary is None else "vocabulary"
+        raise ParameterError(
+            f"min_df is {model.min_df!r} and max_features {model.max_features!r} beside {numbering}; they choose among "
+            f"the tokens that texts hold, by name; drop them, or {numbering}"
+        )
+    return limits
+
+
+def _recipe(model: Any) -> Recipe:
+    stop_words = frozenset() if model.stop_words is None else frozenset(model.stop_words)
+    return Recipe(
+        model.analyzer, read_ngrams(model.ngrams), flag(model.lowercase, "lowercase"), model.strip_accents,
+        model.min_length, stop_words, flag(model.fold_numbers, "fold_numbers"), model.pattern, model.tokenizer,
+    )  # fmt: skip
+
+
+def _coding(model: Any) -> tuple[Coding, bool]:
+    """How tokens are numbered, and whether the list of them is given."""
+    coding = _numbered(None if isinstance(model.buckets, str) and model.buckets == "auto" else model.buckets)
+    if model.vocabulary is None:
+        return coding, False
+    if isinstance(coding, Buckets):
+        raise ParameterError("both vocabulary and buckets are given; they are two ways to number tokens; pass one")
+    return read_vocabulary(model.vocabulary), True
+
+
+def _numbered(buckets: Any) -> Coding:
+    if buckets is None:
+        return Vocabulary()
+    if not _is_whole(buckets):
+        raise ParameterError(
+            f"buckets is {buckets!r}; it must be 'auto', None (all tokens by name), or a whole number n for 2^n buckets"
+        )
+    return Buckets(int(buckets))
+
+
+def read_ngrams(value: Any) -> tuple[int, int]:
+    """One number, up to which, or two."""
+    pair = (1, value) if _is_whole(value) else value
+    if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and all(map(_is_whole, pair))):
+        raise ParameterError(f"ngrams is {value!r}; it must be a whole number, or two: the fewest and the most")
+    return int(pair[0]), int(pair[1])
+
+
+def _whole(value: Any, name: str) -> int:
+    if not (_is_whole(value) and value >= 1):
+        raise ParameterError(f"{name} is {value!r}; it must be a whole number of at least 1")
+    return int(value)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
