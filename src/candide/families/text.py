@@ -73,13 +73,11 @@ class TextFamily(Plain):
         return estimate
 
     def observe(self, batch: Batch, kernels: Kernels) -> TextStatistics:
-        rows = batch.row_weight()
-        return TextStatistics(
-            rows,
-            tuple(
-                look.sums(tally, rows) for look, tally in zip(self.looks, self._tallies(batch, kernels), strict=True)
-            ),
-        )
+        rows, tallies = batch.row_weight(), self._tallies(batch, kernels)
+        sums = [look.sums(tally, rows) for look, tally in zip(self.looks, tallies, strict=True)]
+        # Tokens of texts without weight were not seen.
+        unseen = batch.weight is not None and not batch.weight.all()
+        return TextStatistics(rows, tuple(part.seen() if unseen else part for part in sums))
 
     def _tallies(self, batch: Batch, kernels: Kernels) -> list[TokenTally]:
         """Of all looks: in one pass, but for vocabularies that do not grow and weights that are no counts."""

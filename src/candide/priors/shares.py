@@ -41,6 +41,8 @@ def log_of_wholes(whole: Floats) -> Floats:
 
 def log_share(part: Floats, whole: Floats, n_cells: int) -> LogProbability:
     """``log(part / whole)``; 0/0 is an even share, 0/positive a power of ε."""
+    if not part.size:
+        return LogProbability(part, None)
     zero = part <= 0
     if not zero.any():
         return LogProbability(np.log(part) - log_of_wholes(whole), None)

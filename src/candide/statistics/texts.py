@@ -46,7 +46,7 @@ class TokenCounts:
         return replace(mine._joined(theirs, Counts.merge), dropped=Dropped(int(tokens), weight))
 
     def forget(self, other: TokenCounts) -> TokenCounts:
-        return self.without(other)._seen()
+        return self.without(other).seen()
 
     def without(self, other: TokenCounts) -> TokenCounts:
         if not self.dropped.tokens:
@@ -86,7 +86,7 @@ class TokenCounts:
         held = None if self.held is None else widened(self.held, codes, len(coding))
         return replace(self, coding=coding, counts=widened(self.counts, codes, len(coding)), held=held)
 
-    def _seen(self) -> TokenCounts:
+    def seen(self) -> TokenCounts:
         """Without tokens that no text holds any more."""
         if self.fixed or isinstance(self.coding, Buckets):
             return self
