@@ -19,16 +19,17 @@ from ..model.plan import ClassPrior, Plan
 from ..model.table import Table
 from ..model.text_summary import text_summary
 from ..statistics.texts import TokenCounts
-from .base import BaseNB, all_or_nothing
+from .base import all_or_nothing
 from .beliefs import class_prior_of
 from .settings import choice, flag
+from .smaller import Smaller
 from .text_settings import text_family
 
 # Room for training texts, per class, where a regression is fitted on all of them.
 _REFINED_BYTES = 1 << 27
 
 
-class TextNB(BaseNB):
+class TextNB(Smaller):
     """Naive Bayes for texts: messages, reviews, tickets, news, languages.
 
     Texts are cut into tokens, counted and learned in one pass, without a vectoriser.
@@ -191,6 +192,8 @@ class TextNB(BaseNB):
 
     def _plan(self, n_features: int, *, first: bool) -> Plan:
         plan = super()._plan(n_features, first=first)
+        if not first and self.compacted_:
+            plan = replace(plan, family=self._family(n_features).without_looks(self.compacted_))
         if not flag(self.refine, "refine"):
             return plan
         if self.model != "auto" or self.calibrate is not None:

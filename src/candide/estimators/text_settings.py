@@ -38,7 +38,7 @@ def text_family(model: Any) -> TextFamily:
     kind = choice(model.model, "model", MODELS)
     if kind == "auto":
         _refuse_rules(model)
-        return TextFamily(auto_looks(model.buckets), Multinomial(Dirichlet(0.1)))
+        return auto_family(model.buckets)
     limits, weighting, (coding, fixed) = _limits(model), _weighting(model, kind), _coding(model)
     # Where a text counts a token once, the sums tell how many hold it.
     frequencies = weighting == "tfidf" or (limits.min_df > 1 and weighting != "binary")
@@ -46,11 +46,12 @@ def text_family(model: Any) -> TextFamily:
     return TextFamily((look,), _inner(model.alpha, kind), limits)
 
 
-def auto_looks(buckets: Any = "auto") -> tuple[TokenLook, ...]:
+def auto_family(buckets: Any = "auto") -> TextFamily:
     """How "auto" looks at texts: words by name, the others by name or by their buckets."""
     coding = _numbered(_BITS if isinstance(buckets, str) and buckets == "auto" else buckets)
     words = TokenLook(_MARKED, Vocabulary(), "binary")
-    return (words, *(TokenLook(recipe, coding, "binary", name=name) for name, recipe in _OTHERS.items()))
+    others = (TokenLook(recipe, coding, "binary", name=name) for name, recipe in _OTHERS.items())
+    return TextFamily((words, *others), Multinomial(Dirichlet(0.1)))
 
 
 def _refuse_rules(model: Any) -> None:
@@ -89,8 +90,8 @@ def _weighting(model: Any, kind: str) -> Weighting:
 
 def _limits(model: Any) -> Limits:
     limits = Limits(
-        _whole(model.min_df, "min_df"),
-        None if model.max_features is None else _whole(model.max_features, "max_features"),
+        whole_number(model.min_df, "min_df"),
+        None if model.max_features is None else whole_number(model.max_features, "max_features"),
     )
     if limits != NO_LIMITS and (model.vocabulary is not None or _is_whole(model.buckets)):
         numbering = "buckets" if model.vocabulary is None else "vocabulary"
@@ -137,7 +138,8 @@ def read_ngrams(value: Any) -> tuple[int, int]:
     return int(pair[0]), int(pair[1])
 
 
-def _whole(value: Any, name: str) -> int:
+def whole_number(value: Any, name: str) -> int:
+    """A whole parameter above 0."""
     if not (_is_whole(value) and value >= 1):
         raise ParameterError(f"{name} is {value!r}; it must be a whole number of at least 1")
     return int(value)

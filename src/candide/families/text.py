@@ -12,7 +12,7 @@ import numpy as np
 from ..encoding.tokens import Buckets, Look, TokenTables, TokenTally
 from ..exceptions import ParameterError
 from ..kernels import Kernels, default
-from ..kernels.bands import BandTable
+from ..kernels.bands import KNOTS, BandTable
 from ..kernels.base import LinearTable
 from ..kernels.data import Array, Floats, Positions, Sparse, chunks
 from ..kernels.text_rows import TextRows
@@ -25,6 +25,8 @@ from .terms import NO_LIMITS, KnownTokens, Limits, Terms, TokenLook
 _BAND_ALPHA = 0.1
 # Texts whose tokens are held at once.
 _CHUNK = 1 << 13
+# Of looks that are asked for; None: of all.
+Names = tuple[str, ...] | None
 
 
 class BandName(NamedTuple):
@@ -198,38 +200,46 @@ class TextLikelihood:
     # Bands of evidence, for views.
 
     @cached_property
-    def _bands(self) -> tuple[BandTable, ...]:
-        complement = len(self.statistics.rows) > 2
-        return tuple(
-            BandTable.of(look.counts.total, _BAND_ALPHA, complement=complement) for look in self.statistics.looks
-        )
+    def _bands(self) -> dict[int, BandTable]:
+        """Of looks that were asked for."""
+        return {}
+
+    def _band(self, place: int) -> BandTable:
+        if place not in self._bands:
+            total, complement = self.statistics.looks[place].counts.total, len(self.statistics.rows) > 2
+            self._bands[place] = BandTable.of(total, _BAND_ALPHA, complement=complement)
+        return self._bands[place]
 
     @property
     def band_names(self) -> list[BandName]:
         """Of the scores of ``band_scores``."""
         kinds = ("the class", "the others") if len(self.statistics.rows) > 2 else ("the class",)
-        n_bands = self._bands[0].n_bands
-        return [BandName(look.name, by, b) for look in self.family.looks for by in kinds for b in range(n_bands)]
+        names = [look.name for look in self.family.looks]
+        return [BandName(name, by, band) for name in names for by in kinds for band in range(len(KNOTS))]
 
-    def band_scores(self, data: TextRows, kernels: Kernels) -> Floats:
-        """Scores of texts by every look, ``(views, rows, classes)``."""
-        return self._each_look(data, kernels.band_scores, kernels)
+    def band_scores(self, data: TextRows, kernels: Kernels, names: Names = None) -> Floats:
+        """Scores of texts by every look, or by some, ``(views, rows, classes)``."""
+        return self._each_look(data, kernels.band_scores, kernels, names)
 
-    def band_left_out(self, batch: Batch, kernels: Kernels) -> Floats:
+    def band_left_out(self, batch: Batch, kernels: Kernels, names: Names = None) -> Floats:
         """The same of texts that the sums hold, each as if they did not."""
         own = batch.classes, batch.weight
-        return self._each_look(batch.data, lambda rows, table: kernels.band_left_out(rows, *own, table), kernels)
+        return self._each_look(batch.data, lambda rows, table: kernels.band_left_out(rows, *own, table), kernels, names)
 
-    def band_fold_scores(self, batch: Batch, folds: Positions, kernels: Kernels) -> Floats:
+    def band_fold_scores(self, batch: Batch, folds: Positions, kernels: Kernels, names: Names = None) -> Floats:
         """The same, each text as if the sums held none of its fold."""
         own = batch.classes, batch.weight, folds
-        return self._each_look(batch.data, lambda rows, table: kernels.band_fold_scores(rows, *own, table), kernels)
+        return self._each_look(
+            batch.data, lambda rows, table: kernels.band_fold_scores(rows, *own, table), kernels, names
+        )
 
-    def _each_look(self, data: TextRows, score: Callable[[Sparse, BandTable], Floats], kernels: Kernels) -> Floats:
-        pairs = zip(self.family.looks, self.statistics.looks, strict=True)
-        looks = [Look(look.recipe, sums.coding) for look, sums in pairs]
+    def _each_look(
+        self, data: TextRows, score: Callable[[Sparse, BandTable], Floats], kernels: Kernels, names: Names
+    ) -> Floats:
+        places = [i for i, look in enumerate(self.family.looks) if names is None or look.name in names]
+        looks = [Look(self.family.looks[i].recipe, self.statistics.looks[i].coding) for i in places]
         found = kernels.count_tokens(data.texts, looks, grow=False)
-        return np.concatenate([score(one.rows, table) for one, table in zip(found, self._bands, strict=True)])
+        return np.concatenate([score(one.rows, self._band(i)) for i, one in zip(places, found, strict=True)])
 
     def limits(self, data: TextRows, kernels: Kernels) -> list[Floats]:
         if not self.is_limit:

@@ -178,6 +178,10 @@ class Classifier:
             blend = replace(blend, views=blend.views.without_idle())
         return Classifier(self.plan, replace(self.state, sample=None), blend, made)
 
+    def smaller(self, plan: Plan, state: State, blend: Blend) -> Classifier:
+        """Without something that predicting never asks."""
+        return Classifier(plan, state, blend, self._report)
+
     def with_class_prior(self, prior: Floats) -> Classifier:
         """For rows among which the classes have other shares than in training.
 

@@ -27,7 +27,7 @@ _RIDGE = 0.3
 # Texts that hold a token, at least: of one text alone it would only learn that text by heart.
 _LEAST_TEXTS = 2
 # Looks that it learns from: words, and pairs of them.
-_N_LOOKS = 2
+N_LOOKS = 2
 _FOLDS = 10
 # Scores of a fold under all views, at most.
 _MOST_SCORES = 1 << 24
@@ -87,7 +87,7 @@ def _tokens(likelihood: TextLikelihood, seen: Seen, kernels: Kernels) -> tuple[t
     """Looks with the tokens that several texts hold, and the texts as rows of length 1."""
     from scipy.sparse import csr_array, hstack
 
-    asked = [look._replace(coding=Vocabulary(), fixed=True) for look in likelihood.family.looks[:_N_LOOKS]]
+    asked = [look._replace(coding=Vocabulary(), fixed=True) for look in likelihood.family.looks[:N_LOOKS]]
     found = kernels.count_tokens(seen.batch.data.texts, [Look(look.recipe, look.coding) for look in asked], grow=True)
     looks, parts = [], []
     for look, one in zip(asked, found, strict=True):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..families.text import TextFamily, TextLikelihood
 from ..kernels.data import Array
-from ..statistics.texts import n_seen
+from ..statistics.texts import TokenCounts, n_seen
 from .table import Table
 
 if TYPE_CHECKING:
@@ -17,26 +17,40 @@ if TYPE_CHECKING:
 
 
 def text_summary(model: Classifier) -> Table:
-    """One row per look, and where bands are weighed one per band."""
-    family, looks = model.family, model.state.statistics.looks
+    """One row per look, and where bands are weighed one per band; with what was pruned, if anything was."""
+    columns = _columns(model)
+    pruned = _by_look(model, lambda sums: sums.dropped.tokens)
+    if any(pruned.values()):
+        columns["pruned"] = np.array([pruned[look] for look in columns["look"]])
+    return Table(columns)
+
+
+def _by_look(model: Classifier, tell: Callable[[TokenCounts], int]) -> dict[str, int]:
+    """Something about the tokens of each look that take part."""
+    family, (words, *others) = model.family, model.state.statistics.looks
     assert isinstance(family, TextFamily)
-    views = None if model.blend is None else model.blend.views
-    tokens = {look.name: n_seen(sums.counts) for look, sums in zip(family.looks, looks, strict=True)}
+    looks = family.terms_of(model.state.statistics).within(words), *others
+    return {look.name: tell(sums) for look, sums in zip(family.looks, looks, strict=True)}
+
+
+def _columns(model: Classifier) -> dict[str, Array]:
+    views, tokens = (
+        None if model.blend is None else model.blend.views,
+        _by_look(model, lambda sums: n_seen(sums.counts)),
+    )
     if views is None:
-        return Table({"look": _objects(tokens), "tokens": np.array(list(tokens.values()))})
+        return {"look": _objects(tokens), "tokens": np.array(list(tokens.values()))}
     likelihood: Any = model.likelihood
     assert isinstance(likelihood, TextLikelihood)
-    weights = views.mixture.weight.mean(axis=1)
-    rows = [
-        (*name[:1], tokens[name.look], *name[1:], weight)
-        for name, weight in zip(likelihood.band_names, weights, strict=True)
-    ]
+    weights = dict(zip(views.names, views.mixture.weight.mean(axis=1), strict=True))
+    # A look that is not heard has no weight.
+    rows = [(*name[:1], tokens[name.look], *name[1:], weights.get(name, 0.0)) for name in likelihood.band_names]
     if model.blend is not None and model.blend.refinement is not None:
         # Its tokens have a weight each, not one together.
         rows += [(look.name, len(look.coding), "a regression", 0, np.nan) for look in model.blend.refinement.looks]
     look, n_tokens, by, band, weight = zip(*rows, strict=True)
     columns = {"look": _objects(look), "tokens": np.array(n_tokens), "by": _objects(by), "band": np.array(band)}
-    return Table(columns | {"weight": np.array(weight)})
+    return columns | {"weight": np.array(weight)}
 
 
 def _objects(values: Iterable[str]) -> Array:

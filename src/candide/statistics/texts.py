@@ -106,6 +106,16 @@ class TokenCounts:
         assert self.held is not None
         return self.held
 
+    @property
+    def is_named(self) -> bool:
+        """Whether tokens have names, and not buckets that they share."""
+        return not isinstance(self.coding, Buckets)
+
+    def name_sizes(self) -> Array:
+        """Bytes of the name of each token."""
+        assert not isinstance(self.coding, Buckets)
+        return np.diff(self.coding.arrays()[1])
+
     def names(self, codes: Array) -> list[Any]:
         """By which tokens of some codes are put in order: themselves, in that of code points, or their buckets."""
         return codes.tolist() if isinstance(self.coding, Buckets) else self.coding.tokens(codes)
@@ -215,7 +225,16 @@ class TextStatistics:
 
     def only(self, j: int) -> TextStatistics:
         """Of one look."""
-        return TextStatistics(self.rows, (self.looks[j],))
+        return self.take_looks([j])
+
+    def take_looks(self, places: list[int]) -> TextStatistics:
+        """Of some looks."""
+        return TextStatistics(self.rows, tuple(self.looks[i] for i in places))
+
+    @property
+    def dropped(self) -> Dropped:
+        """What was pruned, of all looks."""
+        return Dropped(*map(sum, zip(*(look.dropped for look in self.looks), strict=True)))
 
     def arrays(self) -> dict[str, Any]:
         return {"rows": self.rows, "looks": self.looks}

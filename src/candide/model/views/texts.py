@@ -39,21 +39,29 @@ class TextBlended:
     def n_views(self) -> int:
         return len(self.names)
 
+    @property
+    def looks(self) -> tuple[str, ...]:
+        """Whose bands these are."""
+        return tuple(dict.fromkeys(name.look for name in self.names))
+
     def without_idle(self) -> TextBlended:
-        """All bands of a look are made together: none is left out."""
-        return self
+        """Without looks whose bands have no weight: their tokens need not even be cut. One look stays."""
+        weighed = {name.look for name, weight in zip(self.names, self.mixture.weight, strict=True) if weight.any()}
+        heard = weighed or {self.names[0].look}
+        views = [view for view, name in enumerate(self.names) if name.look in heard]
+        return replace(self, names=[self.names[view] for view in views], mixture=self.mixture.take(views))
 
     @serial()
     def scores(self, likelihood: TextLikelihood, data: TextRows, kernels: Kernels) -> Floats:
         """Of texts under every class, ``(rows, classes)``."""
-        out = np.empty((data.n_rows, len(likelihood.statistics.rows)))
+        out, heard = np.empty((data.n_rows, len(likelihood.statistics.rows))), self.without_idle()
         for begin, end, part in chunks(data, _CHUNK):
-            out[begin:end] = self.mixture.scores(likelihood.band_scores(part, kernels))
+            out[begin:end] = heard.mixture.scores(likelihood.band_scores(part, kernels, heard.looks))
         return out
 
     def left_out_views(self, likelihood: TextLikelihood, batch: Batch, share: Floats, kernels: Kernels) -> Floats:
         """Left-out scores of texts under all views, ``(views, rows, classes)``; a text leaves with its own weight."""
-        return likelihood.band_left_out(batch, kernels)
+        return likelihood.band_left_out(batch, kernels, self.looks)
 
     def few(self, seen: Seen) -> Array:
         """The rows that weights are fitted on."""
@@ -67,12 +75,12 @@ class TextBlended:
         tell from that what the class is. Copies of a text, which are one row, leave together.
         """
         folds = stretches(seen.batch.classes, min(_FOLDS, seen.batch.data.n_rows))
-        return likelihood.band_fold_scores(_of_all_copies(seen), folds, kernels)
+        return likelihood.band_fold_scores(_of_all_copies(seen), folds, kernels, self.looks)
 
     def without_fold(self, likelihood: TextLikelihood, fold: Seen, kernels: Kernels) -> Floats:
         """The same of one fold, without all of it."""
         together = np.zeros(fold.batch.data.n_rows, dtype=np.int32)
-        return likelihood.band_fold_scores(_of_all_copies(fold), together, kernels)
+        return likelihood.band_fold_scores(_of_all_copies(fold), together, kernels, self.looks)
 
     def left_out(self, scores: Floats) -> Floats:
         """Of texts from their left-out scores under all views."""

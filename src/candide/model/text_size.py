@@ -1,0 +1,38 @@
+"""Models of texts made smaller: without their rarest tokens, or without looks that are not heard."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+from ..families.text import TextFamily
+from ..statistics.pruning import pruned
+from .refinement import N_LOOKS
+from .views.texts import TextBlended
+
+if TYPE_CHECKING:
+    from .classifier import Classifier
+
+
+def prune(model: Classifier, budget: int, unit: Literal["tokens", "bytes"]) -> Classifier:
+    """With the heaviest tokens alone. Weights of looks and bands stay as they are."""
+    statistics = pruned(model.state.statistics, budget, unit)
+    return type(model)(model.plan, replace(model.state, statistics=statistics), model.blend)
+
+
+def compact(model: Classifier) -> Classifier:
+    """Without looks whose bands have no weight; it predicts the same.
+
+    Words stay: they are what the model knows of texts beside the blend. So does what a regression learns from.
+    """
+    blend, family = model.blend, model.plan.family
+    if blend is None or not isinstance(blend.views, TextBlended):
+        return model
+    assert isinstance(family, TextFamily)
+    views = blend.views.without_idle()
+    asked = {look.name for look in family.looks[: N_LOOKS if model.plan.refine else 1]} | set(views.looks)
+    places = [i for i, look in enumerate(family.looks) if look.name in asked]
+    idle = tuple(look.name for look in family.looks if look.name not in asked)
+    plan = replace(model.plan, family=family.without_looks((*family.dropped, *idle)))
+    state = replace(model.state, statistics=model.state.statistics.take_looks(places))
+    return model.smaller(plan, state, replace(blend, plan=plan, views=views))

@@ -1,0 +1,219 @@
+"""Models of texts without their rarest tokens, and without looks that are not heard."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from candide import TextNB, merge
+from candide.exceptions import MergeError, ParameterError
+from candide.model.text_size import compact
+
+from .test_text import X, Y, Z, assert_alike, corpus, every_kind
+from .test_text_weighting import corpus as many_words
+
+
+def n_tokens(model: TextNB) -> int:
+    return sum(int((look.weight > 0).sum()) for look in model._model.state.statistics.looks)
+
+
+def at_least_nothing(model: TextNB) -> bool:
+    return all(look.counts.total.min() >= 0 for look in model._model.state.statistics.looks)
+
+
+@pytest.mark.parametrize("how", [{}, {"model": "bernoulli"}, {"model": "multinomial", "weighting": "tfidf"}], ids=str)
+def test_the_rarest_tokens_go(how: dict[str, Any]) -> None:
+    model = TextNB(**how).fit(X, Y)
+    before = n_tokens(model)
+    sums = [look.weight for look in model._model.state.statistics.looks]
+    assert model.pruned_ == (0, 0.0)
+    assert "pruned" not in model.summary()
+    model.prune(max_tokens=30)
+    assert n_tokens(model) == 30
+    assert model.pruned_.tokens == before - 30
+    assert model.pruned_.weight == pytest.approx(
+        np.sum(np.concatenate(sums)) - np.sort(np.concatenate(sums))[-30:].sum()
+    )
+    assert model.score(X, Y) > 0.4
+    shown = model.summary()
+    looks = {
+        look: (left, gone) for look, left, gone in zip(shown["look"], shown["tokens"], shown["pruned"], strict=True)
+    }
+    assert sum(left for left, _ in looks.values()) == 30
+    assert sum(gone for _, gone in looks.values()) == before - 30
+    assert model.prune(max_tokens=30).pruned_.tokens == before - 30
+    assert model.prune(max_tokens=10).pruned_.tokens == before - 10
+
+
+def test_which_tokens_go_does_not_hang_on_who_came_first() -> None:
+    texts = ["xx bb yy", "xx zz ää", "xx yy"]
+    for order in ([0, 1, 2], [2, 1, 0]):
+        model = TextNB("multinomial").fit([texts[i] for i in order], ["a", "b", "a"])
+        assert set(model.prune(max_tokens=3).vocabulary_) == {"xx", "yy", "bb"}
+
+
+@pytest.mark.parametrize("how", [{"model": "multinomial"}, {"model": "multinomial", "buckets": 10}, {}], ids=str)
+@pytest.mark.parametrize("max_bytes", [2_000, 8_000, 20_000])
+def test_bytes_are_those_of_the_stored_model(how: dict[str, Any], max_bytes: int) -> None:
+    texts, labels = many_words(400, 3)
+    model = TextNB(keep_sample=False, evaluate=False, **how).fit(texts, labels)
+    empty = len(pickle.dumps(copy.deepcopy(model).prune(max_tokens=1)))
+    size = len(pickle.dumps(model.prune(max_bytes=max_bytes)))
+    assert size <= empty + max_bytes
+    if model.pruned_.tokens:
+        assert size > empty + 0.8 * max_bytes
+
+
+@every_kind
+def test_a_pruned_model_goes_on(how: dict[str, Any]) -> None:
+    if "vocabulary" in how:
+        with pytest.raises(ParameterError, match="shorter"):
+            TextNB(**how).fit(X, Y).prune(max_tokens=1)
+        return
+    model = TextNB(**how).fit(X, Y).prune(max_tokens=12)
+    model.partial_fit(Z, Y[: len(Z)])
+    assert n_tokens(model) > 12
+    model.forget(X[:100], Y[:100])
+    assert at_least_nothing(model)
+    merged = merge([model, TextNB(**how).fit(X[:100], Y[:100])])
+    assert merged.pruned_ == model.pruned_
+    assert np.isfinite(merged.refit().leave_one_out(X[100:], Y[100:])).all()
+    assert np.isfinite(merged.blocked_folds(X[100:], Y[100:], n_folds=3)).all()
+    assert 0 < merged.loo_.accuracy <= 1
+    assert merged.discount(0.5).pruned_.weight == model.pruned_.weight / 2
+
+
+@every_kind
+def test_all_that_a_pruned_model_learned_can_be_forgotten(how: dict[str, Any]) -> None:
+    """Whatever came back in between."""
+    if "vocabulary" in how:
+        return
+    model = TextNB(**how).fit(X, Y).prune(max_tokens=9).partial_fit(Z, Y[: len(Z)])
+    model.forget(X, Y)
+    assert at_least_nothing(model)
+    expected = TextNB(**how).fit(Z, Y[: len(Z)])
+    np.testing.assert_array_equal(model.class_count_, expected.class_count_)
+    assert n_tokens(model) <= n_tokens(expected)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "pass one"),
+        ({"max_tokens": 3, "max_bytes": 3}, "pass one"),
+        ({"max_tokens": 0}, "max_tokens is 0"),
+        ({"max_bytes": 1.5}, "max_bytes is 1.5"),
+    ],
+)
+def test_what_is_asked_of_prune_is_checked(arguments: dict[str, Any], message: str) -> None:
+    model = TextNB("multinomial").fit(X, Y)
+    before = model._model
+    with pytest.raises(ParameterError, match=message):
+        model.prune(**arguments)
+    assert model._model is before
+
+
+def with_idle(names: set[str], **how: Any) -> TextNB:
+    """A model some of whose looks have no weight."""
+    from dataclasses import replace
+
+    model = TextNB(**how).fit(X, Y)
+    blend: Any = model._model.blend
+    idle = np.array([name.look in names for name in blend.views.names])
+    weight = np.where(idle[:, None], 0.0, blend.views.mixture.weight)
+    views = replace(blend.views, mixture=replace(blend.views.mixture, weight=weight))
+    model._model = type(model._model)(model._model.plan, model._model.state, replace(blend, views=views))
+    return model
+
+
+IDLE = {"places", "pairs of words"}
+
+
+def test_idle_looks_are_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = with_idle(IDLE)
+    asked: list[int] = []
+    native: Any = type(model._kernels())
+    count = native.count_tokens
+
+    def counted(self: Any, texts: Any, looks: Any, **how: Any) -> Any:
+        asked.append(len(looks))
+        return count(self, texts, looks, **how)
+
+    monkeypatch.setattr(native, "count_tokens", counted)
+    model.predict(Z)
+    assert set(asked) == {3}
+    assert (model.summary()["weight"][np.isin(model.summary()["look"], list(IDLE))] == 0).all()
+
+
+@pytest.mark.parametrize("how", [{}, {"keep_sample": False}, {"refine": True}], ids=str)
+def test_compacting_changes_no_prediction(how: dict[str, Any]) -> None:
+    model = with_idle(IDLE, **how)
+    before = model.predict_proba(Z)
+    model.compact()
+    np.testing.assert_array_equal(model.predict_proba(Z), before)
+    assert set(model.compacted_) == IDLE - ({"pairs of words"} if "refine" in how else set())
+    assert set(model.summary()["look"]).isdisjoint(model.compacted_)
+    assert len(model._model.state.statistics.looks) == 5 - len(model.compacted_)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(Z), before)
+    assert model.compact().compacted_ == model.compacted_
+
+
+def test_words_stay_though_nobody_hears_them() -> None:
+    model = with_idle({"words"})
+    before = model.predict_proba(Z)
+    model.compact()
+    assert model.compacted_ == ()
+    np.testing.assert_array_equal(model.predict_proba(Z), before)
+    assert "win" in model.vocabulary_
+
+
+def test_a_model_in_which_nothing_is_heard() -> None:
+    looks = {look.name for look in TextNB()._family(1).looks}
+    model = with_idle(looks)
+    before = model.predict_proba(Z)
+    np.testing.assert_allclose(model.compact().predict_proba(Z), before)
+    assert len(model.compacted_) == 4
+    model.partial_fit(X, Y)
+    assert model.score(X, Y) > 0.6
+
+
+def test_a_compacted_model_goes_on_with_what_is_left() -> None:
+    model = with_idle(IDLE).compact()
+    model.partial_fit(Z, Y[: len(Z)]).forget(X[:50], Y[:50])
+    assert len(model._model.state.statistics.looks) == 3
+    again = with_idle(IDLE).compact().forget(X[:50], Y[:50]).merge(with_idle(IDLE).compact().forget(X[60:], Y[60:]))
+    assert again.compacted_ == model.compacted_
+    assert 0 < model.refit().loo_.accuracy <= 1
+    assert set(model.summary()["look"]) == {"words", "2 or 3 characters", "4 or 5 characters"}
+    assert model.fit(X, Y).compacted_ == ()
+
+
+def test_a_compacted_model_merges_with_its_like_alone() -> None:
+    small, whole = with_idle(IDLE).compact(), TextNB().fit(X, Y)
+    for one, other in ((small, whole), (whole, small)):
+        with pytest.raises(MergeError, match=r"compact\(\) has dropped .* merge first"):
+            one.merge(other)
+
+
+def test_a_textbooks_model_has_nothing_to_compact() -> None:
+    model = TextNB("multinomial").fit(X, Y)
+    before = model.predict_proba(Z)
+    assert compact(model._model) is model._model
+    np.testing.assert_array_equal(model.compact().predict_proba(Z), before)
+
+
+def test_names_or_buckets_for_auto() -> None:
+    """Exact tokens and many buckets say the same; few buckets do not."""
+    named, hashed, few = (TextNB(buckets=how).fit(X, Y) for how in (None, 20, 6))
+    assert_alike(named, hashed, 1e-7)
+    assert_alike(TextNB(buckets=22).fit(X, Y), TextNB().fit(X, Y), 0.0)
+    assert np.abs(few.predict_proba(Z) - hashed.predict_proba(Z)).max() > 1e-3
+    texts, labels = corpus(90, seed=4)
+    both = merge([copy.deepcopy(named), TextNB(buckets=None).fit(texts, labels)])
+    assert_alike(both, TextNB(buckets=None).fit(X + texts, [*Y, *labels]), 1e-7)
+    with pytest.raises(MergeError):
+        named.merge(hashed)
