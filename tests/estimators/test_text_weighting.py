@@ -13,6 +13,8 @@ from sklearn.pipeline import make_pipeline
 from candide import MultinomialNB, TextNB, merge
 from candide.exceptions import MergeError, ParameterError
 
+from .test_text import many_words
+
 
 def corpus(n: int, seed: int) -> tuple[list[str], Any]:
     """Texts of frequent and of rare words, some again and again, with a few words of their class."""
@@ -63,6 +65,24 @@ def test_equals_a_vectoriser_and_a_classifier(model: Any, how: dict[str, Any]) -
     pipeline = make_pipeline(vectoriser(**how), CLASSIFIERS[model]()).fit(X, Y)
     mine = TextNB(model, **how).fit(X, Y)
     assert set(mine.vocabulary_) == set(pipeline[0].vocabulary_)
+    np.testing.assert_allclose(mine.predict_proba(Z), pipeline.predict_proba(Z), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS)
+@pytest.mark.parametrize("weighting", ["log", "tfidf"])
+def test_tables_of_many_tokens_and_classes(model: Any, weighting: Any) -> None:
+    texts, labels = many_words(3000, 60_000, 100, 0)
+    new = many_words(20, 60_000, 2, 1)[0]
+    pipeline = make_pipeline(vectoriser(weighting, min_df=2), CLASSIFIERS[model]()).fit(texts, labels)
+    mine = TextNB(model, weighting=weighting, min_df=2, evaluate=False).fit(texts, labels)
+    assert not isinstance(mine.token_count_, np.ndarray)
+    np.testing.assert_allclose(mine.predict_proba(new), pipeline.predict_proba(new), rtol=0, atol=1e-9)
+
+
+def test_a_given_vocabulary_has_its_idf_too() -> None:
+    words = ["w1", "w2", "never", "own1"]
+    pipeline = make_pipeline(vectoriser("tfidf", vocabulary=words), naive_bayes.MultinomialNB()).fit(X, Y)
+    mine = TextNB("multinomial", weighting="tfidf", vocabulary=words).fit(X, Y)
     np.testing.assert_allclose(mine.predict_proba(Z), pipeline.predict_proba(Z), rtol=0, atol=1e-9)
 
 
