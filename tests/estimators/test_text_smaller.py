@@ -13,8 +13,10 @@ from candide import TextNB, merge
 from candide.exceptions import MergeError, ParameterError
 from candide.model.text_size import compact
 
-from .test_text import X, Y, Z, assert_alike, corpus, every_kind
+from .test_text import KINDS, X, Y, Z, assert_alike, corpus
 from .test_text_weighting import corpus as many_words
+
+growing = pytest.mark.parametrize("how", [how for how in KINDS if "vocabulary" not in how], ids=str)
 
 
 def n_tokens(model: TextNB) -> int:
@@ -68,12 +70,8 @@ def test_bytes_are_those_of_the_stored_model(how: dict[str, Any], max_bytes: int
         assert size > empty + 0.8 * max_bytes
 
 
-@every_kind
+@growing
 def test_a_pruned_model_goes_on(how: dict[str, Any]) -> None:
-    if "vocabulary" in how:
-        with pytest.raises(ParameterError, match="shorter"):
-            TextNB(**how).fit(X, Y).prune(max_tokens=1)
-        return
     model = TextNB(**how).fit(X, Y).prune(max_tokens=12)
     model.partial_fit(Z, Y[: len(Z)])
     assert n_tokens(model) > 12
@@ -87,11 +85,9 @@ def test_a_pruned_model_goes_on(how: dict[str, Any]) -> None:
     assert merged.discount(0.5).pruned_.weight == model.pruned_.weight / 2
 
 
-@every_kind
+@growing
 def test_all_that_a_pruned_model_learned_can_be_forgotten(how: dict[str, Any]) -> None:
     """Whatever came back in between."""
-    if "vocabulary" in how:
-        return
     model = TextNB(**how).fit(X, Y).prune(max_tokens=9).partial_fit(Z, Y[: len(Z)])
     model.forget(X, Y)
     assert at_least_nothing(model)
@@ -115,6 +111,20 @@ def test_what_is_asked_of_prune_is_checked(arguments: dict[str, Any], message: s
     with pytest.raises(ParameterError, match=message):
         model.prune(**arguments)
     assert model._model is before
+
+
+def test_a_given_vocabulary_is_not_pruned() -> None:
+    model = TextNB("multinomial", vocabulary=["win", "bread"]).fit(X, Y)
+    with pytest.raises(ParameterError, match="shorter"):
+        model.prune(max_tokens=1)
+
+
+@growing
+def test_nothing_is_left_of_a_budget_of_one_byte(how: dict[str, Any]) -> None:
+    model = TextNB(**how).fit(X, Y).prune(max_bytes=1)
+    assert n_tokens(model) == 0
+    np.testing.assert_allclose(model.predict_proba(Z), model.predict_proba([""] * len(Z)))
+    assert np.isfinite(model.loo_.log_loss)
 
 
 def with_idle(names: set[str], **how: Any) -> TextNB:

@@ -10,7 +10,8 @@ from candide.encoding.texts import read_texts
 from candide.encoding.tokens import Buckets, Recipe, Vocabulary
 from candide.exceptions import CandideError, InputError, ParameterError
 from candide.families import Batch, Multinomial
-from candide.families.text import TextFamily, TokenLook
+from candide.families.terms import TokenLook
+from candide.families.text import TextFamily
 from candide.families.unlabelled import shared_out, token_by_token
 from candide.kernels import default
 from candide.kernels.text_rows import TextRows
@@ -79,10 +80,11 @@ def test_one_step_of_expectation_maximisation_by_hand() -> None:
 
 
 def family(presence: bool) -> TextFamily:
+    way = "binary" if presence else "count"
     looks = (
-        TokenLook(Recipe(), Vocabulary(), presence),
-        TokenLook(Recipe(ngrams=(2, 2)), Buckets(12), presence, name="pairs"),
-        TokenLook(Recipe(), Vocabulary.of([WORDS[1], "never", WORDS[61]]), presence, fixed=True, name="given"),
+        TokenLook(Recipe(), Vocabulary(), way),
+        TokenLook(Recipe(ngrams=(2, 2)), Buckets(12), way, name="pairs"),
+        TokenLook(Recipe(), Vocabulary.of([WORDS[1], "never", WORDS[61]]), way, fixed=True, name="given"),
     )
     return TextFamily(looks, Multinomial(Dirichlet(1.0)))
 

@@ -12,6 +12,8 @@ from sklearn.pipeline import make_pipeline
 
 from candide import MultinomialNB, TextNB, merge
 from candide.exceptions import MergeError, ParameterError
+from candide.families.unlabelled import shared_out, token_by_token
+from candide.kernels import default
 
 from .test_text import many_words
 
@@ -145,6 +147,23 @@ def test_folds_keep_tokens_and_weights_too() -> None:
     np.testing.assert_allclose(got[fold], refit.predict_log_proba(rows[:50]), atol=1e-9)
 
 
+@pytest.mark.parametrize("weighting", ["log", "tfidf"])
+def test_texts_without_labels_hold_tokens_too(weighting: Any) -> None:
+    """Whatever class they are given: one text that holds a token is one text."""
+    model, kernels = TextNB("multinomial", weighting=weighting, min_df=2).fit(X, Y), default()
+    family, statistics, data = model._model.plan.family, model._model.state.statistics, model._encode(Z)
+    by_share = shared_out(family, data, np.tile([0.5, 0.2, 0.3], (len(Z), 1)), kernels)
+    by_token = token_by_token(family, statistics, data, None, kernels)
+    vectors = CountVectorizer(binary=True).fit(Z)
+    for more in (by_share.looks[0], by_token.looks[0]):
+        known = [token for token in vectors.get_feature_names_out() if token in more.coding.tokens()]
+        expected = vectors.transform(Z)[:, [vectors.vocabulary_[token] for token in known]].sum(axis=0)
+        assert len(known) > 20
+        np.testing.assert_allclose(more.held.total[0, more.coding.codes(known)], np.asarray(expected).ravel())
+        assert more.held.rows.sum() == pytest.approx(len(Z))
+        assert statistics.looks[0].merge(more).held.rows.sum() == pytest.approx(len(X) + len(Z))
+
+
 def test_among_equally_frequent_tokens_the_first_in_order_stay() -> None:
     """Whoever came first."""
     for texts in (["zz yy", "ää xx", "xx bb"], ["xx bb ää", "zz xx yy", ""]):
@@ -162,11 +181,16 @@ def test_tokens_beyond_the_limits_come_back() -> None:
     assert_alike(model, expected)
 
 
-def test_nothing_within_the_limits_leaves_the_shares_of_the_classes() -> None:
-    for model in ("multinomial", "bernoulli", "complement", "polya"):
-        fitted = TextNB(model, min_df=999).fit(X, Y)  # type: ignore[arg-type]
-        expected = np.full(3, 1 / 3) if model == "complement" else fitted.class_prior_
-        np.testing.assert_allclose(fitted.predict_proba(Z), np.tile(expected, (len(Z), 1)))
+DENSITIES = [(model, alpha) for model in ("multinomial", "bernoulli", "polya") for alpha in (1.0, "evidence", "loo")]
+
+
+@pytest.mark.parametrize(("model", "alpha"), [*DENSITIES, ("complement", 1.0), ("complement", "loo")])
+def test_nothing_within_the_limits_leaves_the_shares_of_the_classes(model: Any, alpha: Any) -> None:
+    fitted = TextNB(model, alpha=alpha, min_df=999).fit(X, Y)
+    expected = np.full(3, 1 / 3) if model == "complement" else fitted.class_prior_
+    np.testing.assert_allclose(fitted.predict_proba(Z), np.tile(expected, (len(Z), 1)))
+    assert fitted.loo_.log_loss == pytest.approx(-np.log(expected) @ fitted.class_prior_)
+    assert fitted.n_parameters_ == (0 if model == "complement" else 2)
 
 
 @pytest.mark.parametrize("alpha", ["evidence", "loo"])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 from ..exceptions import MergeError, ParameterError
+from ..model.plan import Plan
 from ..model.text_size import compact, prune
-from ..statistics.texts import Dropped
+from ..statistics.token_counts import Dropped
 from .base import BaseNB, all_or_nothing
 from .text_settings import whole_number
 
@@ -66,6 +68,11 @@ class Smaller(BaseNB):
         True
         """
         return self._become(compact(self._fitted()))
+
+    def _plan(self, n_features: int, *, first: bool) -> Plan:
+        plan = super()._plan(n_features, first=first)
+        family: Any = plan.family
+        return plan if first else replace(plan, family=family.without_looks(self.compacted_))
 
     def _check_mergeable(self, other: Self) -> None:
         gone, gone_there = sorted(self.compacted_), sorted(other.compacted_)

@@ -18,7 +18,7 @@ from ..kernels.text_rows import TextRows
 from ..model.plan import ClassPrior, Plan
 from ..model.table import Table
 from ..model.text_summary import text_summary
-from ..statistics.texts import TokenCounts
+from ..statistics.token_counts import TokenCounts
 from .base import all_or_nothing
 from .beliefs import class_prior_of
 from .settings import choice, flag
@@ -192,8 +192,6 @@ class TextNB(Smaller):
 
     def _plan(self, n_features: int, *, first: bool) -> Plan:
         plan = super()._plan(n_features, first=first)
-        if not first and self.compacted_:
-            plan = replace(plan, family=self._family(n_features).without_looks(self.compacted_))
         if not flag(self.refine, "refine"):
             return plan
         if self.model != "auto" or self.calibrate is not None:

@@ -113,7 +113,7 @@ class Complement(Plain):
             # Where nothing is left of the other classes, all words have an even share.
             empty = left <= 0
             if empty.any():
-                left[empty], sums[rows][empty], zeros[rows][empty] = others.shape[1], 0.0, 0.0
+                left[empty], sums[rows][empty], zeros[rows][empty] = max(1, others.shape[1]), 0.0, 0.0
             sums[rows] = np.log(left) * length[rows, None] - sums[rows] + offset
         return Scores(sums, (zeros,) if zeros.any() else ())
 
@@ -143,7 +143,7 @@ class Complement(Plain):
 
     def n_parameters(self, statistics: Counts) -> int:
         n_classes, n_columns = statistics.total.shape
-        return int(n_classes * (n_columns - 1))
+        return int(n_classes * max(0, n_columns - 1))
 
 
 def _own(batch: Batch) -> Array:

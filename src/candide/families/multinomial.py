@@ -107,7 +107,7 @@ class Multinomial(Plain):
         empty = np.flatnonzero(left <= 0)
         if len(empty):
             # Nothing is left of the class: all words have an even share.
-            left[empty], sums[empty], zeros[empty] = n_columns, 0.0, 0.0
+            left[empty], sums[empty], zeros[empty] = max(1, n_columns), 0.0, 0.0
         sums -= length * np.log(left, out=left)
         return Scores(sums, (-zeros,))
 
@@ -158,7 +158,7 @@ class Multinomial(Plain):
 
     def n_parameters(self, statistics: Counts) -> int:
         n_classes, n_columns = statistics.total.shape
-        return int(n_classes * (n_columns - 1))
+        return int(n_classes * max(0, n_columns - 1))
 
 
 @dataclass(frozen=True)

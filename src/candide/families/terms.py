@@ -14,7 +14,7 @@ from ..kernels.text_rows import TextRows
 from ..statistics import Counts
 from ..statistics.base import as_dense
 from ..statistics.heaviest import heaviest
-from ..statistics.texts import TokenCounts
+from ..statistics.token_counts import TokenCounts
 from .base import Batch
 
 Weighting = Literal["count", "binary", "log", "tfidf"]

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..encoding.tokens import Look
+from ..encoding.tokens import Look, TokenTally
 from ..kernels import Kernels
 from ..kernels.data import Floats, Sparse, chunks
 from ..kernels.text_rows import TextRows
-from ..statistics import Counts
-from ..statistics.base import as_dense
-from ..statistics.texts import TextStatistics, TokenCounts
+from ..statistics.texts import TextStatistics
+from ..statistics.token_counts import TokenCounts
 from .base import Batch
 from .terms import TokenLook
 from .text import TextFamily
@@ -42,7 +41,10 @@ def _shared_out(family: TextFamily, data: TextRows, share: Floats, kernels: Kern
 def _sums(look: TokenLook, data: TextRows, share: Floats, rows: Floats, kernels: Kernels) -> TokenCounts:
     found = kernels.count_tokens(data.texts, [Look(look.recipe, look.coding)], grow=not look.fixed)[0]
     total = _by_class(look.weighed(found.rows), share)
-    return TokenCounts(found.coding, Counts(rows, total, None, look.presence), look.fixed)
+    texts = total
+    if look.frequencies:
+        texts = _by_class(replace(found.rows, values=np.ones(len(found.rows.values))), share)
+    return look.sums(TokenTally(found.coding, total, texts, np.asarray(total.sum(axis=1))), rows)
 
 
 def _by_class(cells: Sparse, share: Floats) -> Any:
@@ -69,18 +71,18 @@ def token_by_token(
     unlabelled = replace(family, looks=known).observe(batch, kernels)
     rows = statistics.rows * unlabelled.rows.sum() / statistics.rows.sum()
     both = zip(statistics.looks, unlabelled.looks, strict=True)
-    return TextStatistics(rows, tuple(_in_proportion(mine, theirs.counts, rows) for mine, theirs in both))
+    return TextStatistics(rows, tuple(_in_proportion(mine, theirs, rows) for mine, theirs in both))
 
 
-def _in_proportion(mine: TokenCounts, theirs: Counts, rows: Floats) -> TokenCounts:
-    labelled, more = as_dense(mine.counts.together().total)[0], as_dense(theirs.total)[0]
+def _in_proportion(mine: TokenCounts, theirs: TokenCounts, rows: Floats) -> TokenCounts:
+    labelled, more = mine.weight, theirs.weight
     factor = np.divide(more, labelled, out=np.zeros_like(more), where=labelled > 0)
     total = mine.counts.total
     added: Any = total * factor if isinstance(total, np.ndarray) else total.multiply(factor[None, :]).tocsr()
     if mine.counts.presence:
         # No more texts hold a token than there are.
         added = _at_most(added, total, mine.counts.rows + rows)
-    return replace(mine, counts=replace(mine.counts, rows=rows, total=added))
+    return replace(theirs, counts=replace(mine.counts, rows=rows, total=added), fixed=mine.fixed)
 
 
 def _at_most(added: Any, before: Any, rows: Floats) -> Any:

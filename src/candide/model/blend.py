@@ -15,7 +15,7 @@ import numpy as np
 from ..encoding.index import Index
 from ..exceptions import InputError, ParameterError
 from ..families import Batch
-from ..families.text import TextLikelihood
+from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats
 from .calibration import Calibration, calibrate, normalised

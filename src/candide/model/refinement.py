@@ -12,7 +12,7 @@ import numpy as np
 
 from ..encoding.tokens import Look, TokenTables, Vocabulary
 from ..families.terms import TokenLook
-from ..families.text import TextLikelihood
+from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats
 from ..kernels.text_rows import TextRows

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..families.text import TextFamily, TextLikelihood
+from ..families.text import TextFamily
+from ..families.text_likelihood import TextLikelihood
 from ..kernels.data import Array
-from ..statistics.texts import TokenCounts, n_seen
+from ..statistics.token_counts import TokenCounts, n_seen
 from .table import Table
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..kernels.data import Array, Floats
 from .heaviest import heaviest
-from .texts import Dropped, TextStatistics, TokenCounts
+from .texts import TextStatistics
+from .token_counts import Dropped, TokenCounts
 
 # Bytes of a stored number, and of the place of a number or a name.
 _NUMBER, _PLACE = 8, 8
@@ -69,4 +70,4 @@ def _entries(total: Any) -> Array:
 def _only(look: TokenCounts, codes: Array) -> TokenCounts:
     left, weight = look.take_codes(codes), look.weight
     n_gone, gone = int(np.count_nonzero(weight)) - len(codes), float(np.delete(weight, codes).sum())
-    return replace(left, dropped=Dropped(look.dropped.tokens + n_gone, look.dropped.weight + gone))
+    return replace(left, dropped=look.dropped.plus(Dropped(n_gone, gone)))

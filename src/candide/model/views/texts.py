@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...families import Batch
-from ...families.text import BandName, TextLikelihood
+from ...families.text_likelihood import BandName, TextLikelihood
 from ...kernels import Kernels
 from ...kernels.data import Array, Floats, chunks
 from ...kernels.serial import serial

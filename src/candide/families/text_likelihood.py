@@ -1,0 +1,159 @@
+"""What sums of tokens say of texts: by the likelihood of their tokens, and in bands of evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..encoding.tokens import Buckets, Look, TokenTables
+from ..exceptions import ParameterError
+from ..kernels import Kernels, default
+from ..kernels.bands import KNOTS, BandTable
+from ..kernels.base import LinearTable
+from ..kernels.data import Array, Floats, Positions, Sparse, chunks
+from ..kernels.text_rows import TextRows
+from ..statistics.texts import TextStatistics
+from .base import Batch, Scores
+from .terms import KnownTokens
+
+if TYPE_CHECKING:
+    from .text import TextFamily
+
+# Pseudo-count of a token in a band.
+_BAND_ALPHA = 0.1
+# Texts whose tokens are held at once.
+CHUNK = 1 << 13
+# Of looks that are asked for; None: of all.
+Names = tuple[str, ...] | None
+
+
+class BandName(NamedTuple):
+    """Which score of a text: the look, whose tokens (those of the class, or of all others), and the band."""
+
+    look: str
+    by: str
+    band: int
+
+
+@dataclass(frozen=True)
+class TextLikelihood:
+    """log p(tokens | class) of texts, by the likelihood of their tokens."""
+
+    statistics: TextStatistics
+    family: TextFamily
+    known: KnownTokens
+    inner: Any
+
+    @property
+    def is_limit(self) -> bool:
+        return bool(self.inner.is_limit)
+
+    def rows(self, data: TextRows, kernels: Kernels) -> Sparse:
+        """Texts as rows of the first look."""
+        return self.known.rows(data, kernels)
+
+    @cached_property
+    def _tables(self) -> TokenTables | None:
+        """What each token adds, where the scores are sums over tokens and all fits into memory."""
+        table = getattr(getattr(self.inner, "finite", None), "table", None)
+        if not isinstance(table, LinearTable) or table.absent is not None:
+            return None
+        return self.known.tables(table.weights)
+
+    def scores(self, data: TextRows, offset: Floats, kernels: Kernels) -> Floats:
+        if self._tables is None:
+            return self._by_rows(data, lambda rows: self.inner.scores(rows, offset, kernels), kernels)
+        look = Look(self.known.look.recipe, self.known.coding)
+        found = kernels.score_tokens(data.texts, [look], [self._tables])[0]
+        scores = found.once if self.known.look.presence else found.each
+        assert scores is not None
+        scores += self.inner.finite.base + offset
+        return scores
+
+    # Bands of evidence, for views.
+
+    @cached_property
+    def _bands(self) -> dict[int, BandTable]:
+        """Of looks that were asked for."""
+        return {}
+
+    def _band(self, place: int) -> BandTable:
+        if place not in self._bands:
+            total, complement = self.statistics.looks[place].counts.total, len(self.statistics.rows) > 2
+            self._bands[place] = BandTable.of(total, _BAND_ALPHA, complement=complement)
+        return self._bands[place]
+
+    @property
+    def band_names(self) -> list[BandName]:
+        """Of the scores of ``band_scores``."""
+        kinds = ("the class", "the others") if len(self.statistics.rows) > 2 else ("the class",)
+        names = [look.name for look in self.family.looks]
+        return [BandName(name, by, band) for name in names for by in kinds for band in range(len(KNOTS))]
+
+    def band_scores(self, data: TextRows, kernels: Kernels, names: Names = None) -> Floats:
+        """Scores of texts by every look, or by some, ``(views, rows, classes)``."""
+        return self._each_look(data, kernels.band_scores, kernels, names)
+
+    def band_left_out(self, batch: Batch, kernels: Kernels, names: Names = None) -> Floats:
+        """The same of texts that the sums hold, each as if they did not."""
+        own = batch.classes, batch.weight
+        return self._each_look(batch.data, lambda rows, table: kernels.band_left_out(rows, *own, table), kernels, names)
+
+    def band_fold_scores(self, batch: Batch, folds: Positions, kernels: Kernels, names: Names = None) -> Floats:
+        """The same, each text as if the sums held none of its fold."""
+        own = batch.classes, batch.weight, folds
+        return self._each_look(
+            batch.data, lambda rows, table: kernels.band_fold_scores(rows, *own, table), kernels, names
+        )
+
+    def _each_look(
+        self, data: TextRows, score: Callable[[Sparse, BandTable], Floats], kernels: Kernels, names: Names
+    ) -> Floats:
+        places = [i for i, look in enumerate(self.family.looks) if names is None or look.name in names]
+        looks = [Look(self.family.looks[i].recipe, self.statistics.looks[i].coding) for i in places]
+        found = kernels.count_tokens(data.texts, looks, grow=False)
+        return np.concatenate([score(one.rows, self._band(i)) for i, one in zip(places, found, strict=True)])
+
+    def limits(self, data: TextRows, kernels: Kernels) -> list[Floats]:
+        if not self.is_limit:
+            return []
+        parts = [self.inner.limits(self.rows(texts, kernels), kernels) for _, _, texts in chunks(data, CHUNK)]
+        return [np.concatenate(limit) for limit in zip(*parts, strict=True)]
+
+    def each(self, data: TextRows, kernels: Kernels) -> Scores:
+        made: Scores = self.inner.each(self.rows(data, kernels), kernels)
+        return made
+
+    def shrunk(self, data: TextRows, kernels: Kernels) -> Floats:
+        return self._by_rows(data, lambda rows: self.inner.shrunk(rows, kernels), kernels)
+
+    def log_base(self, data: TextRows) -> Floats:
+        return self._by_rows(data, self.inner.log_base, default())
+
+    def _by_rows(self, data: TextRows, score: Any, kernels: Kernels) -> Floats:
+        parts = [score(self.rows(texts, kernels)) for _, _, texts in chunks(data, CHUNK)]
+        return np.asarray(np.concatenate(parts))
+
+    def sample(self, classes: Positions, rng: np.random.Generator) -> Array:
+        """Texts of tokens in any order, with a space between them."""
+        coding = self.known.coding
+        if isinstance(coding, Buckets):
+            raise ParameterError("tokens that are hashed into buckets have no names to draw; keep a vocabulary")
+        drawn, tokens = self.inner.sample(classes, rng), np.array(coding.tokens(), dtype=object)
+        out = np.empty(len(classes), dtype=object)
+        for i, counts in enumerate(drawn.astype(np.int64)):
+            words = np.repeat(tokens, counts)
+            rng.shuffle(words)
+            out[i] = " ".join(words)
+        return out
+
+    def expected(self, data: Any, posterior: Floats) -> Any:
+        raise ParameterError("a missing text cannot be filled in; impute is for tables")
+
+    def parameters(self) -> dict[str, Array]:
+        made: dict[str, Array] = self.inner.parameters()
+        return made
