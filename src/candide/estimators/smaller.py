@@ -16,8 +16,6 @@ from .text_settings import whole_number
 class Smaller(BaseNB):
     """Without the rarest tokens, or without looks at the texts that are not heard."""
 
-    vocabulary: Any
-
     @all_or_nothing
     def prune(self, *, max_tokens: int | None = None, max_bytes: int | None = None) -> Self:
         """Drop the rarest tokens, of all looks at the texts, until the others fit. Changes this model.
@@ -46,7 +44,7 @@ class Smaller(BaseNB):
             raise ParameterError(
                 f"max_tokens is {max_tokens!r} and max_bytes {max_bytes!r}; a model is pruned to one of them; pass one"
             )
-        if self.vocabulary is not None:
+        if model.state.statistics.looks[0].fixed:
             raise ParameterError("a vocabulary that was given keeps its tokens; pass a shorter one, and fit again")
         if max_bytes is None:
             return self._become(prune(model, whole_number(max_tokens, "max_tokens"), "tokens"))
