@@ -17,13 +17,14 @@ from ..kernels.data import Array
 from ..kernels.text_rows import TextRows
 from ..model.plan import ClassPrior, Plan
 from ..model.table import Table
+from ..model.telling import telling
 from ..model.text_summary import text_summary
 from ..statistics.token_counts import TokenCounts
 from .base import all_or_nothing
 from .beliefs import class_prior_of
 from .settings import choice, flag
 from .smaller import Smaller
-from .text_settings import text_family
+from .text_settings import text_family, whole_number
 
 # Room for training texts, per class, where a regression is fitted on all of them.
 _REFINED_BYTES = 1 << 27
@@ -66,6 +67,9 @@ class TextNB(Smaller):
         Hash tokens into 2^buckets places instead of keeping a vocabulary. With "auto", tokens of a textbook's model
         have names, and so have the words of model="auto", whose other tokens go to 2^22 places; with None all have
         names; a number is for all but the words of model="auto".
+    looks : list of str, optional
+        Which looks at the texts "auto" takes: some of "words", "pairs of words", "places", "2 or 3 characters" and
+        "4 or 5 characters"; all by default. ``summary()`` shows what each is worth.
     refine : bool, default False
         Let a logistic regression on words and pairs go on from what "auto" says of texts it has not seen: for the last
         points of accuracy. It is no sum over texts, so it merges and forgets by being fitted again, on training texts
@@ -114,6 +118,7 @@ class TextNB(Smaller):
         min_df: int = 1,
         max_features: int | None = None,
         buckets: int | Literal["auto"] | None = "auto",
+        looks: Any = None,
         refine: bool = False,
         unlabelled: Literal["em", "sfe", "ignore"] = "em",
         fit_prior: bool = True,
@@ -140,6 +145,7 @@ class TextNB(Smaller):
         self.min_df = min_df
         self.max_features = max_features
         self.buckets = buckets
+        self.looks = looks
         self.refine = refine
         self.unlabelled = unlabelled
         self.fit_prior = fit_prior
@@ -244,6 +250,40 @@ class TextNB(Smaller):
         Band 0 holds the tokens that tell nothing that chance would not, the last those that surely tell something.
         """
         return text_summary(self._fitted())
+
+    def telling(self, n: int = 10, look: str | None = None) -> Table:
+        """The tokens that speak most for each class.
+
+        Parameters
+        ----------
+        n : int
+            How many of each class.
+        look : str, optional
+            Of this look alone, such as "words"; by default of all that are heard.
+
+        Returns
+        -------
+        Table
+            ``bits``: what the token says for the class against the mean of all classes; with "auto" in a text of this
+            token alone, in longer ones less, by the root of the number of tokens. ``count``: how many texts of the
+            class hold it (or how often they do, where a text counts a token more than once). In the order of what a
+            token adds in the mean over the class's texts. Hashed tokens have the names that training texts give them;
+            when these go (``keep_sample=False``), the names of the heaviest stay.
+
+        Examples
+        --------
+        >>> mail = ["win cash now", "win a prize", "lunch at noon", "see you at noon"]
+        >>> TextNB("multinomial").fit(mail, ["spam", "spam", "ham", "ham"]).telling(1)
+        class  look   token      bits  count
+        ham    words  at     0.792481      2
+        spam   words  win    0.792481      2
+        """
+        model = self._fitted()
+        family: Any = model.plan.family
+        names = [one.name for one in family.looks]
+        if look is not None and look not in names:
+            raise ParameterError(f"look is {look!r}; this model has {', '.join(map(repr, names))}; name one of them")
+        return telling(model, whole_number(n, "n"), look, self._kernels())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -23,8 +23,9 @@ _RULES = (
     "fold_numbers", "pattern", "tokenizer", "vocabulary", "min_df", "max_features",
 )  # fmt: skip
 _MARKED = Recipe(marks=True, min_length=1)
-# How "auto" looks at texts, beside their words.
-_OTHERS = {
+# How "auto" looks at texts.
+LOOKS = {
+    "words": _MARKED,
     "pairs of words": replace(_MARKED, ngrams=(2, 2), ends=True),
     "places": replace(_MARKED, analyzer="place"),
     "2 or 3 characters": Recipe("char_wb", ngrams=(2, 3)),
@@ -38,7 +39,9 @@ def text_family(model: Any) -> TextFamily:
     kind = choice(model.model, "model", MODELS)
     if kind == "auto":
         _refuse_rules(model)
-        return auto_family(model.buckets)
+        return auto_family(model.buckets, model.looks)
+    if model.looks is not None:
+        raise ParameterError(f"looks is {model.looks!r}, and model={kind!r} has one; looks are for model='auto'")
     limits, weighting, (coding, fixed) = _limits(model), _weighting(model, kind), _coding(model)
     # Where a text counts a token once, the sums tell how many hold it.
     frequencies = weighting == "tfidf" or (limits.min_df > 1 and weighting != "binary")
@@ -46,12 +49,24 @@ def text_family(model: Any) -> TextFamily:
     return TextFamily((look,), _inner(model.alpha, kind), limits)
 
 
-def auto_family(buckets: Any = "auto") -> TextFamily:
+def auto_family(buckets: Any = "auto", looks: Any = None) -> TextFamily:
     """How "auto" looks at texts: words by name, the others by name or by their buckets."""
     coding = _numbered(_BITS if isinstance(buckets, str) and buckets == "auto" else buckets)
-    words = TokenLook(_MARKED, Vocabulary(), "binary")
-    others = (TokenLook(recipe, coding, "binary", name=name) for name, recipe in _OTHERS.items())
-    return TextFamily((words, *others), Multinomial(Dirichlet(0.1)))
+    codings = {name: Vocabulary() if name == "words" else coding for name in _asked(looks)}
+    made = (TokenLook(LOOKS[name], code, "binary", name=name) for name, code in codings.items())
+    return TextFamily(tuple(made), Multinomial(Dirichlet(0.1)))
+
+
+def _asked(looks: Any) -> list[str]:
+    """Names of looks, in their own order."""
+    if looks is None:
+        return list(LOOKS)
+    strange = [looks] if isinstance(looks, str) else [look for look in looks if look not in LOOKS]
+    if strange or not len(looks):
+        raise ParameterError(
+            f"looks is {looks!r}; it must be None, for all, or a list of some of {', '.join(map(repr, LOOKS))}"
+        )
+    return [name for name in LOOKS if name in looks]
 
 
 def _refuse_rules(model: Any) -> None:

@@ -87,6 +87,10 @@ class TextLikelihood:
             self._bands[place] = BandTable.of(total, _BAND_ALPHA, complement=complement)
         return self._bands[place]
 
+    def band(self, look: str) -> BandTable:
+        """Of the look of this name."""
+        return self._band([one.name for one in self.family.looks].index(look))
+
     @property
     def band_names(self) -> list[BandName]:
         """Of the scores of ``band_scores``."""

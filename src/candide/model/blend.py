@@ -72,9 +72,10 @@ class Blend:
         if classes == self.classes:
             return self
         if self.views is not None:
+            other = ", or with blend=None" if isinstance(self.views, Blended) else ""
             raise InputError(
                 f"the blend has weights for {self.classes.labels.tolist()}, and this model keeps no training rows to "
-                f"fit others for {classes.labels.tolist()}; construct it with keep_sample=True, or with blend=None"
+                f"fit others for {classes.labels.tolist()}; construct it with keep_sample=True{other}"
             )
         calibration, places = self.calibration, self.classes.positions_in(classes)
         if isinstance(calibration, Scaling) and calibration.bias is not None:

@@ -23,13 +23,21 @@ from .scorer import Scorer, log_sum
 from .smoothing import by_evidence
 from .state import State
 from .table import Table, named
+from .telling import Names, all_names, heavy_names
 from .views.blended import Blended
 
 
 class Classifier:
     """Immutable: learning gives a new one. Predicting only reads, so threads may share it."""
 
-    def __init__(self, plan: Plan, state: State, blend: Blend | None = None, report: Report | None = None) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        state: State,
+        blend: Blend | None = None,
+        report: Report | None = None,
+        token_names: Names | None = None,
+    ) -> None:
         # An impossible prior is an error now, not at predict.
         plan.prior.probability(state.classes, state.rows)
         if plan.target is not None:
@@ -37,10 +45,12 @@ class Classifier:
         self.plan = plan
         self.state = state
         self._earlier_blend = blend
-        self._report = report  # made before the training rows went
+        # Made before the training rows went.
+        self._report = report
+        self.token_names = token_names or {}
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {"plan": self.plan, "state": self.state, "_report": self._report}
+        kept = {"plan": self.plan, "state": self.state, "_report": self._report, "token_names": self.token_names}
         return {**kept, "_earlier_blend": self._latest_blend}
 
     @property
@@ -156,12 +166,13 @@ class Classifier:
         if blend is not None:
             blend = blend.later(weight)
             blend = blend.among(state.classes) if state.sample is None else blend
-        return Classifier(plan, state, blend)
+        return Classifier(plan, state, blend, token_names=self.token_names)
 
     def discount(self, factor: float) -> Classifier:
         """With all weights multiplied."""
         blend = self._latest_blend
-        return Classifier(self.plan, self.state.discount(factor), None if blend is None else blend.discounted(factor))
+        blend = None if blend is None else blend.discounted(factor)
+        return Classifier(self.plan, self.state.discount(factor), blend, token_names=self.token_names)
 
     def refitted(self, plan: Plan) -> Classifier:
         """With everything that looks at rows again made anew; without rows to look at, an error."""
@@ -176,18 +187,19 @@ class Classifier:
         blend = self.blend
         if blend is not None and blend.views is not None:
             blend = replace(blend, views=blend.views.without_idle())
-        return Classifier(self.plan, replace(self.state, sample=None), blend, made)
+        names = self.token_names if self.state.sample is None else heavy_names(self, default(self.plan.n_threads))
+        return Classifier(self.plan, replace(self.state, sample=None), blend, made, names)
 
     def smaller(self, plan: Plan, state: State, blend: Blend) -> Classifier:
         """Without something that predicting never asks."""
-        return Classifier(plan, state, blend, self._report)
+        return Classifier(plan, state, blend, self._report, self.token_names)
 
     def with_class_prior(self, prior: Floats) -> Classifier:
         """For rows among which the classes have other shares than in training.
 
         A calibration was fitted with the shares of training, so the change comes after it. What was chosen stays.
         """
-        return Classifier(replace(self.plan, target=prior), self.state, self.blend)
+        return Classifier(replace(self.plan, target=prior), self.state, self.blend, token_names=self.token_names)
 
     @property
     def prior_change(self) -> Floats:
@@ -212,7 +224,7 @@ class Classifier:
         blend = self.blend if state.sample is None or (mine is not None and mine.lasting) else None
         if blend is not None:
             blend = blend.later(float(other.state.rows.sum())).among(state.classes)
-        return Classifier(self.plan, state, blend)
+        return Classifier(self.plan, state, blend, token_names=all_names(other.token_names, self.token_names))
 
     def predict(self, data: Any, kernels: Kernels) -> Array:
         """The label of each row."""

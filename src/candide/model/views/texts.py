@@ -10,7 +10,7 @@ import numpy as np
 from ...families import Batch
 from ...families.text_likelihood import BandName, TextLikelihood
 from ...kernels import Kernels
-from ...kernels.data import Array, Floats, chunks
+from ...kernels.data import Array, Floats, Sparse, chunks
 from ...kernels.serial import serial
 from ...kernels.text_rows import TextRows
 from ..folds import stretches
@@ -58,6 +58,14 @@ class TextBlended:
         for begin, end, part in chunks(data, _CHUNK):
             out[begin:end] = heard.mixture.scores(likelihood.band_scores(part, kernels, heard.looks))
         return out
+
+    def pull(self, likelihood: TextLikelihood, look: str, rows: Sparse, kernels: Kernels) -> Floats:
+        """What the tokens of one look, given as rows of one each, say alone; in a text, over the root of how many."""
+        views = [view for view, name in enumerate(self.names) if name.look == look]
+        scores = kernels.band_scores(rows, likelihood.band(look))
+        mixture = self.mixture.take(views)
+        # A text of one token has its score divided by the root of two.
+        return np.asarray(np.sqrt(2.0) * (mixture.scores(scores) - mixture.bias))
 
     def left_out_views(self, likelihood: TextLikelihood, batch: Batch, share: Floats, kernels: Kernels) -> Floats:
         """Left-out scores of texts under all views, ``(views, rows, classes)``; a text leaves with its own weight."""

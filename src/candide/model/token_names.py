@@ -1,0 +1,43 @@
+"""Names of hashed tokens, from training texts that hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..encoding.tokens import Buckets, Coding, Look, Recipe, Vocabulary
+from ..kernels import Kernels
+from ..kernels.data import Array
+from ..kernels.text_rows import TextRows
+
+# Texts that are searched for tokens.
+_MOST_TEXTS = 10_000
+
+
+def named(recipe: Recipe, coding: Coding, codes: Array, texts: TextRows | None, kernels: Kernels) -> list[str | None]:
+    """The token of each code; of a bucket, the one that most texts which fall into it hold; None if none is known."""
+    if isinstance(coding, Vocabulary):
+        return list(coding.tokens(codes))
+    if texts is None:
+        return [None] * len(codes)
+    held = _holders(recipe, coding, codes, texts, kernels)
+    found = kernels.count_tokens(held.texts, [Look(recipe, Vocabulary())], grow=True)[0]
+    assert isinstance(found.coding, Vocabulary)
+    names = found.coding.tokens()
+    # The most frequent last, so that it stays.
+    order = np.argsort(np.bincount(found.rows.indices, minlength=len(names)), kind="stable")
+    bucket = coding.codes(names)[order].tolist()
+    by_bucket: Mapping[int, str] = dict(zip(bucket, (names[i] for i in order), strict=True))
+    return [by_bucket.get(code) for code in codes.tolist()]
+
+
+def _holders(recipe: Recipe, coding: Buckets, codes: Array, texts: TextRows, kernels: Kernels) -> TextRows:
+    """Few texts, among which every code occurs that occurs in the others."""
+    step = -(-texts.n_rows // _MOST_TEXTS) if texts.n_rows else 1
+    some = texts.take(np.arange(0, texts.n_rows, step))
+    rows = kernels.count_tokens(some.texts, [Look(recipe, coding)], grow=False)[0].rows
+    places = np.flatnonzero(np.isin(rows.indices, codes))
+    _, first = np.unique(rows.indices[places], return_index=True)
+    holders = np.searchsorted(rows.indptr, places[first], side="right") - 1
+    return some.take(np.unique(holders))
