@@ -1,4 +1,4 @@
-"""What kind of column some cells are: numbers, categories, or nothing but holes."""
+"""What kind of column some cells are: numbers, categories, texts, or nothing but holes."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from .columns import DIRECT, aligned
 from .dates import date_parts, date_texts, has_parts, seconds
 from .index import is_exact
 from .labels import Labelled, category, numbers_among, refuse_few_texts, unboxed
+from .prose import is_prose, text_column
 from .typed import Column, Kind
 
 Cells = Array | Labelled
@@ -42,12 +43,16 @@ def column_of(name: Any, cells: Cells, kind: Kind | None) -> Column:
         cells = date_texts(cells) if cells.dtype.kind == "M" else _direct(cells)
     if free and _is_empty(cells):
         return Column(name, "missing", np.full(_n_rows(cells), np.nan))
+    if kind == "text":
+        return text_column(name, cells)
     if not isinstance(cells, Labelled):
         return _coded_numbers(name, cells) if kind == "category" else _numbers(name, cells)
     if kind == "number":
         return _numbers(name, numbers_among(cells, name))
     if free and not cells.declared:
         refuse_few_texts(cells, name)
+        if is_prose(cells):
+            return text_column(name, cells)
     return category(name, cells)
 
 

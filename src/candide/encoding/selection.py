@@ -14,7 +14,7 @@ from .typed import Columns, Kind
 _LISTED = 20
 # How precise a key is: where several mean a column, the lowest has it.
 _NAMED, _DESCRIBED, _OF_A_KIND = range(3)
-_KIND_WORDS: dict[Any, Kind] = {"numbers": "number", "categories": "category"}
+_KIND_WORDS: dict[Any, Kind] = {"numbers": "number", "categories": "category", "texts": "text"}
 
 
 def find_label(X: Any, y: Any) -> tuple[Any, Any]:
@@ -56,9 +56,10 @@ def select_columns(
     """The names of the columns that each key speaks of, with its setting.
 
     A key is the name of a column, a tuple of names, a compiled regular expression that is searched for in names, a
-    function of name and kind that says yes or no, or "numbers" or "categories" for all columns of that kind (unless a
-    column has this name). Pairs of keys and settings do as well as a mapping; there, a key may also be a list. Names
-    come before patterns and functions, and these before kinds: a column belongs to the most precise key that means it.
+    function of name and kind that says yes or no, or "numbers", "categories" or "texts" for all columns of that kind
+    (unless a column has this name). Pairs of keys and settings do as well as a mapping; there, a key may also be a
+    list. Names come before patterns and functions, and these before kinds: a column belongs to the most precise key
+    that means it.
 
     >>> from candide.encoding.table import read_table
     >>> table = read_table({"age": [31, 58], "x1": [0.5, 1.5], "x2": [2, 1], "job": ["cook", "smith"]})
@@ -97,7 +98,7 @@ def _meant(key: Any, table: Columns) -> tuple[int, list[Any]]:
     if not isinstance(key, Hashable):
         raise ParameterError(
             f"columns speaks of {key!r}, a {type(key).__name__}; a key is a name, a tuple of names, a pattern, a "
-            "function, 'numbers' or 'categories'"
+            "function, 'numbers', 'categories' or 'texts'"
         )
     if key in names:
         return _NAMED, [key]

@@ -1,4 +1,4 @@
-"""Any table, with columns of any kinds, as columns of numbers and of coded categories."""
+"""Any table, with columns of any kinds, as columns of numbers, of coded categories and of texts."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from ..exceptions import InputError
 from ..kernels.data import Array, Dense
 from ..kernels.places import infinite_cell
+from ..kernels.text_rows import TextRows
 from .columns import SOME_COLUMNS, as_array, as_frame, as_one, is_sparse, not_empty, two_dimensional
 from .kinds import Cells, column_of, columns_of
 from .series import array_cells, series_cells
@@ -26,13 +27,13 @@ _STRETCH = 1 << 13
 def read_table(X: Any, kinds: Mapping[Any, Kind] | None = None) -> Columns:
     """The columns of a frame, a dict of columns, a two-dimensional array, lists of rows, or a sparse matrix.
 
-    Numbers and booleans (0 and 1) are number columns; texts, categoricals and columns of mixed objects are categories;
-    a date makes a number column, the days since 1970 by the clock of its own time zone, and categories ``month``,
-    ``weekday`` and, where times of day occur, ``hour``; durations and times of day are numbers, in seconds. Texts that
-    look like numbers stay texts.
+    Numbers and booleans (0 and 1) are number columns; names, categoricals and columns of mixed objects are categories,
+    but many different texts of several words are texts; a date makes a number column, the days since 1970 by the clock
+    of its own time zone, and categories ``month``, ``weekday`` and, where times of day occur, ``hour``; durations and
+    times of day are numbers, in seconds. Names that look like numbers stay names.
 
-    ``kinds`` forces columns by name: a number column to be categories, or texts to be numbers. What was learned as
-    "missing" forces nothing. Of a date that is named there, only the parts that are named too are made.
+    ``kinds`` forces columns by name: a number column to be categories, names to be numbers or texts. What was learned
+    as "missing" forces nothing. Of a date that is named there, only the parts that are named too are made.
 
     >>> table = read_table({"age": [31, None, 58], "job": ["cook", "smith", None]})
     >>> [(column.name, column.kind, column.values.tolist()) for column in table.columns]
@@ -45,16 +46,21 @@ def read_table(X: Any, kinds: Mapping[Any, Kind] | None = None) -> Columns:
     return _finite(_names_differ(_equally_long(not_empty(Columns(tuple(made), n_rows)))))
 
 
-def table_of(data: Dense, kinds: tuple[Kind, ...], names: tuple[Any, ...]) -> Columns:
-    """The table of rows as a ``Sample`` keeps them.
+def table_of(
+    data: Dense, kinds: tuple[Kind, ...], names: tuple[Any, ...], texts: Mapping[int, TextRows] | None = None
+) -> Columns:
+    """The table of rows as a ``Sample`` keeps them; ``texts`` are those of text columns, by place.
 
     >>> table = read_table([[1.5, "a"], [2.5, None]])
     >>> again = table_of(table.dense(), table.kinds, table.names)
     >>> again.kinds, again.columns[1].values.tolist()
     (('number', 'category'), [0, -1])
     """
+    texts = texts or {}
     columns = [
-        column_of(name, array_cells(data.column(j), name), kind)
+        Column(name, "text", data.column(j), texts=texts[j])
+        if j in texts
+        else column_of(name, array_cells(data.column(j), name), kind)
         for j, (name, kind) in enumerate(zip(names, kinds, strict=True))
     ]
     return Columns(tuple(columns), data.n_rows, data.first_row)

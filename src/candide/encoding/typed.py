@@ -8,9 +8,10 @@ from typing import Any, Literal
 import numpy as np
 
 from ..kernels.data import Array, Dense
+from ..kernels.text_rows import TextRows
 
-# "missing" is a column of nothing but holes: it agrees with either of the others.
-Kind = Literal["number", "category", "missing"]
+# "missing" is a column of nothing but holes: it agrees with any of the others.
+Kind = Literal["number", "category", "text", "missing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,23 +20,32 @@ class Column:
 
     A number column holds any type that kernels read, with NaN where a value is missing. A category column holds int32
     codes, -1 where it is missing, and the label of each code: distinct, in the order of an ``Index``, and not all of
-    them need occur.
+    them need occur. A text column holds 0, NaN where it is missing, and the texts beside.
     """
 
     name: Any
     kind: Kind
     values: Array
     labels: Array | None = None
+    texts: TextRows | None = None
 
     def take(self, rows: Array | slice) -> Column:
         """Some rows; a stretch of them is not copied."""
-        return Column(self.name, self.kind, self.values[rows], self.labels)
+        texts = None if self.texts is None else _some(self.texts, rows)
+        return Column(self.name, self.kind, self.values[rows], self.labels, texts)
 
     def cells(self) -> Array:
-        """The numbers as they are, or the labels, None where they are missing."""
+        """The numbers as they are, or the labels, None where they are missing; of texts, whether they are there."""
         if self.labels is None:
             return self.values
         return np.asarray(np.append(self.labels, [None])[self.values])  # the code -1 is the last place
+
+
+def _some(texts: TextRows, rows: Array | slice) -> TextRows:
+    if not isinstance(rows, slice):
+        return texts.take(rows)
+    begin, end, _ = rows.indices(texts.n_rows)
+    return texts.rows(begin, end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +84,10 @@ class Columns:
     def take(self, rows: Array) -> Columns:
         """A copy of some rows."""
         return Columns(tuple(column.take(rows) for column in self.columns), len(rows))
+
+    def texts(self) -> dict[int, TextRows]:
+        """The texts of text columns, by place."""
+        return {j: column.texts for j, column in enumerate(self.columns) if column.texts is not None}
 
     def dense(self) -> Dense:
         """One array per column, categories as labels."""

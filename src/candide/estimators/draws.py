@@ -13,7 +13,7 @@ def as_seen(cells: Array, statistics: TableStatistics, j: int, *, whole: bool, b
 
     ``whole``: the first rows held whole numbers alone. ``bounded``: the cells stand for things that know limits.
     """
-    if statistics.kinds[j] == "missing":
+    if statistics.kinds[j] in ("missing", "text"):
         return cells
     place = statistics.place(j)
     if statistics.kinds[j] == "category":

@@ -23,7 +23,7 @@ from ..statistics.table import TableStatistics
 from .blocks import BLOCKS, block_family, is_block
 
 # What a column may be asked to be modelled by.
-COLUMN_FAMILIES = ("auto", *OPTIONS, "ignore")
+COLUMN_FAMILIES = ("auto", *OPTIONS, "text", "ignore")
 # Families of values that are names, be they numbers.
 _NAMES = ("categorical", "bernoulli")
 
@@ -48,10 +48,9 @@ class Schema:
         data = read_table(X)
         asked = _asked(columns, data)
         wanted = _wanted(asked, data.names)
-        forced = [name for name, want in zip(data.names, wanted, strict=True) if want.family in _NAMES]
-        if forced:
-            kinds = dict(zip(data.names, data.kinds, strict=True)) | dict.fromkeys(forced, "category")
-            data = read_table(X, kinds)
+        forced = tuple(map(_kind_for, wanted, data.kinds))
+        if forced != data.kinds:
+            data = read_table(X, dict(zip(data.names, forced, strict=True)))
         n_given = data.n_columns if given is None else len(given)
         whole = frozenset(column.name for column in data.columns if _is_whole(column))
         blocks = _blocks(asked, data.names)
@@ -70,12 +69,12 @@ class Schema:
         header = Columns(tuple(map(Column, self.names, kinds, [nothing] * len(kinds))), 0)
         asked = _asked(columns, header)
         wanted, blocks = _wanted(asked, self.names), _blocks(asked, self.names)
-        counted = [(tuple(want.family in _NAMES for want in these), those) for these, those in
+        counted = [(_counted(these, kinds), those) for these, those in
                    ((self.wanted, self.blocks), (wanted, blocks))]  # fmt: skip
         if counted[0] != counted[1]:
             raise ParameterError(
-                f"columns is now {columns!r}, which takes other columns as categories or together than when the model "
-                "was fitted, so it would count different things; set it back, or fit again"
+                f"columns is now {columns!r}, which takes other columns as categories, texts or together than when "
+                "the model was fitted, so it would count different things; set it back, or fit again"
             )
         return replace(self, wanted=wanted)
 
@@ -84,9 +83,7 @@ class Schema:
 
         Columns are known by their names, or by their places where one of the tables has no names.
         """
-        kinds: dict[Any, Kind] = dict(zip(self.names, known, strict=True))
-        forced = [name for name, want in zip(self.names, self.wanted, strict=True) if want.family in _NAMES]
-        kinds |= dict.fromkeys(forced, "category")
+        kinds: dict[Any, Kind] = dict(zip(self.names, map(_kind_for, self.wanted, known), strict=True))
         theirs = names_of(X)
         if self.given is None or theirs is None:
             mine = range(self.n_given) if self.given is None else self.given
@@ -143,6 +140,20 @@ class Schema:
         found = {name: _filling(column, guess) for name, column, guess in pairs_of}
         pairs = ((name, found.get(known)) for name, known in zip(own, mine, strict=True))
         return filled(X, {name: filling for name, filling in pairs if filling is not None})
+
+
+def _kind_for(wanted: Wanted, kind: Kind) -> Kind:
+    """The kind that a column is read as."""
+    if wanted.family in _NAMES or (kind == "text" and wanted.family not in ("auto", "text")):
+        return "category"
+    return "text" if wanted.family == "text" else kind
+
+
+def _counted(wanted: tuple[Wanted, ...], kinds: tuple[Kind, ...]) -> tuple[bool, ...]:
+    """Which columns are counted as something else than what they are."""
+    return tuple(
+        want.family in _NAMES or _kind_for(want, kind) != kind for want, kind in zip(wanted, kinds, strict=True)
+    )
 
 
 def _is_whole(column: Column) -> bool:

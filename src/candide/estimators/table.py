@@ -21,6 +21,7 @@ from .beliefs import class_prior_of
 from .draws import as_seen
 from .schema import Schema
 from .settings import choice, number
+from .text import AUTO_FAMILY
 
 
 class NaiveBayes(BaseNB):
@@ -169,7 +170,7 @@ class NaiveBayes(BaseNB):
         missing = choice(self.missing, "missing", ("auto", "ignore", "category", "error"))
         unseen = choice(self.unseen, "unseen", ("ignore", "smooth"))
         schema = self._schema
-        return TableFamily(schema.names, schema.wanted, schema.blocks, missing, unseen, alpha)
+        return TableFamily(schema.names, schema.wanted, schema.blocks, missing, unseen, alpha, AUTO_FAMILY)
 
     def _plan(self, n_features: int, *, first: bool) -> Plan:
         if not first:

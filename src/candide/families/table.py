@@ -12,17 +12,21 @@ from ..encoding.dates import has_parts
 from ..encoding.table import Columns, table_of
 from ..exceptions import InputError, ParameterError
 from ..kernels import Kernels
-from ..kernels.data import Data, Dense, Floats
+from ..kernels.data import Dense, Floats
 from ..kernels.serial import serial
 from ..priors import Estimate
 from ..statistics import CategoryCounts, Moments
+from ..statistics.cells import parted
 from ..statistics.grid import Cells, Grid
+from ..statistics.mixed_rows import MixedRows
 from ..statistics.table import TableStatistics
+from ..statistics.texts import TextStatistics
 from .base import Batch, Family, Plain, Scores
 from .columns import ColumnModel, candidates_for_categories, candidates_for_numbers, choose, named_column
 from .columns.losses import gain, log_shares
 from .left_out import put_own
 from .table_likelihood import TableLikelihood
+from .text import TextFamily, TextLikelihood
 
 # Bits of a column set aside that are worth a word.
 _REMARKABLE = 0.05
@@ -60,6 +64,7 @@ class TableFamily(Plain):
     missing: str = "auto"  # or "ignore", "category", "error"
     unseen: str = "ignore"
     alpha: float | None = None
+    text: TextFamily | None = None  # how texts are modelled, where there are any
     keep_sizes: bool = False  # while rows are left out, their classes are as large as with them
     choices: tuple[Choice, ...] | None = None
     source: TableStatistics | None = None  # what the choices were made from
@@ -82,13 +87,20 @@ class TableFamily(Plain):
             block.family.observe(batch._replace(data=block_data(data, block)), kernels) for block in self.blocks
         )
         kinds = tuple(column.kind for column in data.columns)
-        counts = _categories(batch, rows, kernels)
-        return TableStatistics(rows, _squares(batch, rows), self.names, kinds, moments, grid, counts, blocks)
+        counts, texts = _categories(batch, rows, kernels), tuple(self._observe_texts(batch, kernels))
+        return TableStatistics(rows, _squares(batch, rows), self.names, kinds, moments, grid, counts, blocks, texts)
 
-    def restored(self, data: Data, statistics: TableStatistics) -> Columns:
+    def _observe_texts(self, batch: Batch, kernels: Kernels) -> Iterator[TextStatistics]:
+        for j, texts in batch.data.texts().items():
+            assert self.text is not None
+            known = np.flatnonzero(~np.isnan(batch.data.columns[j].values))
+            yield self.text.observe(batch._replace(data=texts).take(known), kernels)
+
+    def restored(self, data: Dense | MixedRows, statistics: TableStatistics) -> Columns:
         """Rows as a sample keeps them, as a table again."""
-        assert isinstance(data, Dense)
-        return table_of(data, statistics.kinds, self.names)
+        cells, texts = parted(data)
+        assert isinstance(cells, Dense)
+        return table_of(cells, statistics.kinds, self.names, texts)
 
     @serial()
     def settle(self, statistics: TableStatistics) -> TableFamily:
@@ -110,6 +122,8 @@ class TableFamily(Plain):
             return Choice(None, "ignored by request", {})
         if kind == "missing":
             return Choice(None, "nothing but missing values", {})
+        if kind == "text":
+            return Choice(None, "by request" if wanted.family == "text" else "", {})  # it is no column like others
         if wanted.family == "auto":
             reason = set_aside(statistics, j)
             aside = reason and not self._tells_by_absence(statistics, j)
@@ -152,7 +166,13 @@ class TableFamily(Plain):
         blocks = tuple(
             block.family.likelihood(part) for block, part in zip(settled.blocks, statistics.blocks, strict=True)
         )
-        return TableLikelihood(statistics, settled, models, blocks)
+        return TableLikelihood(statistics, settled, models, blocks, settled._text_likelihoods(statistics))
+
+    def _text_likelihoods(self, statistics: TableStatistics) -> dict[int, TextLikelihood]:
+        """Of the text columns, by place."""
+        places = [j for j, kind in enumerate(statistics.kinds) if kind == "text"]
+        found = zip(places, statistics.texts, strict=True)
+        return {j: self.text.settle(part).likelihood(part) for j, part in found if self.text is not None}
 
     def left_out(
         self, batch: Batch, statistics: TableStatistics, likelihood: Any, offset: Floats, kernels: Kernels
@@ -196,6 +216,7 @@ class TableFamily(Plain):
     def n_parameters(self, statistics: TableStatistics) -> int:
         made = self.likelihood(statistics)
         own = sum(model.n_parameters for model in made.models if model is not None)
+        own += sum(text.family.n_parameters(text.statistics) for text in made.texts.values())
         return own + sum(
             block.family.n_parameters(part) for block, part in zip(made.family.blocks, statistics.blocks, strict=True)
         )
@@ -207,9 +228,11 @@ def _but_unseen(wanted: Wanted) -> Iterator[tuple[str, Any]]:
 
 def block_data(data: Columns, block: Block) -> Dense:
     """The numbers of a block."""
-    odd = [data.name(j) for j in block.columns if data.columns[j].kind == "category"]
+    odd = [(data.name(j), kind) for j in block.columns if (kind := data.columns[j].kind) in ("category", "text")]
     if odd:
-        raise InputError(f"{odd[0]} holds categories, and stands in a block of numbers; leave it out of the block")
+        name, kind = odd[0]
+        what = "texts" if kind == "text" else "categories"
+        raise InputError(f"{name} holds {what}, and stands in a block of numbers; leave it out of the block")
     names = tuple(data.columns[j].name for j in block.columns)
     values = tuple(data.columns[j].values for j in block.columns)
     return Dense(values, data.n_rows, len(values), data.first_row, names)

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..encoding.table import Columns
+from ..encoding.table import Columns, Kind
+from ..encoding.tokens import Vocabulary
 from ..kernels import Kernels
 from ..kernels.base import PickTable
 from ..kernels.data import Array, Dense, Floats, Positions
+from ..kernels.text_rows import TextRows
 from .base import Batch, Scores
 from .columns import CodedColumn, ColumnModel
+from .text import TextLikelihood
 
 if TYPE_CHECKING:
     from ..statistics.table import TableStatistics
@@ -28,12 +31,13 @@ Change = Callable[[int, Floats], "Floats | None"]
 
 @dataclass(frozen=True)
 class TableLikelihood:
-    """log p(row | class) = Σ log p(cell | class) over columns, and over blocks of columns."""
+    """log p(row | class) = Σ log p(cell | class) over columns, and over blocks of columns; texts add their words."""
 
     statistics: TableStatistics
     family: TableFamily
     models: tuple[ColumnModel | None, ...]
     blocks: tuple[Any, ...]
+    texts: dict[int, TextLikelihood]  # by column
 
     is_limit = False
 
@@ -55,6 +59,8 @@ class TableLikelihood:
         """``(rows, classes)``."""
         scores = self.added_up(data, lambda _, own: own, kernels)
         scores += offset
+        for j, text in self.texts.items():
+            scores += text.scores(texts_at(data, j), np.zeros_like(offset), kernels)
         return scores
 
     def added_up(self, data: Columns, change: Change, kernels: Kernels, columns: Sequence[int] | None = None) -> Floats:
@@ -116,7 +122,13 @@ class TableLikelihood:
             own += _left_out(self._model(j), j, batch, keep_size=keep_sizes)
         for i in range(len(self.blocks)):
             own += self._block_left_out(i, batch, kernels)[np.arange(len(own)), batch.classes]
+        for j in self.texts:
+            own += self._text_left_out(j, batch, kernels)[np.arange(len(own)), batch.classes]
         return own
+
+    def _text_left_out(self, j: int, batch: Batch, kernels: Kernels) -> Floats:
+        text, rows = self.texts[j], batch._replace(data=texts_at(batch.data, j))
+        return text.family.left_out(rows, text.statistics, text, np.zeros(batch.n_classes), kernels).finite
 
     def _model(self, j: int) -> ColumnModel:
         model = self.models[j]
@@ -139,15 +151,14 @@ class TableLikelihood:
 
     def sample(self, classes: Positions, rng: np.random.Generator) -> list[Array]:
         """The cells of each column; those without a model are missing."""
-        columns = [
-            np.full(len(classes), None if kind == "category" else np.nan, dtype=object if kind == "category" else float)
-            for kind in self.statistics.kinds
-        ]
+        columns = [_no_cells(kind, len(classes)) for kind in self.statistics.kinds]
         for j in self.shown:
             columns[j] = self._model(j).sample(classes, rng)
         for block, likelihood in zip(self.family.blocks, self.blocks, strict=True):
             for j, values in zip(block.columns, likelihood.sample(classes, rng).T, strict=True):
                 columns[j] = values
+        for j, text in self.texts.items():
+            columns[j] = text.sample(classes, rng)
         return columns
 
     def expected(self, data: Columns, posterior: Floats) -> list[Array | None]:
@@ -161,7 +172,7 @@ class TableLikelihood:
         """The same for a column without a model of its own: set aside, or in a block."""
         kind, place = self.statistics.kinds[j], self.statistics.place(j)
         observed = self.statistics.observed(j)
-        if not observed.any():
+        if not observed.any() or kind == "text":
             return None
         if kind == "category":
             share = self.statistics.categories.column(place) / np.maximum(observed, 1e-300)[:, None]
@@ -174,10 +185,30 @@ class TableLikelihood:
         parts = [(self._model(j).parameters(), np.array([j])) for j in self.shown]
         own = zip(self.family.blocks, self.blocks, strict=True)
         parts += [(likelihood.parameters(), np.array(block.columns)) for block, likelihood in own]
+        parts += [(_named_tokens(text), np.array([j])) for j, text in self.texts.items()]
         tables = [{**table, "column": places[table["column"]]} for table, places in parts]
         none = {"class": np.zeros(0, dtype=np.int64), "column": np.zeros(0, dtype=np.int64)}
         names = list(dict.fromkeys(name for table in (none, *tables) for name in table))
         return {name: np.concatenate([_column(table, name) for table in (none, *tables)]) for name in names}
+
+
+def texts_at(data: Columns, j: int) -> TextRows:
+    """The texts of a column, in which there may be none."""
+    texts = data.columns[j].texts
+    return TextRows.holes(data.n_rows) if texts is None else texts
+
+
+def _named_tokens(text: TextLikelihood) -> dict[str, Array]:
+    """Parameters of one column, with tokens as its values."""
+    found, coding = dict(text.parameters()), text.statistics.looks[0].coding
+    assert isinstance(coding, Vocabulary)
+    tokens = np.array(coding.tokens(), dtype=object)[found["column"]]
+    return found | {"column": np.zeros(len(tokens), dtype=np.int64), "value": tokens}
+
+
+def _no_cells(kind: Kind, n_rows: int) -> Array:
+    labels = kind in ("category", "text")
+    return np.full(n_rows, None if labels else np.nan, dtype=object if labels else np.float64)
 
 
 def _left_out(model: ColumnModel, j: int, batch: Batch, *, keep_size: bool) -> Floats:

@@ -25,6 +25,11 @@ class TextRows:
         """From Arrow's layout of strings."""
         return cls(Texts.of_buffers(utf8, offsets, ~missing))
 
+    @classmethod
+    def holes(cls, n_rows: int) -> TextRows:
+        """Rows without any text."""
+        return cls(Texts.of_list([None] * n_rows)[0])
+
     @property
     def n_rows(self) -> int:
         return len(self.texts)

@@ -10,6 +10,7 @@ from ..families.columns.losses import gain
 from ..families.table import TableFamily
 from ..kernels.data import Array, Floats
 from ..statistics.table import TableStatistics
+from ..statistics.texts import n_seen
 from .table import Table
 from .views.blended import Blended
 
@@ -46,10 +47,16 @@ def _row(family: TableFamily, statistics: TableStatistics, j: int) -> list[objec
     assert family.choices is not None
     choice, rows = family.choices[j], float(statistics.rows.sum())
     missing = 1.0 - float(statistics.observed(j).sum()) / rows if rows > 0 else np.nan
+    if statistics.kinds[j] == "text":
+        return [str(family.names[j]), "text", _words(statistics, j), np.nan, missing, choice.note]
     if choice.model is None:
         return [str(family.names[j]), "-", "", 0.0, missing, choice.note]
     made, bits = choice.model, _bits(statistics, choice.losses)
     return [str(family.names[j]), made.family, made.describe(), bits, missing, choice.note]
+
+
+def _words(statistics: TableStatistics, j: int) -> str:
+    return f"{n_seen(statistics.texts[statistics.place(j)].looks[0].counts):,} words"
 
 
 def _bits(statistics: TableStatistics, losses: dict[str, float]) -> float:
@@ -64,10 +71,10 @@ def _weights(model: Classifier, n_columns: int) -> tuple[Floats, list[str]]:
     assert family.choices is not None
     views = None if model.blend is None else model.blend.views
     if not isinstance(views, Blended):
-        own = [0.0 if choice.model is None else 1.0 for choice in family.choices]
+        kinds = model.state.statistics.kinds
+        own = [float(choice.model is not None or kinds[j] == "text") for j, choice in enumerate(family.choices)]
         return np.array([*own, *[1.0] * len(family.blocks)]), []
-    further = views.mixture.weight[len(views.columns) :].mean(axis=1)
-    return np.concatenate([views.column_weight(n_columns), further]), views.names
+    return np.concatenate([views.column_weight(n_columns), views.further_weight]), views.names
 
 
 def _objects(values: list[object]) -> Array:

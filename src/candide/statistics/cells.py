@@ -2,7 +2,8 @@
 
 Numbers are doubles, in one array; −0.0 is 0.0, and there is one NaN. Sparse rows stay sparse: sorted, without zeros. A
 column that is no column of doubles is an array of its own: int64 if it is whole numbers beyond them, else objects, in
-which a number is a float, a text is a str, and a missing label is None. Readers of categories take all of these.
+which a number is a float, a name is a str, and a missing label is None. Readers of categories take all of these. Texts
+stand beside.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from ..encoding.typed import Column, Columns
 from ..exceptions import MergeError
 from ..kernels.data import Array, Data, Dense, Floats, Sparse
 from ..kernels.text_rows import TextRows
+from .mixed_rows import MixedRows
 
 # Rows that a sample may keep.
-Kept = Data | TextRows
+Kept = Data | TextRows | MixedRows
 
 
 def stored(data: Kept | Columns, rows: Array) -> Kept:
@@ -30,6 +32,19 @@ def stored(data: Kept | Columns, rows: Array) -> Kept:
         return data.stored(rows)
     if isinstance(data, Sparse):
         return _stored_sparse(data.matrix()[rows])
+    cells, texts = parted(data)
+    dense = _stored_dense(cells, rows)
+    return MixedRows(dense, {j: own.stored(rows) for j, own in texts.items()}) if texts else dense
+
+
+def parted(data: Dense | Columns | MixedRows) -> tuple[Dense | Columns, dict[int, TextRows]]:
+    """Cells, and the texts beside them by column."""
+    if isinstance(data, MixedRows):
+        return data.cells, data.texts
+    return data, data.texts() if isinstance(data, Columns) else {}
+
+
+def _stored_dense(data: Dense | Columns, rows: Array) -> Dense:
     if isinstance(data, Dense) and not isinstance(data.values, tuple) and is_numeric(data.values):
         return Dense.of(doubles(data.values[rows]))
     columns = [_stored_column(column_at(data, j), rows) for j in range(data.n_columns)]
@@ -43,6 +58,8 @@ def joined(a: Kept, b: Kept) -> Kept:
         assert isinstance(b, TextRows)
         return a.followed_by(b)
     assert not isinstance(b, TextRows)
+    if isinstance(a, MixedRows) or isinstance(b, MixedRows):
+        return _joined_mixed(_as_mixed(a), _as_mixed(b))
     if isinstance(a, Sparse) or isinstance(b, Sparse):
         from scipy.sparse import vstack
 
@@ -52,12 +69,24 @@ def joined(a: Kept, b: Kept) -> Kept:
     return Dense.of(np.concatenate([a.values, b.values]))
 
 
+def _as_mixed(data: Data | MixedRows) -> MixedRows:
+    assert not isinstance(data, Sparse)
+    return data if isinstance(data, MixedRows) else MixedRows(data, {})
+
+
+def _joined_mixed(a: MixedRows, b: MixedRows) -> MixedRows:
+    cells = joined(a.cells, b.cells)
+    assert isinstance(cells, Dense)
+    return MixedRows(cells, {j: a.text(j).followed_by(b.text(j)) for j in sorted({*a.texts, *b.texts})})
+
+
 def row_bytes(data: Kept | Columns) -> Array:
     """What each row takes when it is kept; a label counts as a pointer."""
     if isinstance(data, TextRows):
         return data.sizes() + 8
     if not isinstance(data, Sparse):
-        return np.full(data.n_rows, 8 * data.n_columns)
+        cells, texts = parted(data)
+        return sum((own.sizes() for own in texts.values()), np.full(cells.n_rows, 8 * cells.n_columns))
     bounds = data.indptr
     if not data.values.all():
         bounds = np.concatenate([[0], np.cumsum(data.values != 0)])[bounds]

@@ -1,8 +1,8 @@
 """A hash of rows that is fixed for all time: what a sample keeps depends on it, on every machine and in every version.
 
-The hash of a text is that of the kernels. Of other rows, a cell is 64 bits: those of its double, or, for a label that
-is none, BLAKE2b of its kind, a zero byte and its text, to eight bytes, the lowest first. With the finaliser of
-splitmix64 as ``mix``, and its outputs from seed 0 as the keys of the columns, the hash of a row is::
+The hash of a text is that of the kernels, alone or as the bits of a cell. Other cells are 64 bits too: those of a
+double, or, for a label that is none, BLAKE2b of its kind, a zero byte and its text, to eight bytes, the lowest first.
+With the finaliser of splitmix64 as ``mix``, and its outputs from seed 0 as the keys of the columns, the hash of a row is::
 
     cell(j, bits) = mix(bits ^ key_j) - mix(key_j)
     row           = mix(sum of cells + GOLDEN) >> 1        modulo 2^64
@@ -23,7 +23,7 @@ from ..encoding.index import kind_of
 from ..encoding.typed import Column, Columns
 from ..kernels.data import Array, Dense, Sparse
 from ..kernels.text_rows import TextRows
-from .cells import Kept, coded, column_at, doubles, is_numeric
+from .cells import Kept, coded, column_at, doubles, is_numeric, parted
 
 Hashes = NDArray[np.uint64]
 
@@ -45,7 +45,7 @@ def row_hashes(data: Kept | Columns) -> Hashes:
     """
     if isinstance(data, TextRows):
         return data.hashes()
-    sums = _sparse_sums(data) if isinstance(data, Sparse) else _dense_sums(data)
+    sums = _sparse_sums(data) if isinstance(data, Sparse) else _table_sums(*parted(data))
     return _mix(sums + _GOLDEN) >> np.uint64(1)
 
 
@@ -64,6 +64,14 @@ def _cells(bits: Hashes, keys: Hashes) -> Hashes:
 
 def _keys(columns: Array) -> Hashes:
     return _mix((columns.astype(np.uint64) + np.uint64(1)) * _GOLDEN)
+
+
+def _table_sums(cells: Dense | Columns, texts: dict[int, TextRows]) -> Hashes:
+    sums = _dense_sums(cells)
+    for j, own in texts.items():
+        # The cell of a text is 0, which adds nothing, or, where it is missing, that of any hole.
+        sums += np.where(own.texts.missing(), np.uint64(0), _cells(own.hashes(), _keys(np.array([j]))))
+    return sums
 
 
 def _dense_sums(data: Dense | Columns) -> Hashes:

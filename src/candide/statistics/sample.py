@@ -13,6 +13,7 @@ from ..kernels.text_rows import TextRows
 from .base import ROUNDING, move_classes, never_learned, refuse_above, subtract
 from .cells import Kept, joined, row_bytes, stored
 from .hashing import ABOVE_ALL, Hashes, row_hashes
+from .mixed_rows import MixedRows
 
 # Rows looked at for a first threshold, as a multiple of those that will fit if none is there twice.
 _FORESIGHT = 1.25
@@ -125,6 +126,8 @@ class Sample:
         cells: dict[str, Any]
         if isinstance(self.data, TextRows):
             cells = dict(self.data.arrays())
+        elif isinstance(self.data, MixedRows):
+            cells = {"values": self.data.cells.values, "texts": self.data.texts}
         elif isinstance(self.data, Sparse):
             own_cells = ("values", "indptr", "indices", "n_columns")
             cells = {name: getattr(self.data, name) for name in own_cells}
@@ -138,6 +141,9 @@ class Sample:
         rest = dict(arrays)
         rows, threshold, budget = rest.pop("rows"), rest.pop("threshold"), rest.pop("budget")
         entries = Entries._make(rest.pop(name) for name in Entries._fields)
+        texts = rest.pop("texts", None)
+        if texts is not None:
+            return cls(rows, threshold, budget, entries, MixedRows(Dense.of(**rest), texts))
         kind = TextRows.packed if "utf8" in rest else Sparse if "indptr" in rest else Dense.of
         return cls(rows, threshold, budget, entries, kind(**rest))
 

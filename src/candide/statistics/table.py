@@ -1,4 +1,6 @@
-"""What one pass over a table leaves: moments and a grid of its numbers, counts of its categories, blocks by request."""
+"""What one pass over a table leaves: moments and a grid of its numbers, counts of its categories and of the tokens of
+its texts, blocks by request.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,7 @@ from .base import Statistics, move_classes
 from .categories import CategoryCounts
 from .grid import Grid
 from .moments import Moments
+from .texts import TextStatistics
 
 # A row weighs at least this share of its class.
 LEAST_WEIGHT = 1e-12
@@ -23,7 +26,7 @@ LEAST_WEIGHT = 1e-12
 class TableStatistics:
     """Everything that any model of any column may ask for, so that summaries made apart add whatever was chosen.
 
-    The kind of a column that held nothing but holes is "missing", and joins with either other kind.
+    The kind of a column that held nothing but holes is "missing", and joins with any other kind.
     """
 
     rows: Floats
@@ -34,6 +37,7 @@ class TableStatistics:
     grid: Grid
     categories: CategoryCounts  # of the category columns, in order
     blocks: tuple[Statistics, ...] = ()  # of columns modelled together, in the order of the plan
+    texts: tuple[TextStatistics, ...] = ()  # of the text columns, in order; rows without a text are none of theirs
 
     @property
     def row_weight(self) -> Floats:
@@ -52,6 +56,8 @@ class TableStatistics:
             return self.moments.weight[:, self.place(j)]
         if self.kinds[j] == "category":
             return np.asarray(self.categories.column(self.place(j)).sum(axis=1))
+        if self.kinds[j] == "text":
+            return self.texts[self.place(j)].rows
         return np.zeros(len(self.rows))
 
     def merge(self, other: TableStatistics) -> TableStatistics:
@@ -65,15 +71,19 @@ class TableStatistics:
 
     def _joined(self, other: TableStatistics, verb: str) -> TableStatistics:
         kinds = join_kinds(self.names, self.kinds, other.kinds)
-        a, b = self.spread(kinds), other.spread(kinds)
+        a, b = self.spread(kinds, other), other.spread(kinds, self)
         moments = getattr(a.moments, verb)(b.moments)
         grid, categories = getattr(a.grid, verb)(b.grid), getattr(a.categories, verb)(b.categories)
         blocks = tuple(getattr(mine, verb)(theirs) for mine, theirs in zip(a.blocks, b.blocks, strict=True))
+        texts = tuple(getattr(mine, verb)(theirs) for mine, theirs in zip(a.texts, b.texts, strict=True))
         squares = a.squares + b.squares if verb == "merge" else np.maximum(a.squares - b.squares, 0.0)
-        return TableStatistics(moments.rows, squares, self.names, kinds, moments, grid, categories, blocks)
+        return TableStatistics(moments.rows, squares, self.names, kinds, moments, grid, categories, blocks, texts)
 
-    def spread(self, kinds: tuple[Kind, ...]) -> TableStatistics:
-        """The same with other kinds: columns of holes become columns of numbers or of categories without any."""
+    def spread(self, kinds: tuple[Kind, ...], like: TableStatistics) -> TableStatistics:
+        """The same with other kinds: columns of holes become columns without any number, category or text.
+
+        How texts are cut, ``like`` knows.
+        """
         if kinds == self.kinds:
             return self
         numbers = _sources(self.kinds, kinds, "number")
@@ -82,9 +92,14 @@ class TableStatistics:
             for i in _sources(self.kinds, kinds, "category")
         )
         categories = replace(self.categories, labels=labels)
+        theirs = _sources(like.kinds, kinds, "text")
+        texts = tuple(
+            self.texts[i] if i >= 0 else like.texts[k].discount(0.0)
+            for i, k in zip(_sources(self.kinds, kinds, "text"), theirs, strict=True)
+        )
         return replace(
             self, kinds=kinds, moments=_moments_of(self.moments, numbers), grid=_grid_of(self.grid, numbers),
-            categories=categories,
+            categories=categories, texts=texts,
         )  # fmt: skip
 
     def lost_digits(self, before: TableStatistics) -> bool:
@@ -105,8 +120,8 @@ class TableStatistics:
 
     def _each(self, verb: str, *args: Any, squares: Floats) -> TableStatistics:
         moments, grid, categories = (getattr(part, verb)(*args) for part in (self.moments, self.grid, self.categories))
-        blocks = tuple(getattr(block, verb)(*args) for block in self.blocks)
-        return TableStatistics(moments.rows, squares, self.names, self.kinds, moments, grid, categories, blocks)
+        blocks, texts = (tuple(getattr(part, verb)(*args) for part in parts) for parts in (self.blocks, self.texts))
+        return TableStatistics(moments.rows, squares, self.names, self.kinds, moments, grid, categories, blocks, texts)
 
     def only(self, j: int) -> TableStatistics:
         numbers = [self.place(j)] if self.kinds[j] == "number" else []
@@ -116,7 +131,8 @@ class TableStatistics:
         labels = tuple(self.categories.labels[i] for i in categories)
         own = _moments_of(self.moments, numbers), _grid_of(self.grid, numbers)
         counted = CategoryCounts(self.rows, labels, count[0])
-        return TableStatistics(self.rows, self.squares, (self.names[j],), (self.kinds[j],), *own, counted)
+        texts = (self.texts[self.place(j)],) if self.kinds[j] == "text" else ()
+        return TableStatistics(self.rows, self.squares, (self.names[j],), (self.kinds[j],), *own, counted, texts=texts)
 
     def arrays(self) -> dict[str, Any]:
         own = {
@@ -125,6 +141,7 @@ class TableStatistics:
             "names": self.names,
             "kinds": self.kinds,
             "blocks": self.blocks,
+            "texts": self.texts,
         }
         return own | {name: getattr(self, name) for name in ("moments", "grid", "categories")}
 
@@ -134,20 +151,22 @@ class TableStatistics:
 
 
 def join_kinds(names: tuple[Any, ...], a: tuple[Kind, ...], b: tuple[Kind, ...]) -> tuple[Kind, ...]:
-    """The kinds of both; numbers here and texts there cannot be one column."""
+    """The kinds of both; numbers here and names there cannot be one column."""
     joined = []
     for name, mine, theirs in zip(names, a, b, strict=True):
         if "missing" not in (mine, theirs) and mine != theirs:
+            texts = "text" in (mine, theirs)
+            family, what = ("text", "texts") if texts else ("categorical", "categories")
             raise InputError(
                 f"column {name!r} held {_plural(mine)} and now holds {_plural(theirs)}; give it one type, or pass "
-                f"columns={{{name!r}: 'categorical'}} from the start to take its numbers as categories"
+                f"columns={{{name!r}: {family!r}}} from the start to read all of it as {what}"
             )
         joined.append(theirs if mine == "missing" else mine)
     return tuple(joined)
 
 
 def _plural(kind: Kind) -> str:
-    return {"number": "numbers", "category": "categories", "missing": "nothing"}[kind]
+    return {"number": "numbers", "category": "categories", "text": "texts", "missing": "nothing"}[kind]
 
 
 def _sources(before: tuple[Kind, ...], after: tuple[Kind, ...], kind: Kind) -> list[int]:

@@ -1,4 +1,6 @@
-"""A table seen in several ways at once: its columns one by one, pairs and triples of them, and all numbers together."""
+"""A table seen in several ways at once: its columns one by one, pairs and triples of them, all numbers together, and
+its texts.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +19,7 @@ from .look import Look
 from .make import doubt, make_views
 from .mixture import LEAST_SIZE, Mixture, fit_mixture
 from .rows import few_rows, row_weight
+from .text_view import TextView
 
 if TYPE_CHECKING:
     from ..smoothing import Seen
@@ -27,7 +30,7 @@ _TOGETHER = "columns added up"
 @dataclass(frozen=True)
 class Blended:
     """The views and their weights: first each column, then each block, then all these added up, which is naive Bayes
-    itself, then the views past independence.
+    itself, then the views past independence, then texts.
     """
 
     columns: tuple[int, ...]  # those that had a model when it was made
@@ -36,10 +39,11 @@ class Blended:
     views: tuple[View, ...]
     ridge: Floats  # of each of them
     mixture: Mixture
+    texts: tuple[TextView, ...] = ()
 
     @property
     def names(self) -> list[str]:
-        """Of the views past single columns and blocks."""
+        """Of the views past single columns, blocks and texts."""
         return [_TOGETHER, *(view.name for view in self.views)]
 
     @property
@@ -50,20 +54,31 @@ class Blended:
     @property
     def n_views(self) -> int:
         """Of all kinds."""
+        return self._n_past + len(self.texts)
+
+    @property
+    def _n_past(self) -> int:
         return self.n_single + 1 + len(self.views)
 
     def without_idle(self) -> Blended:
         """Without views past single columns that have no weight."""
         past = self.n_single + 1
         kept = [i for i in range(self.n_views) if i < past or self.mixture.weight[i].any()]
-        views = tuple(self.views[i - past] for i in kept if i >= past)
-        return replace(self, views=views, ridge=self.ridge[kept], mixture=self.mixture.take(kept))
+        views = tuple(self.views[i - past] for i in kept if past <= i < self._n_past)
+        texts = tuple(self.texts[i - self._n_past] for i in kept if i >= self._n_past)
+        return replace(self, views=views, texts=texts, ridge=self.ridge[kept], mixture=self.mixture.take(kept))
 
     def column_weight(self, n_columns: int) -> Floats:
         """The weight of every column, averaged over the classes; 0 for those without a model."""
         out = np.zeros(n_columns)
         out[list(self.columns)] = self.mixture.weight[: len(self.columns)].mean(axis=1)
+        out[[text.column for text in self.texts]] = self.mixture.weight[self._n_past :].mean(axis=1)
         return out
+
+    @property
+    def further_weight(self) -> Floats:
+        """The weight of every block and every view past single columns, averaged over the classes."""
+        return np.asarray(self.mixture.weight[len(self.columns) : self._n_past].mean(axis=1))
 
     @serial()
     def scores(self, likelihood: TableLikelihood, data: Any, kernels: Kernels) -> Floats:
@@ -82,6 +97,9 @@ class Blended:
             looked = self.look.see(data, kernels)
             for i, view in used:
                 self._add(out, i, view.scores(looked, kernels))
+        for i, text in enumerate(self.texts, self._n_past):
+            if self.mixture.weight[i].any():
+                self._add(out, i, text.scores(likelihood, data, kernels))
         return out
 
     def _add(self, total: Floats, view: int, scores: Floats) -> None:
@@ -99,6 +117,13 @@ class Blended:
 
         ``share`` is the weight that each row has in the views, which are made from the sample; 0 where it is not in it.
         """
+        out = self._table_left_out(likelihood, batch, share, kernels)
+        for i, text in enumerate(self.texts, self._n_past):
+            out[i] = text.left_out(likelihood, batch, kernels)
+        return out
+
+    def _table_left_out(self, likelihood: TableLikelihood, batch: Batch, share: Floats, kernels: Kernels) -> Floats:
+        """The same, with room for texts."""
         out, n_single = np.empty((self.n_views, len(batch.classes), batch.n_classes)), self.n_single
         out[:n_single] = likelihood.each_left_out(batch, self.columns, kernels)
         out[:n_single].sum(axis=0, out=out[n_single])
@@ -110,11 +135,29 @@ class Blended:
 
     def few(self, seen: Seen) -> Array:
         """The rows that weights are fitted on."""
-        return few_rows(len(seen.case_weight), self.n_views * seen.batch.n_classes)
+        own = few_rows(len(seen.case_weight), self.n_views * seen.batch.n_classes)
+        return min(own, *(text.few(seen) for text in self.texts), key=len) if self.texts else own
 
     def judged(self, likelihood: TableLikelihood, seen: Seen, kernels: Kernels) -> Floats:
         """Left-out scores of rows of the sample, for weights to be fitted on."""
-        return self.left_out_views(likelihood, seen.batch, seen.case_weight / seen.multiplicity, kernels)
+        return self._judged(likelihood, seen, self._heard(likelihood, seen, kernels), kernels)
+
+    @serial()
+    def _judged(self, likelihood: TableLikelihood, seen: Seen, heard: list[Floats], kernels: Kernels) -> Floats:
+        out = self._table_left_out(likelihood, seen.batch, seen.case_weight / seen.multiplicity, kernels)
+        for i, (text, bands) in enumerate(zip(self.texts, heard, strict=True), self._n_past):
+            out[i] = text.judged(bands, seen)
+        return out
+
+    def _heard(self, likelihood: TableLikelihood, seen: Seen, kernels: Kernels) -> list[Floats]:
+        return [text.heard(likelihood, seen, kernels) for text in self.texts]
+
+    def fitted(self, likelihood: TableLikelihood, seen: Seen, kernels: Kernels) -> tuple[Blended, Floats]:
+        """With weights, and the left-out scores these were fitted on."""
+        heard = self._heard(likelihood, seen, kernels)
+        texts = tuple(text.weighed(bands, seen) for text, bands in zip(self.texts, heard, strict=True))
+        scores = self._judged(likelihood, seen, heard, kernels)
+        return replace(self, texts=texts).weighed(scores, seen), scores
 
     @serial()
     def weighed(self, scores: Floats, seen: Seen) -> Blended:
@@ -132,5 +175,4 @@ def fit_blended(likelihood: TableLikelihood, seen: Seen, order: int, kernels: Ke
     blended = make_views(likelihood, seen, order, kernels)
     rows = blended.few(seen)
     some = seen if len(rows) == len(seen.case_weight) else seen.take(rows, seen.multiplicity[rows])
-    scores = blended.judged(likelihood, some, kernels)
-    return blended.weighed(scores, some), scores, rows
+    return *blended.fitted(likelihood, some, kernels), rows

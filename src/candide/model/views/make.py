@@ -18,6 +18,7 @@ from .dependence import one_dependence
 from .look import Look
 from .merging import merged
 from .mixture import Mixture
+from .text_view import TextView
 from .two_dependence import two_dependence
 from .waves import make_waves
 
@@ -61,8 +62,9 @@ def make_views(likelihood: TableLikelihood, seen: Seen, order: int, kernels: Ker
             views += tuple(make_waves(*_codes(look), cases, len(rows), _relevance(gains, n_rows)))
     none, n_classes = np.zeros(0), seen.batch.n_classes
     unweighted = Mixture(none, none, np.zeros((0, n_classes)), np.zeros(n_classes))
-    ridge = _ridges(gains * n_rows, len(likelihood.blocks), len(views))
-    return Blended(tuple(likelihood.shown), len(likelihood.blocks), look, views, ridge, unweighted)
+    texts = tuple(TextView.of(likelihood, j) for j in likelihood.texts)
+    ridge = np.append(_ridges(gains * n_rows, len(likelihood.blocks), len(views)), np.full(len(texts), RIDGE))
+    return Blended(tuple(likelihood.shown), len(likelihood.blocks), look, views, ridge, unweighted, texts)
 
 
 def _ridges(gain: Floats, n_blocks: int, n_views: int) -> Floats:

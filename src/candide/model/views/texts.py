@@ -35,6 +35,13 @@ class TextBlended:
     names: list[BandName]
     mixture: Mixture
 
+    @classmethod
+    def unweighted(cls, likelihood: TextLikelihood) -> TextBlended:
+        """Without weights yet."""
+        n_classes = len(likelihood.statistics.rows)
+        none = Mixture(np.zeros(0), np.zeros(0), np.zeros((0, n_classes)), np.zeros(n_classes))
+        return cls(likelihood.band_names, none)
+
     @property
     def n_views(self) -> int:
         return len(self.names)
@@ -110,9 +117,7 @@ def _of_all_copies(seen: Seen) -> Batch:
 
 def fit_text_blended(likelihood: TextLikelihood, seen: Seen, kernels: Kernels) -> tuple[TextBlended, Floats, Array]:
     """The weights, the left-out scores these were fitted on, and of which of the rows."""
-    n_classes = seen.batch.n_classes
-    unweighted = Mixture(np.zeros(0), np.zeros(0), np.zeros((0, n_classes)), np.zeros(n_classes))
-    blended = TextBlended(likelihood.band_names, unweighted)
+    blended = TextBlended.unweighted(likelihood)
     rows = blended.few(seen)
     some = seen if len(rows) == len(seen.case_weight) else seen.take(rows, seen.multiplicity[rows])
     scores = blended.judged(likelihood, some, kernels)
