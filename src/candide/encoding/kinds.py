@@ -41,7 +41,7 @@ def column_of(name: Any, cells: Cells, kind: Kind | None) -> Column:
     free = kind is None or kind == "missing"
     if not isinstance(cells, Labelled):
         cells = date_texts(cells) if cells.dtype.kind == "M" else _direct(cells)
-    if free and _is_empty(cells):
+    if (free or kind == "text") and _is_empty(cells):
         return Column(name, "missing", np.full(_n_rows(cells), np.nan))
     if kind == "text":
         return text_column(name, cells)

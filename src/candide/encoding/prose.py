@@ -36,18 +36,22 @@ def is_prose(cells: Labelled) -> bool:
     n_texts = len(cells.labels)
     if n_texts <= _FEW_TEXTS or n_texts <= _DIFFERENT * np.count_nonzero(cells.codes >= 0):
         return False
-    some = cells.labels[:: -(-n_texts // _LOOKED_AT)]
-    return all(isinstance(text, str) for text in some) and _mean_words(some) >= _WORDS
+    return has_words(cells.labels)
 
 
-def _mean_words(texts: list[str]) -> float:
-    return float(np.mean([len(_WORD.findall(text)) for text in texts]))
+def has_words(labels: list[Any]) -> bool:
+    """Whether these are strings of several words."""
+    some = labels[:: -(-len(labels) // _LOOKED_AT)]
+    if not all(isinstance(text, str) for text in some):
+        return False
+    return float(np.mean([len(_WORD.findall(text)) for text in some])) >= _WORDS
 
 
 def text_column(name: Any, cells: Array | Labelled) -> Column:
     """A column of texts; anything else in it is refused."""
     if not isinstance(cells, Labelled):
-        cells = _nothing_but_holes(name, cells)
+        row = int((~np.isnan(cells.astype(np.float64))).argmax())
+        raise _no_text(name, cells[row].item(), row)
     odd = cells.rows_of([not isinstance(label, str) for label in cells.labels])
     if len(odd):
         raise _no_text(name, cells.labels[cells.codes[odd[0]]], int(odd[0]))
@@ -56,15 +60,8 @@ def text_column(name: Any, cells: Array | Labelled) -> Column:
     return Column(name, "text", np.where(missing, np.nan, 0.0), texts=texts)
 
 
-def _nothing_but_holes(name: Any, cells: Array) -> Labelled:
-    known = ~np.isnan(cells.astype(np.float64))
-    if known.any():
-        raise _no_text(name, cells[known][0].item(), int(known.argmax()))
-    return Labelled(np.full(len(cells), -1), [])
-
-
 def _no_text(name: Any, found: Any, row: int) -> InputError:
     return InputError(
         f"column {name!r} holds {found!r} at row {row}, and a column of texts needs texts; make it one, as in "
-        f"str(value), or pass columns={{{name!r}: 'categorical'}}"
+        f"str(value), or name another family: columns={{{name!r}: 'categorical'}}"
     )

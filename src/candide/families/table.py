@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..encoding.dates import has_parts
+from ..encoding.prose import has_words
 from ..encoding.table import Columns, table_of
 from ..exceptions import InputError, ParameterError
 from ..kernels import Kernels
@@ -128,7 +129,8 @@ class TableFamily(Plain):
             reason = set_aside(statistics, j)
             aside = reason and not self._tells_by_absence(statistics, j)
             if aside and kind == "category":
-                return Choice(None, reason, {})  # perhaps a million values, each in one row: nothing to look at
+                # Perhaps a million values, each in one row: nothing to look at.
+                return Choice(None, reason + self._if_read(statistics, j), {})
             best = self._best(statistics, j, log_prior, row)
             gained = gain(statistics.rows, min(best.losses.values()))
             return Choice(None, reason + _despite(gained), {}) if aside else best
@@ -136,6 +138,11 @@ class TableFamily(Plain):
         parts = self._parts(statistics, j) | dict(wanted.options)
         model = named_column(wanted.family, **parts, name=self.names[j], log_prior=log_prior, row=row)
         return Choice(model, "by request", {wanted.family: model.class_loss(log_prior, row)})
+
+    def _if_read(self, statistics: TableStatistics, j: int) -> str:
+        """What may be missed: the first rows may have been too few to tell that these are texts."""
+        labels = statistics.categories.labels[statistics.place(j)]
+        return ", but of words; if they are texts, name it 'text'" if has_words(labels.tolist()) else ""
 
     def _tells_by_absence(self, statistics: TableStatistics, j: int) -> bool:
         """Whether absence may be informative: only where some cells are missing and some are not."""

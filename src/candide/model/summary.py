@@ -23,7 +23,7 @@ def summary(model: Classifier) -> Table:
     family, statistics = model.family, model.state.statistics
     assert isinstance(family, TableFamily)
     assert family.choices is not None
-    shown = [_row(family, statistics, j) for j in range(len(family.names))]
+    shown = [_row(model, family, statistics, j) for j in range(len(family.names))]
     weight, more = _weights(model, len(shown))
     for block in family.blocks:
         names = ", ".join(str(family.names[j]) for j in block.columns)
@@ -43,12 +43,12 @@ def summary(model: Classifier) -> Table:
     )
 
 
-def _row(family: TableFamily, statistics: TableStatistics, j: int) -> list[object]:
+def _row(model: Classifier, family: TableFamily, statistics: TableStatistics, j: int) -> list[object]:
     assert family.choices is not None
     choice, rows = family.choices[j], float(statistics.rows.sum())
     missing = 1.0 - float(statistics.observed(j).sum()) / rows if rows > 0 else np.nan
     if statistics.kinds[j] == "text":
-        return [str(family.names[j]), "text", _words(statistics, j), np.nan, missing, choice.note]
+        return [str(family.names[j]), "text", _words(statistics, j), _text_bits(model, j), missing, choice.note]
     if choice.model is None:
         return [str(family.names[j]), "-", "", 0.0, missing, choice.note]
     made, bits = choice.model, _bits(statistics, choice.losses)
@@ -57,6 +57,13 @@ def _row(family: TableFamily, statistics: TableStatistics, j: int) -> list[objec
 
 def _words(statistics: TableStatistics, j: int) -> str:
     return f"{n_seen(statistics.texts[statistics.place(j)].looks[0].counts):,} words"
+
+
+def _text_bits(model: Classifier, j: int) -> float:
+    """What a text alone tells about the class; nobody knows where nothing was left out."""
+    views = None if model.blend is None else model.blend.views
+    gains = {text.column: text.gain for text in views.texts} if isinstance(views, Blended) else {}
+    return max(0.0, gains[j]) / float(np.log(2.0)) if j in gains else np.nan
 
 
 def _bits(statistics: TableStatistics, losses: dict[str, float]) -> float:

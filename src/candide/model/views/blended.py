@@ -16,7 +16,7 @@ from ...kernels.data import Array, Floats, chunks
 from ...kernels.serial import serial
 from .base import View
 from .look import Look
-from .make import doubt, make_views
+from .make import doubt, gained, make_views
 from .mixture import LEAST_SIZE, Mixture, fit_mixture
 from .rows import few_rows, row_weight
 from .text_view import TextView
@@ -155,9 +155,11 @@ class Blended:
     def fitted(self, likelihood: TableLikelihood, seen: Seen, kernels: Kernels) -> tuple[Blended, Floats]:
         """With weights, and the left-out scores these were fitted on."""
         heard = self._heard(likelihood, seen, kernels)
-        texts = tuple(text.weighed(bands, seen) for text, bands in zip(self.texts, heard, strict=True))
         scores = self._judged(likelihood, seen, heard, kernels)
-        return replace(self, texts=texts).weighed(scores, seen), scores
+        alone = (gained(own, seen.batch.classes, seen.case_weight) for own in scores[self._n_past :])
+        texts = (text.weighed(bands, seen) for text, bands in zip(self.texts, heard, strict=True))
+        known = tuple(replace(text, gain=gain) for text, gain in zip(texts, alone, strict=True))
+        return replace(self, texts=known).weighed(scores, seen), scores
 
     @serial()
     def weighed(self, scores: Floats, seen: Seen) -> Blended:

@@ -32,6 +32,8 @@ BINS = (6, 10)
 PARENTS = 6
 # The ridge of a view; that of a column grows with the root of their number.
 RIDGE = 4.0
+# Of a text, whose bands were held back before.
+TEXT_RIDGE = 0.5
 # Where there are no views past them, columns carry all: their own ridge, and that of all added up, naive Bayes itself.
 _RIDGES_ALONE = 1.0, 0.1
 # A column's family was chosen on the rows that it is then weighed on, so that noise seems to gain a little. The ridge
@@ -63,7 +65,7 @@ def make_views(likelihood: TableLikelihood, seen: Seen, order: int, kernels: Ker
     none, n_classes = np.zeros(0), seen.batch.n_classes
     unweighted = Mixture(none, none, np.zeros((0, n_classes)), np.zeros(n_classes))
     texts = tuple(TextView.of(likelihood, j) for j in likelihood.texts)
-    ridge = np.append(_ridges(gains * n_rows, len(likelihood.blocks), len(views)), np.full(len(texts), RIDGE))
+    ridge = np.append(_ridges(gains * n_rows, len(likelihood.blocks), len(views)), np.full(len(texts), TEXT_RIDGE))
     return Blended(tuple(likelihood.shown), len(likelihood.blocks), look, views, ridge, unweighted, texts)
 
 
@@ -76,11 +78,15 @@ def _ridges(gain: Floats, n_blocks: int, n_views: int) -> Floats:
     return np.concatenate([columns, np.full(n_blocks, of_column), [together], np.full(n_views, RIDGE)])
 
 
-def doubt(scores: Floats, classes: Array, weight: Floats) -> float:
-    """The factor on the ridge of a view, by what it alone gains over the shares of the classes; left-out scores."""
+def gained(scores: Floats, classes: Array, weight: Floats) -> float:
+    """What a view alone gains over the shares of the classes, log-loss of a row; from left-out scores."""
     rows = np.bincount(classes, weight, minlength=scores.shape[1]).astype(np.float64, copy=False)
-    loss = tempered_loss(scores, classes, weight, log_shares(rows))
-    return 1.0 + _DOUBTFUL / max(float(gain(rows, loss)) * float(weight.sum()), _LEAST_GAIN)
+    return float(gain(rows, tempered_loss(scores, classes, weight, log_shares(rows))))
+
+
+def doubt(scores: Floats, classes: Array, weight: Floats) -> float:
+    """The factor on the ridge of a view, by what it alone gains."""
+    return 1.0 + _DOUBTFUL / max(gained(scores, classes, weight) * float(weight.sum()), _LEAST_GAIN)
 
 
 def _losses(likelihood: TableLikelihood) -> Floats:

@@ -29,6 +29,7 @@ class TextView:
 
     column: int
     bands: TextBlended
+    gain: float = 0.0  # log-loss of a row that it saves alone
 
     @classmethod
     def of(cls, likelihood: TableLikelihood, column: int) -> TextView:
