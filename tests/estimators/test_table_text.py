@@ -53,9 +53,10 @@ def assert_alike(a: NaiveBayes, b: NaiveBayes, atol: float = 1e-7) -> None:
 
 REVIEWS = [f"the {a} was {b} and we {c} it" for a in ("room", "soup", "bed") for b in ("cold", "fine", "old", "warm")
            for c in ("liked", "hated", "left")]  # fmt: skip
+FIRST, LAST = ("Al", "Bo", "Cy", "Di", "Ed", "Flo"), ("Ray", "Poe", "Orr", "Kay", "Fox", "Day")
 OTHERS = {
     "codes": [f"A-{i} {i * 7} XY-{i}" for i in range(36)],
-    "people": [f"{a} {b}" for a in ("Al", "Bo", "Cy", "Di", "Ed", "Flo") for b in ("Ray", "Poe", "Orr", "Kay", "Fox", "Day")],
+    "people": [f"{a} {b}" for a in FIRST for b in LAST],
     "said again": REVIEWS[:12] * 3,
     "few": REVIEWS[:20] + [None] * 16,
     "declared": pd.Series(REVIEWS, dtype="category"),

@@ -25,7 +25,7 @@ from .text import AUTO_FAMILY
 
 
 class NaiveBayes(BaseNB):
-    """Naive Bayes for any table: numbers, categories, booleans, counts, dates, with holes, straight from a data frame.
+    """Naive Bayes for any table: numbers, categories, counts, dates, texts, with holes, straight from a data frame.
 
     Each column is modelled by what suits it, chosen by exact leave-one-out. Views that look at pairs of columns, at
     triples, and at all numbers together are weighed against the columns in one convex problem on rows left out. That
@@ -36,11 +36,11 @@ class NaiveBayes(BaseNB):
     ----------
     columns : "auto", a family, a dict or a list of pairs, default "auto"
         How columns are modelled: a family for all, or a dict from names, tuples of names, regular expressions
-        (``re.compile``), callables ``(name, kind)`` or "numbers" and "categories" to families. Names come before
-        patterns and callables, and these before kinds: ``{"numbers": "gaussian", "age": "kernel"}``. Columns that it
-        leaves out are "auto". A list of pairs does as well, and there a list of names too. Families: "gaussian",
-        "student", "lognormal", "power", "kernel", "bins", "poisson", "bernoulli", "categorical", "ignore", for each
-        column by itself; "multinomial" and "multivariate_normal" for those of a key together. A tuple
+        (``re.compile``), callables ``(name, kind)`` or "numbers", "categories" and "texts" to families. Names come
+        before patterns and callables, and these before kinds: ``{"numbers": "gaussian", "age": "kernel"}``. Columns
+        that it leaves out are "auto". A list of pairs does as well, and there a list of names too. Families: "gaussian",
+        "student", "lognormal", "power", "kernel", "bins", "poisson", "bernoulli", "categorical", "text", "ignore", for
+        each column by itself; "multinomial" and "multivariate_normal" for those of a key together. A tuple
         ``("bins", {"method": "mdlp"})`` gives options.
     alpha : float, optional
         Pseudo-count of every category; by default chosen by leave-one-out, column by column.

@@ -129,8 +129,7 @@ class TableFamily(Plain):
             reason = set_aside(statistics, j)
             aside = reason and not self._tells_by_absence(statistics, j)
             if aside and kind == "category":
-                # Perhaps a million values, each in one row: nothing to look at.
-                return Choice(None, reason + self._if_read(statistics, j), {})
+                return Choice(None, reason, {})  # perhaps a million values, each in one row: nothing to look at
             best = self._best(statistics, j, log_prior, row)
             gained = gain(statistics.rows, min(best.losses.values()))
             return Choice(None, reason + _despite(gained), {}) if aside else best
@@ -138,11 +137,6 @@ class TableFamily(Plain):
         parts = self._parts(statistics, j) | dict(wanted.options)
         model = named_column(wanted.family, **parts, name=self.names[j], log_prior=log_prior, row=row)
         return Choice(model, "by request", {wanted.family: model.class_loss(log_prior, row)})
-
-    def _if_read(self, statistics: TableStatistics, j: int) -> str:
-        """What may be missed: the first rows may have been too few to tell that these are texts."""
-        labels = statistics.categories.labels[statistics.place(j)]
-        return ", but of words; if they are texts, name it 'text'" if has_words(labels.tolist()) else ""
 
     def _tells_by_absence(self, statistics: TableStatistics, j: int) -> bool:
         """Whether absence may be informative: only where some cells are missing and some are not."""
@@ -250,10 +244,12 @@ def set_aside(statistics: TableStatistics, j: int) -> str:
     place, row = statistics.place(j), statistics.row_weight
     known = float((statistics.observed(j) / row).sum())
     if statistics.kinds[j] == "category":
-        n_labels = len(statistics.categories.labels[place])
-        if n_labels > 20 and n_labels > 0.9 * known:
-            return "an identifier: nearly every row has a value of its own"
-        return "constant" if n_labels < 2 else ""
+        labels = statistics.categories.labels[place]
+        if len(labels) > 20 and len(labels) > 0.9 * known:
+            # The first rows may have been too few to tell that these are texts.
+            perhaps = "; if they are texts, name it 'text'" if has_words(labels.tolist()) else ""
+            return "an identifier: nearly every row has a value of its own" + perhaps
+        return "constant" if len(labels) < 2 else ""
     cells = statistics.grid.column(place)
     if len(cells.low) < 2 and (cells.low == cells.high).all():
         return "constant"
