@@ -38,10 +38,10 @@ class NaiveBayes(BaseNB):
         How columns are modelled: a family for all, or a dict from names, tuples of names, regular expressions
         (``re.compile``), callables ``(name, kind)`` or "numbers", "categories" and "texts" to families. Names come
         before patterns and callables, and these before kinds: ``{"numbers": "gaussian", "age": "kernel"}``. Columns
-        that it leaves out are "auto". A list of pairs does as well, and there a list of names too. Families: "gaussian",
-        "student", "lognormal", "power", "kernel", "bins", "poisson", "bernoulli", "categorical", "text", "ignore", for
-        each column by itself; "multinomial" and "multivariate_normal" for those of a key together. A tuple
-        ``("bins", {"method": "mdlp"})`` gives options.
+        that it leaves out are "auto". A list of pairs does as well, and there a list of names too. Families:
+        "gaussian", "student", "lognormal", "power", "kernel", "bins", "poisson", "bernoulli", "categorical", "text",
+        "ignore", for each column by itself; "multinomial" and "multivariate_normal" for those of a key together. A
+        tuple ``("bins", {"method": "mdlp"})`` gives options.
     alpha : float, optional
         Pseudo-count of every category; by default chosen by leave-one-out, column by column.
     blend : {"auto", None}, default "auto"
