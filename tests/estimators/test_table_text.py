@@ -106,7 +106,7 @@ def test_containers(make: Any) -> None:
 
 def test_a_text_adds_its_words_once() -> None:
     """The plain model: log p(row, class) is that of the other columns and that of the text, added up."""
-    both, words = fit(X, Y, **SETTINGS["plain"]), TextNB("multinomial", alpha=0.1, binary=True, min_length=1)
+    both, words = fit(X, Y, **SETTINGS["plain"]), TextNB("multinomial", alpha=0.1, weighting="binary", min_length=1)
     rest = NaiveBayes(**SETTINGS["plain"]).fit(X.drop(columns="note"), Y)
     words.fit(X["note"], Y)
     expected = rest.predict_joint_log_proba(Z) + words.predict_joint_log_proba(Z["note"]) - rest.class_log_prior_

@@ -21,7 +21,7 @@ from .beliefs import class_prior_of
 from .draws import as_seen
 from .schema import Schema
 from .settings import choice, number
-from .text import AUTO_FAMILY
+from .text_settings import auto_family
 
 
 class NaiveBayes(BaseNB):
@@ -170,7 +170,7 @@ class NaiveBayes(BaseNB):
         missing = choice(self.missing, "missing", ("auto", "ignore", "category", "error"))
         unseen = choice(self.unseen, "unseen", ("ignore", "smooth"))
         schema = self._schema
-        return TableFamily(schema.names, schema.wanted, schema.blocks, missing, unseen, alpha, AUTO_FAMILY)
+        return TableFamily(schema.names, schema.wanted, schema.blocks, missing, unseen, alpha, auto_family())
 
     def _plan(self, n_features: int, *, first: bool) -> Plan:
         if not first:

@@ -27,7 +27,8 @@ from .columns import ColumnModel, candidates_for_categories, candidates_for_numb
 from .columns.losses import gain, log_shares
 from .left_out import put_own
 from .table_likelihood import TableLikelihood
-from .text import TextFamily, TextLikelihood
+from .text import TextFamily
+from .text_likelihood import TextLikelihood
 
 # Bits of a column set aside that are worth a word.
 _REMARKABLE = 0.05
@@ -50,9 +51,10 @@ class Block(NamedTuple):
 class Choice(NamedTuple):
     """How a column is modelled, why, and what the families that were tried would lose."""
 
-    model: ColumnModel | None  # None: set aside
+    model: ColumnModel | None  # None: set aside, or texts
     note: str
     losses: dict[str, float]
+    text: TextFamily | None = None
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,9 @@ class TableFamily(Plain):
         if kind == "missing":
             return Choice(None, "nothing but missing values", {})
         if kind == "text":
-            return Choice(None, "by request" if wanted.family == "text" else "", {})  # it is no column like others
+            assert self.text is not None
+            note = "by request" if wanted.family == "text" else ""
+            return Choice(None, note, {}, self.text.settle(statistics.texts[statistics.place(j)]))
         if wanted.family == "auto":
             reason = set_aside(statistics, j)
             aside = reason and not self._tells_by_absence(statistics, j)
@@ -171,9 +175,10 @@ class TableFamily(Plain):
 
     def _text_likelihoods(self, statistics: TableStatistics) -> dict[int, TextLikelihood]:
         """Of the text columns, by place."""
-        places = [j for j, kind in enumerate(statistics.kinds) if kind == "text"]
-        found = zip(places, statistics.texts, strict=True)
-        return {j: self.text.settle(part).likelihood(part) for j, part in found if self.text is not None}
+        families = ((j, choice.text) for j, choice in enumerate(self.choices or ()))
+        return {
+            j: family.likelihood(statistics.texts[statistics.place(j)]) for j, family in families if family is not None
+        }
 
     def left_out(
         self, batch: Batch, statistics: TableStatistics, likelihood: Any, offset: Floats, kernels: Kernels

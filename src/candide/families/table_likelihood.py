@@ -17,7 +17,7 @@ from ..kernels.data import Array, Dense, Floats, Positions
 from ..kernels.text_rows import TextRows
 from .base import Batch, Scores
 from .columns import CodedColumn, ColumnModel
-from .text import TextLikelihood
+from .text_likelihood import TextLikelihood
 
 if TYPE_CHECKING:
     from ..statistics.table import TableStatistics
@@ -200,7 +200,7 @@ def texts_at(data: Columns, j: int) -> TextRows:
 
 def _named_tokens(text: TextLikelihood) -> dict[str, Array]:
     """Parameters of one column, with tokens as its values."""
-    found, coding = dict(text.parameters()), text.statistics.looks[0].coding
+    found, coding = dict(text.parameters()), text.known.coding
     assert isinstance(coding, Vocabulary)
     tokens = np.array(coding.tokens(), dtype=object)[found["column"]]
     return found | {"column": np.zeros(len(tokens), dtype=np.int64), "value": tokens}

@@ -10,7 +10,7 @@ from ..families.columns.losses import gain
 from ..families.table import TableFamily
 from ..kernels.data import Array, Floats
 from ..statistics.table import TableStatistics
-from ..statistics.texts import n_seen
+from ..statistics.token_counts import n_seen
 from .table import Table
 from .views.blended import Blended
 

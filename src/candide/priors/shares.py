@@ -44,8 +44,6 @@ def log_share(part: Floats, whole: Floats, n_cells: int) -> LogProbability:
     if not part.size:
         return LogProbability(part, None)
     zero = part <= 0
-    if not zero.size:
-        return LogProbability(part, None)  # texts without any token
     if not zero.any():
         return LogProbability(np.log(part) - log_of_wholes(whole), None)
     empty = np.broadcast_to(whole <= 0, part.shape)
