@@ -8,8 +8,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..encoding.dates import has_parts
-from ..encoding.prose import has_words
 from ..encoding.table import Columns, table_of
 from ..exceptions import InputError, ParameterError
 from ..kernels import Kernels
@@ -18,7 +16,7 @@ from ..kernels.serial import serial
 from ..priors import Estimate
 from ..statistics import CategoryCounts, Moments
 from ..statistics.cells import parted
-from ..statistics.grid import Cells, Grid
+from ..statistics.grid import Grid
 from ..statistics.mixed_rows import MixedRows
 from ..statistics.table import TableStatistics
 from ..statistics.texts import TextStatistics
@@ -26,12 +24,10 @@ from .base import Batch, Family, Plain, Scores
 from .columns import ColumnModel, candidates_for_categories, candidates_for_numbers, choose, named_column
 from .columns.losses import gain, log_shares
 from .left_out import put_own
+from .set_aside import despite, set_aside
 from .table_likelihood import TableLikelihood
 from .text import TextFamily
 from .text_likelihood import TextLikelihood
-
-# Bits of a column set aside that are worth a word.
-_REMARKABLE = 0.05
 
 
 class Wanted(NamedTuple):
@@ -136,7 +132,7 @@ class TableFamily(Plain):
                 return Choice(None, reason, {})  # perhaps a million values, each in one row: nothing to look at
             best = self._best(statistics, j, log_prior, row)
             gained = gain(statistics.rows, min(best.losses.values()))
-            return Choice(None, reason + _despite(gained), {}) if aside else best
+            return Choice(None, reason + despite(gained), {}) if aside else best
         # An option of a column comes before a setting of the table.
         parts = self._parts(statistics, j) | dict(wanted.options)
         model = named_column(wanted.family, **parts, name=self.names[j], log_prior=log_prior, row=row)
@@ -242,49 +238,6 @@ def block_data(data: Columns, block: Block) -> Dense:
     names = tuple(data.columns[j].name for j in block.columns)
     values = tuple(data.columns[j].values for j in block.columns)
     return Dense(values, data.n_rows, len(values), data.first_row, names)
-
-
-def set_aside(statistics: TableStatistics, j: int) -> str:
-    """Why a column tells nothing, or only what no other row will repeat; empty if it may tell something."""
-    place, row = statistics.place(j), statistics.row_weight
-    known = float((statistics.observed(j) / row).sum())
-    if statistics.kinds[j] == "category":
-        labels = statistics.categories.labels[place]
-        if len(labels) > 20 and len(labels) > 0.9 * known:
-            # The first rows may have been too few to tell that these are texts.
-            perhaps = "; if they are texts, name it 'text'" if has_words(labels.tolist()) else ""
-            return "an identifier: nearly every row has a value of its own" + perhaps
-        return "constant" if len(labels) < 2 else ""
-    cells = statistics.grid.column(place)
-    if len(cells.low) < 2 and (cells.low == cells.high).all():
-        return "constant"
-    if has_parts(statistics.names[j], dict.fromkeys(statistics.names)):
-        return ""  # days come one after the other, and go on like that
-    with np.errstate(over="ignore", invalid="ignore"):
-        _, _, variance = statistics.moments.only(place).pooled()
-    numbered = _is_numbering(cells._replace(count=cells.count / row), float(variance[0]), known)
-    return "an identifier: the rows are numbered" if numbered else ""
-
-
-def _despite(gained: Floats) -> str:
-    """A numbering may follow the order of a file, or be the ranks of a measurement: only its owner can tell."""
-    bits = float(gained) / np.log(2.0)
-    return f", though it would tell {bits:.2f} bits; if they are ranks, name a family" if bits >= _REMARKABLE else ""
-
-
-def _is_numbering(cells: Cells, variance: float, known: float) -> bool:
-    """Whole numbers, none of them twice and few left out, spread evenly: a numbering, or a random part of it.
-
-    Counts are in rows.
-    """
-    # Far apart: the difference of the ends may overflow.
-    if known <= 20 or max(abs(cells.low[0]), abs(cells.high[-1])) > 2.0**53:
-        return False
-    first, last = np.ceil(cells.low), np.floor(cells.high)
-    n_whole, size = last - first + 1, last[-1] - first[0] + 1
-    if size > 3 * known or (cells.count.sum(axis=1) > n_whole + 1e-9).any():
-        return False
-    return bool(abs(variance * 12 / (size**2 - 1) - 1) <= 0.1)
 
 
 def _names(data: Columns, kind: str) -> tuple[Any, ...]:
