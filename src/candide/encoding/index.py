@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +48,24 @@ class Index:
     def take(self, keep: Array) -> Index:
         """Only some labels, by mask or position."""
         return Index(self.labels[keep])
+
+
+def together(parts: Sequence[Index]) -> tuple[Index, list[Array]]:
+    """The labels of all parts, and where those of each stand among them.
+
+    >>> both, places = together([Index(np.array(["ham", "spam"])), Index(np.array(["news", "spam"]))])
+    >>> both.labels.tolist(), [place.tolist() for place in places]
+    (['ham', 'news', 'spam'], [[0, 2], [1, 2]])
+    """
+    labels = _join_all([part.labels for part in parts])
+    place = {label: i for i, label in enumerate(labels.tolist())}
+    return Index(labels), [np.array([place[label] for label in part.labels.tolist()], dtype=np.int64) for part in parts]
+
+
+def _join_all(parts: Sequence[Array]) -> Array:
+    """By halves: labels take part in few unions, however many parts there are."""
+    middle = len(parts) // 2
+    return join(_join_all(parts[:middle]), _join_all(parts[middle:])) if middle else parts[0]
 
 
 def join(a: Array, b: Array) -> Array:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from ..encoding.index import Index
+from ..encoding.labelled import LabelledRows
 from ..families import Batch
 from ..kernels import Kernels
-from ..kernels.data import Floats, Positions
 from ..model.plan import Plan
 from ..model.state import State
 from ..statistics import Sample
 
 
-def summarize(
-    plan: Plan, data: Any, classes: Index, positions: Positions, weight: Floats | None, kernels: Kernels
-) -> State:
+def summarize(plan: Plan, rows: LabelledRows, kernels: Kernels) -> State:
     """The state of one batch. Rows of weight 0 are as if they were not there: their classes do not appear."""
+    data, classes, positions, weight = rows
     batch = Batch(data, positions, weight, len(classes))
     statistics, sample = plan.family.observe(batch, kernels), None
     if plan.sample_bytes:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -16,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .. import kernels as kernel_room
 from ..encoding.columns import as_array, read_numbers
 from ..encoding.index import Index, encode
+from ..encoding.labelled import LabelledRows
 from ..encoding.rows import label_array, read_labels, read_weights
 from ..engines.memory import summarize
 from ..exceptions import InputError, MergeError, ParameterError, warn
@@ -30,29 +29,13 @@ from ..model.table import Table
 from ..priors.base import generator
 from .answers import Answers
 from .beliefs import check_height
+from .chunks import Chunks, are_chunks
 from .desk import Desk
+from .guard import all_or_nothing
 from .settings import DEFAULTS, flag, number
 
 
-def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
-    """An error in a method that learns leaves the estimator exactly as it was."""
-
-    @functools.wraps(method)
-    def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
-        before = dict(vars(self))
-        try:
-            return method(self, *args, **kwargs)
-        except BaseException:
-            now = self.__dict__
-            now.update(before)
-            for name in now.keys() - before.keys():
-                del now[name]
-            raise
-
-    return guarded
-
-
-class BaseNB(Desk, Answers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class BaseNB(Chunks, Desk, Answers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Shared verbs. A subclass names its family, its parameters and the attributes that people expect of it."""
 
     estimate: Any
@@ -124,19 +107,24 @@ class BaseNB(Desk, Answers, ClassifierMixin, BaseEstimator):  # type: ignore[mis
     # Learning.
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows ``X`` with labels ``y``, forgetting what was learned before.
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n_rows, n_columns)
-            NaN, None and nulls are missing values: ignored cell by cell.
+        X : array, sparse matrix or data frame of shape (n_rows, n_columns), or an iterator of chunks
+            NaN, None and nulls are missing values: ignored cell by cell. Without ``y``, an iterator (a generator, say)
+            that yields ``(X, y)`` or ``(X, y, sample_weight)``; the model is that of all rows, few of which are in
+            memory at once.
         y : array of shape (n_rows,)
             Class labels: numbers, texts or booleans.
         sample_weight : array of shape (n_rows,), optional
             A row of weight k counts as k copies of it.
         """
-        plan, state = self._summarize(X, y, sample_weight, reset=True)
+        if y is None and are_chunks(X):
+            plan, state = self._summarize_chunks(X, sample_weight)
+        else:
+            plan, state = self._summarize(X, y, sample_weight, reset=True)
         plan.prior.check_weights(state.classes)
         return self._become(Classifier(plan, state))
 
@@ -170,14 +158,16 @@ class BaseNB(Desk, Answers, ClassifierMixin, BaseEstimator):  # type: ignore[mis
             )
 
     def _summarize(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Plan, State]:
-        kernels = self._kernels()
-        data = self._read_to_learn(X, reset)
-        classes, positions = self._labels(y, data.n_rows, kernels)
-        weight = read_weights(sample_weight, data.n_rows)
-        plan = self._plan(data.n_columns, first=reset)
+        rows = self._rows(X, y, sample_weight, reset)
+        plan = self._plan(rows.data.n_columns, first=reset)
         if not reset:
             self._check_counting(plan.family)
-        return plan, summarize(plan, data, classes, positions, weight, kernels)
+        return plan, summarize(plan, rows, self._kernels())
+
+    def _rows(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> LabelledRows:
+        data = self._read_to_learn(X, reset)
+        labels = self._labels(y, data.n_rows, self._kernels())
+        return LabelledRows(data, *labels, read_weights(sample_weight, data.n_rows))
 
     def _check_counting(self, family: Family) -> None:
         """What is counted cannot change under a fitted model."""

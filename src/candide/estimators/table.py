@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from ..encoding.labelled import LabelledRows
 from ..encoding.selection import find_label
 from ..encoding.table import Columns
 from ..exceptions import InputError, MergeError, ParameterError
@@ -16,9 +17,10 @@ from ..model.plan import ClassPrior, Plan
 from ..model.summary import summary
 from ..model.table import Table
 from ..statistics.table import join_kinds
-from .base import BaseNB, all_or_nothing
+from .base import BaseNB
 from .beliefs import class_prior_of
 from .draws import as_seen
+from .guard import all_or_nothing
 from .schema import Schema
 from .settings import choice, number
 from .text_settings import auto_family
@@ -123,45 +125,35 @@ class NaiveBayes(BaseNB):
     # Learning.
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from a table ``X`` with labels ``y``, forgetting what was learned before.
 
         Parameters
         ----------
-        X : data frame, dict of columns, array, lists of rows or sparse matrix
-            As it is; None, NaN and nulls are missing values.
+        X : data frame, dict of columns, array, lists of rows or sparse matrix; or an iterator of chunks
+            As it is; None, NaN and nulls are missing values. Without ``y``, an iterator that yields ``(X, y)`` or
+            ``(X, y, sample_weight)``: rows of which few are in memory at once.
         y : array of shape (n_rows,), or the name of the column of ``X`` that holds the labels
+            Here as in ``partial_fit``, ``forget``, ``score``, ``leave_one_out``, ``blocked_folds`` and
+            ``log_likelihood``.
         sample_weight : array of shape (n_rows,), optional
             A row of weight k counts as k copies of it; where rows are left out, to weigh columns and views, it leaves
             as a whole.
         """
-        super().fit(*find_label(X, y), sample_weight)
+        super().fit(X, y, sample_weight)
         # Models are chosen and what looks at rows again is fitted now, so that predicting only predicts.
         _ = self._model.blend, self._model.family
         return self
 
-    @all_or_nothing
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn further rows; ``y`` may name the column with the labels. See ``MultinomialNB.partial_fit``."""
-        X, y = find_label(X, y)
-        super().partial_fit(X, y, classes, sample_weight)
-        return self
-
-    @all_or_nothing
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Remove rows that were learned, as if they had never been seen; ``y`` may name the column with the labels."""
-        X, y = find_label(X, y)
-        super().forget(X, y, sample_weight)
-        return self
-
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows that are predicted right; ``y`` may name the column with the labels, here as in
-        ``leave_one_out``, ``blocked_folds`` and ``log_likelihood``.
-        """
+        """The share of rows that are predicted right."""
         return float(super().score(*find_label(X, y), sample_weight))
 
     def _batch(self, X: Any, y: Any, sample_weight: Any) -> Batch:
         return super()._batch(*find_label(X, y), sample_weight)
+
+    def _rows(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> LabelledRows:
+        return super()._rows(*find_label(X, y), sample_weight, reset)
 
     def _family(self, n_features: int) -> Family:
         alpha = None if self.alpha is None else number(self.alpha, "alpha")

@@ -20,8 +20,8 @@ from ..model.table import Table
 from ..model.telling import telling
 from ..model.text_summary import text_summary
 from ..statistics.token_counts import TokenCounts
-from .base import all_or_nothing
 from .beliefs import class_prior_of
+from .guard import all_or_nothing
 from .settings import choice, flag
 from .smaller import Smaller
 from .text_settings import text_family, whole_number
@@ -157,13 +157,14 @@ class TextNB(Smaller):
         self.n_threads = n_threads
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from texts ``X`` with labels ``y``, forgetting what was learned before.
 
         Parameters
         ----------
-        X : list, array, series or Arrow array of texts, or any iterable of them
-            None, NaN and nulls are texts without tokens.
+        X : list, array, series or Arrow array of texts, or any iterable of them; or an iterator of chunks
+            None, NaN and nulls are texts without tokens. Without ``y``, an iterator that yields ``(X, y)`` or
+            ``(X, y, sample_weight)``: texts of which few are in memory at once.
         y : array of shape (n_texts,)
             Class labels; None or NaN where a text has none (``unlabelled``).
         sample_weight : array of shape (n_texts,), optional

@@ -47,10 +47,6 @@ class TextRows:
         utf8, offsets = self.texts.packed()
         return {"utf8": utf8, "offsets": offsets, "missing": self.texts.missing()}
 
-    def followed_by(self, other: TextRows) -> TextRows:
-        """The rows of both, one after the other."""
-        return TextRows(Texts.joined([self.texts, other.texts]))
-
     def stored(self, rows: Array) -> TextRows:
         """A copy of some rows, which needs nothing that they were read from."""
         return TextRows.packed(**self.take(rows).arrays())

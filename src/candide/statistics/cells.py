@@ -16,6 +16,7 @@ import numpy as np
 from ..encoding.columns import is_missing
 from ..encoding.index import EXACT
 from ..encoding.labels import distinct
+from ..encoding.stacking import alike, stacked
 from ..encoding.typed import Column, Columns
 from ..exceptions import MergeError
 from ..kernels.data import Array, Data, Dense, Floats, Sparse
@@ -54,9 +55,10 @@ def _stored_dense(data: Dense | Columns, rows: Array) -> Dense:
 
 def joined(a: Kept, b: Kept) -> Kept:
     """The rows of both, one after the other; sparse if one is. The form is settled when rows are taken from it."""
-    if isinstance(a, TextRows):
-        assert isinstance(b, TextRows)
-        return a.followed_by(b)
+    if alike(a, b):
+        kept: Kept = stacked([a, b])
+        return kept
+    assert not isinstance(a, TextRows)
     assert not isinstance(b, TextRows)
     if isinstance(a, MixedRows) or isinstance(b, MixedRows):
         return _joined_mixed(_as_mixed(a), _as_mixed(b))
@@ -64,9 +66,7 @@ def joined(a: Kept, b: Kept) -> Kept:
         from scipy.sparse import vstack
 
         return Sparse.of(vstack([_as_sparse(a), _as_sparse(b)], format="csr"))
-    if isinstance(a.values, tuple) or isinstance(b.values, tuple):
-        return Dense.of(tuple(_end_to_end(a.column(j), b.column(j)) for j in range(a.n_columns)))
-    return Dense.of(np.concatenate([a.values, b.values]))
+    return Dense.of(tuple(_end_to_end(a.column(j), b.column(j)) for j in range(a.n_columns)))
 
 
 def _as_mixed(data: Data | MixedRows) -> MixedRows:

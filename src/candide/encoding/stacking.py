@@ -1,0 +1,63 @@
+"""Rows of several chunks as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..kernels.data import Dense, Sparse
+from ..kernels.text_rows import TextRows
+from .index import Index, together
+from .texts import Texts
+from .typed import Column, Columns
+
+Rows = Dense | Sparse | Columns | TextRows
+
+
+def alike(a: Rows, b: Rows) -> bool:
+    """Whether the cells of both lie in memory in one way, so that none changes when they are stacked."""
+    return type(a) is type(b) and _layout(a) == _layout(b)
+
+
+def _layout(data: Rows) -> Any:
+    if isinstance(data, TextRows):
+        return None
+    if isinstance(data, Columns):
+        return [(column.name, column.kind, column.values.dtype) for column in data.columns]
+    if isinstance(data.values, tuple):
+        return [column.dtype for column in data.values]
+    return data.values.dtype, data.n_columns
+
+
+def stacked(parts: Sequence[Any]) -> Any:
+    """The rows of parts that are alike, one after the other. A copy, but for texts, which nobody can change.
+
+    >>> stacked([Dense.of(np.array([[1, 2]])), Dense.of(np.array([[3, 4], [5, 6]]))]).values.tolist()
+    [[1, 2], [3, 4], [5, 6]]
+    """
+    first = parts[0]
+    if isinstance(first, TextRows):
+        return TextRows(Texts.joined([part.texts for part in parts]))
+    if isinstance(first, Sparse):
+        from scipy.sparse import vstack
+
+        return Sparse.of(vstack([part.matrix() for part in parts], format="csr"))
+    if isinstance(first, Columns):
+        columns = map(_stacked_column, zip(*(part.columns for part in parts), strict=True))
+        return Columns(tuple(columns), sum(part.n_rows for part in parts))
+    cells = [part.values for part in parts]
+    if isinstance(first.values, tuple):
+        return Dense.of(tuple(np.concatenate(column) for column in zip(*cells, strict=True)), first.names)
+    return Dense.of(np.concatenate(cells), first.names)
+
+
+def _stacked_column(parts: tuple[Column, ...]) -> Column:
+    first = parts[0]
+    if first.labels is None:
+        return Column(first.name, first.kind, np.concatenate([part.values for part in parts]))
+    index, places = together([Index(part.labels) for part in parts if part.labels is not None])
+    # The code -1 is the last place.
+    codes = [np.append(place, -1)[part.values] for place, part in zip(places, parts, strict=True)]
+    return Column(first.name, first.kind, np.concatenate(codes).astype(np.int32), index.labels)

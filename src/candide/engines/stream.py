@@ -1,0 +1,74 @@
+"""Rows that come in chunks, of which few are in memory at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from ..encoding.labelled import LabelledRows, end_to_end
+from ..kernels import Kernels
+from ..model.plan import Plan
+from ..model.state import State
+from ..statistics.cells import row_bytes
+from .memory import summarize
+
+# Chunks are counted together up to so many bytes: adding one state to another costs as much as counting megabytes.
+_ENOUGH = 1 << 25
+# What a row takes besides its cells; a text that is a Python string, as much as this.
+_ROW_BYTES = 64
+
+
+class Chunk(NamedTuple):
+    """Rows, and the how-many-th they are, from 0."""
+
+    number: int
+    rows: LabelledRows
+
+    @property
+    def n_bytes(self) -> int:
+        return int(row_bytes(self.rows.data).sum()) + _ROW_BYTES * len(self.rows.positions)
+
+
+def gathered(chunks: Iterable[Chunk], enough: int = _ENOUGH) -> Iterator[list[Chunk]]:
+    """Neighbours that are counted together. The first is alone, for what it holds may tell how to read the others."""
+    waiting: list[Chunk] = []
+    size = 0
+    for chunk in chunks:
+        if waiting and not chunk.rows.joins(waiting[-1].rows):
+            yield waiting
+            waiting, size = [], 0
+        size += chunk.n_bytes
+        whole = chunk.number == 0 or size >= enough
+        # Who yields chunks may fill the same arrays again.
+        waiting.append(chunk if whole else chunk._replace(rows=end_to_end([chunk.rows])))
+        del chunk
+        if whole:
+            yield waiting
+            waiting, size = [], 0
+    if waiting:
+        yield waiting
+
+
+def learned(state: State | None, plan: Plan, group: list[Chunk], kernels: Kernels) -> State:
+    """The state after some chunks more."""
+    rows = group[0].rows if len(group) == 1 else end_to_end([chunk.rows for chunk in group])
+    try:
+        batch = summarize(plan, rows, kernels)
+    except ValueError:
+        for chunk in group:
+            with numbered(chunk.number):
+                summarize(plan, chunk.rows, kernels)
+        raise
+    with numbered(group[0].number):
+        return batch if state is None else state.merge(batch)
+
+
+@contextmanager
+def numbered(number: int) -> Iterator[None]:
+    """Errors say in which chunk they arose."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        error.args = (f"chunk {number}: {error}",)
+        raise

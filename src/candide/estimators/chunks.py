@@ -1,0 +1,64 @@
+"""Learning from rows that come in chunks."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from ..encoding.labelled import LabelledRows
+from ..engines.stream import Chunk, gathered, learned, numbered
+from ..exceptions import InputError
+from ..model.classifier import Classifier
+from ..model.plan import ClassPrior, Plan
+from ..model.state import State
+from .fitted import Fitted
+
+
+def are_chunks(X: Any) -> bool:
+    """Whether it is something to go through once: no list, array or table, all of which have a length or a shape."""
+    return isinstance(X, Iterable) and not hasattr(X, "__len__") and not hasattr(X, "shape")
+
+
+class Chunks(Fitted):
+    """How an estimator goes through chunks."""
+
+    @abstractmethod
+    def _rows(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> LabelledRows:
+        """Encoded rows with their classes and weights."""
+
+    def _summarize_chunks(self, chunks: Iterable[Any], sample_weight: Any) -> tuple[Plan, State]:
+        if sample_weight is not None:
+            raise InputError("sample_weight is given beside chunks; let each chunk be (X, y, sample_weight) instead")
+        plan, state, kernels = None, None, self._kernels()
+        for group in gathered(self._read_chunks(chunks)):
+            if plan is None:
+                plan = self._plan(group[0].rows.data.n_columns, first=True)
+            state = learned(state, plan, group, kernels)
+            # What the chunks to come are read by; what is believed of classes may speak of some that come later.
+            self._model = Classifier(replace(plan, prior=ClassPrior()), state)
+            del group
+        if plan is None or state is None:
+            raise InputError("there are no chunks, and nothing is learned from nothing; yield at least one (X, y)")
+        # Settings of columns may speak of kinds that later chunks told.
+        final = self._plan(self.n_features_in_, first=False)
+        return replace(final, sample_bytes=plan.sample_bytes), state
+
+    def _read_chunks(self, chunks: Iterable[Any]) -> Iterator[Chunk]:
+        for number, item in enumerate(chunks):
+            X, y, *weight = _parts(item, number)
+            with numbered(number):
+                rows = self._rows(X, y, weight[0] if weight else None, reset=number == 0)
+            del item, X, y, weight
+            yield Chunk(number, rows)
+
+
+def _parts(item: Any, number: int) -> tuple[Any, ...]:
+    if isinstance(item, tuple) and len(item) in (2, 3):
+        return item
+    what = f"tuple of {len(item)}" if isinstance(item, tuple) else type(item).__name__
+    raise InputError(
+        f"chunk {number} is a {what}; without y, X must yield chunks, each a tuple (X, y) or (X, y, sample_weight); "
+        "yield such tuples, or pass the labels of all rows as y"
+    )
