@@ -176,13 +176,14 @@ ClassSums add_parts(const std::vector<Part>& parts, std::size_t n_codes, std::si
 }
 
 std::vector<TokenTally> tally_cells(Texts texts, const Labels& labels, const Looks& looks, bool grow, int n_threads) {
-    const auto passes = pass_over<CellKeeper>(texts, pass_bounds(texts), looks, grow, n_threads,
-                                              [&](std::size_t) { return CellKeeper(labels); });
+    auto passes = pass_over<CellKeeper>(texts, pass_bounds(texts), looks, grow, n_threads,
+                                        [&](std::size_t) { return CellKeeper(labels); });
     std::vector<TokenTally> out;
-    for (const auto& pass : passes) {
+    for (auto& pass : passes) {
         std::vector<Part> parts;
         for (const auto& worker : pass.workers) parts.push_back({worker->keeper.sums(), &worker->codes});
         out.push_back({add_parts(parts, pass.coding.size(), labels.n_classes, n_threads), pass.coding});
+        pass.workers.clear();  // whose cells take more than all the rest
     }
     return out;
 }
