@@ -54,16 +54,18 @@ class Source:
         while self.made < self.most:
             begin = time.perf_counter()
             labels = self.rng.integers(0, 2, self.n_texts)
-            texts = [self.text(label) for label in labels]
+            texts = self.texts(labels)
             self.made += sum(map(len, texts))
             self.seconds += time.perf_counter() - begin
             yield texts, labels
             del texts
 
-    def text(self, label: int) -> str:
-        """Half of the words are more frequent in one class."""
-        ranks = np.minimum(self.rng.zipf(1.15, _WORDS_OF_A_TEXT), len(self.words) // 2) - 1
-        return " ".join(self.words[ranks + label * (len(self.words) // 2) * (self.rng.random(len(ranks)) < 0.2)])
+    def texts(self, labels: Any) -> list[str]:
+        """A fifth of the words are of the class alone."""
+        half = len(self.words) // 2
+        ranks = np.minimum(self.rng.zipf(1.15, (len(labels), _WORDS_OF_A_TEXT)), half) - 1
+        own = self.rng.random(ranks.shape) < 0.2
+        return [" ".join(row) for row in self.words[ranks + half * labels[:, None] * own].tolist()]
 
 
 def measure(kind: str, megabytes: float, texts_of_a_chunk: int) -> Measured:
@@ -106,8 +108,7 @@ def main() -> None:
         "| model | text MB | peak MB | model MB | beside the model MB | MB/s |",
         "|---|---|---|---|---|---|",
     ]
-    for kind in arguments.models:
-        lines.append(row(kind, in_a_child(kind, arguments.megabytes, arguments.texts)))
+    lines += [row(kind, in_a_child(kind, arguments.megabytes, arguments.texts)) for kind in arguments.models]
     print("\n".join(lines))
     if arguments.save:
         RESULTS.write_text("\n".join(lines) + "\n")

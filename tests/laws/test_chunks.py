@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 import candide
+import candide.engines.stream
 
 from .models import KINDS, Kind, assert_same_model, by_name, parameter_table
 from .strategies import Rows, orders, parts, rows
@@ -38,6 +40,21 @@ def test_partial_fit_in_any_chunks_is_fit(kind: Kind, data: Any) -> None:
     table = data.draw(rows(kind))
     chunks = data.draw(parts(table))
     assert_agree(kind, learn(kind, chunks), kind.fit(table.X, table.y, table.weight), table.X)
+
+
+@kinds
+@given(data=st.data())
+def test_a_stream_of_chunks_is_fit(kind: Kind, data: Any) -> None:
+    """Whether chunks are gathered or counted one by one, and whatever container each of them is."""
+    table = data.draw(rows(kind))
+    stream = data.draw(parts(table))
+    containers = [np.asarray, csr_array] if kind.sparse else [np.asarray]
+    chosen = data.draw(st.lists(st.sampled_from(containers), min_size=len(stream), max_size=len(stream)))
+    chunks = ((hold(kind.encode(chunk.X)), chunk.y, chunk.weight) for hold, chunk in zip(chosen, stream, strict=True))
+    whole = kind.fit(table.X, table.y, table.weight)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(candide.engines.stream, "_ENOUGH", data.draw(st.sampled_from([0, 400, 1 << 25])))
+        assert_agree(kind, kind.make().fit(chunks), whole, table.X)
 
 
 @kinds

@@ -57,6 +57,15 @@ def test_chunks(how: dict[str, Any]) -> None:
 
 
 @ALL
+@pytest.mark.parametrize("size", [1, 25, 89])
+def test_a_stream_of_chunks(how: dict[str, Any], size: int) -> None:
+    stream = ((X[begin : begin + size], Y[begin : begin + size]) for begin in range(0, 90, size))
+    model, whole = NaiveBayes(n_threads=1, **how).fit(stream), fit(X, Y, **how)
+    assert_same_table(model, whole)
+    assert_predicts_alike(model, whole, X)
+
+
+@ALL
 def test_forgetting_restores(how: dict[str, Any]) -> None:
     model = fit(X, Y, **how)
     model.partial_fit(*mixed(40, seed=1))

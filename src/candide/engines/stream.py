@@ -30,7 +30,7 @@ class Chunk(NamedTuple):
         return int(row_bytes(self.rows.data).sum()) + _ROW_BYTES * len(self.rows.positions)
 
 
-def gathered(chunks: Iterable[Chunk], enough: int = _ENOUGH) -> Iterator[list[Chunk]]:
+def gathered(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
     """Neighbours that are counted together. The first is alone, for what it holds may tell how to read the others."""
     waiting: list[Chunk] = []
     size = 0
@@ -39,7 +39,7 @@ def gathered(chunks: Iterable[Chunk], enough: int = _ENOUGH) -> Iterator[list[Ch
             yield waiting
             waiting, size = [], 0
         size += chunk.n_bytes
-        whole = chunk.number == 0 or size >= enough
+        whole = chunk.number == 0 or size >= _ENOUGH
         # Who yields chunks may fill the same arrays again.
         waiting.append(chunk if whole else chunk._replace(rows=end_to_end([chunk.rows])))
         del chunk

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from ..encoding.labelled import LabelledRows
 from ..families import Batch
 from ..families.text import TextFamily
 from ..families.unlabelled import shared_out, token_by_token
@@ -106,7 +107,8 @@ def _scores_of_fold(
     model: Classifier, batch: Batch, texts: Unread, judges: Array, here: Array, kernels: Kernels
 ) -> _Fold:
     rest = batch.take(np.flatnonzero(~here))
-    state = summarize(model.plan, rest.data, model.classes, rest.classes, rest.weight, kernels)
+    rows_left = LabelledRows(rest.data, model.classes, rest.classes, rest.weight)
+    state = summarize(model.plan, rows_left, kernels)
     other = Classifier(model.plan, state)
     rows = judges[here[judges]]
     held = batch.data.take(rows)

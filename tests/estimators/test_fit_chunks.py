@@ -1,0 +1,186 @@
+"""Rows that come in chunks: the model of all rows, no chunk held for long, and errors that name their chunk."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import candide.engines.stream
+from candide import GaussianNB, MultinomialNB, NaiveBayes, TextNB
+from candide.exceptions import InputError, ParameterError
+
+TEXTS = ["win a free prize", "lunch at noon", "free cash", "late for lunch", "a prize for you", "see you", "win"] * 6
+LABELS = np.array(["spam", "ham", "spam", "ham", "spam", "ham", "spam"] * 6)
+COUNTS = np.random.default_rng(0).integers(0, 4, (60, 3))
+CLASSES = np.array([0, 1, 2] * 20)
+
+
+def dealt(X: Any, *rest: Any, size: int = 5) -> Iterator[tuple[Any, ...]]:
+    """Stretches of ``size`` rows."""
+    for begin in range(0, len(X), size):
+        yield tuple(part[begin : begin + size] for part in (X, *rest))
+
+
+@pytest.mark.parametrize("how", [{}, {"refine": True}, {"model": "multinomial"}, {"model": "bernoulli"}], ids=str)
+@pytest.mark.parametrize("weight", [None, np.arange(42) % 3 + 1.0], ids=["plain", "weighted"])
+def test_texts(how: dict[str, Any], weight: Any) -> None:
+    rest = (LABELS,) if weight is None else (LABELS, weight)
+    model, whole = TextNB(**how).fit(dealt(TEXTS, *rest)), TextNB(**how).fit(TEXTS, LABELS, weight)
+    assert model.vocabulary_ == whole.vocabulary_
+    np.testing.assert_array_equal(model.token_count_, whole.token_count_)
+    np.testing.assert_array_equal(model.predict_proba(TEXTS), whole.predict_proba(TEXTS))
+    assert model.loo_.log_loss == whole.loo_.log_loss
+
+
+@pytest.mark.parametrize("model", [MultinomialNB(), NaiveBayes(blend=None)], ids=str)
+def test_arrays_may_be_filled_again(model: Any) -> None:
+    """Who yields chunks may write the next one over the last."""
+    X, y, weight = np.empty((5, 3)), np.empty(5, dtype=int), np.empty(5)
+
+    def chunks() -> Iterator[tuple[Any, ...]]:
+        for cells, labels in dealt(COUNTS, CLASSES):
+            X[:], y[:], weight[:] = cells, labels, labels + 1
+            yield X, y, weight
+
+    probability = model.fit(chunks()).predict_proba(COUNTS)
+    np.testing.assert_allclose(probability, model.fit(COUNTS, CLASSES, CLASSES + 1.0).predict_proba(COUNTS))
+
+
+class Text(str):
+    """A string whose end can be seen."""
+
+
+def test_chunks_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside those that wait, one that is made."""
+    monkeypatch.setattr(candide.engines.stream, "_ENOUGH", 2000)
+    alive: list[Any] = []
+    most = 0
+
+    def chunks() -> Iterator[tuple[Any, ...]]:
+        nonlocal most
+        for i in range(200):
+            texts = [Text(f"word{i} and{j}") for j in range(3)]
+            alive.extend(weakref.ref(text) for text in texts)
+            yield texts, [0, 1, 1]
+            del texts
+            most = max(most, sum(text() is not None for text in alive))
+
+    TextNB("multinomial").fit(chunks())
+    gc.collect()
+    assert 3 < most <= 2000 // 64
+    assert not any(text() for text in alive)
+
+
+def test_what_was_learned_before_is_forgotten() -> None:
+    model = MultinomialNB().fit(COUNTS, CLASSES + 7)
+    assert model.fit(dealt(COUNTS, CLASSES)).classes_.tolist() == [0, 1, 2]
+
+
+def test_beliefs_may_speak_of_classes_to_come() -> None:
+    order = np.argsort(CLASSES, kind="stable")
+    model = MultinomialNB(class_prior=[0.2, 0.3, 0.5], class_weight={2: 2.0})
+    probability = model.fit(dealt(COUNTS[order], CLASSES[order])).predict_proba(COUNTS)
+    np.testing.assert_array_equal(probability, model.fit(COUNTS, CLASSES).predict_proba(COUNTS))
+    with pytest.raises(ParameterError, match="got 2 priors for 3 classes"):
+        MultinomialNB(class_prior=[0.5, 0.5]).fit(dealt(COUNTS[order], CLASSES[order]))
+    with pytest.raises(ParameterError, match="class_weight names 9"):
+        MultinomialNB(class_weight={9: 2.0}).fit(dealt(COUNTS, CLASSES))
+
+
+def test_rows_that_are_not_kept_are_looked_at_first() -> None:
+    how: dict[str, Any] = {"calibrate": "temperature", "keep_sample": False, "evaluate": True}
+    model, whole = MultinomialNB(**how).fit(dealt(COUNTS, CLASSES)), MultinomialNB(**how).fit(COUNTS, CLASSES)
+    np.testing.assert_array_equal(model.predict_proba(COUNTS), whole.predict_proba(COUNTS))
+    assert model.loo_.log_loss == whole.loo_.log_loss
+
+
+def test_a_column_may_begin_with_holes() -> None:
+    """What is asked of numbers holds for a column whose first number comes late."""
+    frame = pd.DataFrame({"size": [None] * 10 + [1.0, 2.5] * 10, "kind": list("abc") * 10, "y": [0, 1] * 15})
+    model = NaiveBayes({"numbers": "gaussian"}, blend=None)
+    chunks = ((frame[begin : begin + 5], "y") for begin in range(0, 30, 5))
+    streamed, whole = (model.fit(*rows).summary() for rows in ((chunks,), (frame, "y")))
+    assert str(streamed) == str(whole)
+
+
+def test_an_iterable_that_can_be_gone_through_again() -> None:
+    class Days:
+        def __iter__(self) -> Iterator[tuple[Any, ...]]:
+            return dealt(COUNTS, CLASSES)
+
+    assert GaussianNB().fit(Days()).class_count_.tolist() == [20, 20, 20]
+
+
+def test_texts_one_by_one_have_labels_beside_them() -> None:
+    model = TextNB("multinomial").fit((text for text in TEXTS), LABELS)
+    assert model.class_count_.sum() == len(TEXTS)
+    with pytest.raises(InputError, match=r"chunk 0 is a str; .* pass the labels of all rows as y"):
+        TextNB().fit(text for text in TEXTS)
+
+
+def broken(X: Any, at: int, row: int) -> Iterator[tuple[Any, Any]]:
+    for i, (cells, labels) in enumerate(dealt(X, CLASSES)):
+        cells = cells.copy()
+        if i == at:
+            cells[row] = -1
+        yield cells, labels
+
+
+def no_longer_readable() -> Iterator[tuple[Any, Any]]:
+    yield COUNTS, CLASSES
+    raise OSError("the disk is gone")
+
+
+ERRORS: dict[str, tuple[Any, Any, Any, str]] = {
+    "nothing": (MultinomialNB(), lambda: iter([]), InputError, "there are no chunks"),
+    "no tuple": (MultinomialNB(), lambda: iter([COUNTS]), InputError, "chunk 0 is a ndarray; .* a tuple"),
+    "too many parts": (MultinomialNB(), lambda: iter([(1, 2, 3, 4)]), InputError, "chunk 0 is a tuple of 4"),
+    "no rows": (TextNB(), lambda: iter([(TEXTS, LABELS), ([], [])]), InputError, "chunk 1: there are no texts"),
+    "no label": (TextNB(), lambda: iter([(["a"], [None])]), InputError, "chunk 0: Input y contains NaN"),
+    "a label too few": (
+        MultinomialNB(), lambda: dealt(COUNTS, CLASSES[:48]), InputError, r"chunk 9: .* X has 5 rows, y has 3",
+    ),
+    "a negative count": (
+        MultinomialNB(), lambda: broken(COUNTS, 7, 2), InputError, r"chunk 7: .*row 2",
+    ),
+    "a column too few": (
+        MultinomialNB(), lambda: iter([(COUNTS, CLASSES), (COUNTS[:, :2], CLASSES)]), ValueError,
+        "chunk 1: X has 2 features",
+    ),
+    "another kind of label": (
+        MultinomialNB(), lambda: iter([(COUNTS, CLASSES)] * 3 + [(COUNTS, CLASSES.astype(str))]), InputError,
+        "chunk 3: labels of different types",
+    ),
+    "another kind of column": (
+        NaiveBayes(), lambda: iter([([[1.5]], [0]), ([["red"]], [1])]), InputError, "chunk 1: .*column 0",
+    ),
+    "the source": (MultinomialNB(), no_longer_readable, OSError, "^the disk is gone$"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ERRORS.values(), ids=ERRORS)
+def test_errors_name_the_chunk_and_change_nothing(case: tuple[Any, Any, Any, str]) -> None:
+    model, chunks, error, message = case
+    X = TEXTS if isinstance(model, TextNB) else COUNTS[: len(TEXTS)]
+    model.fit(X, LABELS)
+    before = dict(vars(model))
+    with pytest.raises(error, match=message):
+        model.fit(chunks())
+    assert vars(model) == before
+
+
+def test_weights_belong_into_the_chunks() -> None:
+    with pytest.raises(InputError, match=r"let each chunk be \(X, y, sample_weight\)"):
+        MultinomialNB().fit(dealt(COUNTS, CLASSES), sample_weight=np.ones(60))
+
+
+@pytest.mark.parametrize("X", [COUNTS, COUNTS.tolist(), pd.DataFrame(COUNTS)], ids=["array", "list", "frame"])
+def test_a_forgotten_y_is_no_stream(X: Any) -> None:
+    with pytest.raises(InputError, match="requires y to be passed"):
+        GaussianNB().fit(X)
