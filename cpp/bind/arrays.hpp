@@ -149,5 +149,6 @@ void bind_texts(nb::module_& module);
 void bind_vocabulary(nb::module_& module);
 void bind_tokens(nb::module_& module);
 void bind_bands(nb::module_& module);
+void bind_memory(nb::module_& module);
 
 }  // namespace candide

@@ -22,4 +22,5 @@ NB_MODULE(_core, module) {
     candide::bind_vocabulary(module);
     candide::bind_tokens(module);
     candide::bind_bands(module);
+    candide::bind_memory(module);
 }

@@ -10,6 +10,7 @@ from typing import Any
 from ..encoding.labelled import LabelledRows
 from ..engines.stream import Chunk, gathered, learned, numbered
 from ..exceptions import InputError
+from ..kernels._core import release_memory
 from ..model.classifier import Classifier
 from ..model.plan import ClassPrior, Plan
 from ..model.state import State
@@ -38,7 +39,9 @@ class Chunks(Fitted):
             state = learned(state, plan, group, kernels)
             # What the chunks to come are read by; what is believed of classes may speak of some that come later.
             self._model = Classifier(replace(plan, prior=ClassPrior()), state)
-            del group
+            # The C library would hold on to what counting took: pieces of it lie between what is kept.
+            group.clear()
+            release_memory()
         if plan is None or state is None:
             raise InputError("there are no chunks, and nothing is learned from nothing; yield at least one (X, y)")
         # Settings of columns may speak of kinds that later chunks told.
