@@ -27,6 +27,7 @@ import candide
 
 from . import text_quality, text_sets
 from .halves import Table, hold_out, tables
+from .markdown import heading, line
 from .peers import METHODS
 from .text_sets import is_folder_of_texts
 
@@ -102,14 +103,6 @@ def measure(table: Table, method: str, seed: int) -> Score:
     )  # fmt: skip
 
 
-def line(name: str, cells: list[str]) -> str:
-    return f"| {name} | {' | '.join(cells)} |"
-
-
-def heading(first: str, columns: list[str]) -> list[str]:
-    return ["", line(first, columns), f"|---|{'---|' * len(columns)}"]
-
-
 def best_in_bold(values: Any, digits: int) -> list[str]:
     texts = [f"{value:.{digits}f}" for value in values]
     return [f"**{text}**" if text == min(texts, key=float) else text for text in texts]
@@ -181,6 +174,14 @@ def collect(arguments: argparse.Namespace, methods: list[str]) -> Iterator[list[
         yield [cache.scores[table.name, method, len(table.frame), arguments.seed] for method in methods]
 
 
+def limit(text: str) -> tuple[str, int]:
+    """A method and the most rows that it is given."""
+    method, _, rows = text.partition("=")
+    if method not in ALL or not rows.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not METHOD=N, with METHOD one of {', '.join(ALL)}")
+    return method, int(rows)
+
+
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=(__doc__ or "").replace("``", ""), formatter_class=argparse.RawDescriptionHelpFormatter
@@ -192,6 +193,9 @@ def parse() -> argparse.Namespace:
                         help=f"of {', '.join(METHODS)} (all that are installed)")  # fmt: skip
     parser.add_argument("--only", default="", help="sets whose name contains this")
     parser.add_argument("--without", nargs="+", default=[], metavar="SET", help="sets of texts to leave out")
+    parser.add_argument("--folds", type=int, default=2, help="of sets of texts without parts of their own (2)")
+    parser.add_argument("--most-rows", nargs="+", type=limit, default=[], metavar="METHOD=N",
+                        help="leave a method out on sets of more texts, as in logistic=100000")  # fmt: skip
     parser.add_argument("--cache", help="file of results to take up and to continue")
     parser.add_argument("--fresh", nargs="+", default=[], metavar="METHOD", help="methods to measure again")
     parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name}")

@@ -23,6 +23,7 @@ import numpy as np
 import candide
 from candide.kernels._core import release_memory
 
+from .markdown import heading, line
 from .memory import MB, peak_of, resident
 
 RESULTS = Path(__file__).with_name("STREAM.md")
@@ -91,11 +92,9 @@ def in_a_child(*arguments: Any) -> Measured:
 
 
 def row(kind: str, found: Measured) -> str:
-    own = found.seconds - found.making
-    return (
-        f"| {kind} | {found.text / 1e6:,.0f} | {found.peak / MB:.0f} | {found.held / MB:.0f} | {found.model / MB:.0f} | "
-        f"{(found.peak - found.model) / MB:.0f} | {found.text / 1e6 / own:.0f} |"
-    )
+    sizes = found.peak, found.held, found.model, found.peak - found.model
+    speed = found.text / 1e6 / (found.seconds - found.making)
+    return line(kind, [f"{found.text / 1e6:,.0f}", *(f"{size / MB:.0f}" for size in sizes), f"{speed:.0f}"])
 
 
 def main() -> None:
@@ -110,9 +109,7 @@ def main() -> None:
         "",
         f"{date.today()}, candide {candide.__version__}, {arguments.texts:,} texts a chunk, two classes. Made by "
         "`python -m benchmarks.stream --save`.",
-        "",
-        "| model | text MB | peak MB | ready to predict MB | stored MB | peak beside what is stored MB | MB/s |",
-        "|---|---|---|---|---|---|---|",
+        *heading("model", ["text MB", "peak MB", "in the end", "stored", "peak beside what is stored", "MB/s"]),
     ]
     lines += [row(kind, in_a_child(kind, arguments.megabytes, arguments.texts)) for kind in arguments.models]
     print("\n".join(lines))

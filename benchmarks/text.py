@@ -26,7 +26,7 @@ from sklearn.pipeline import make_pipeline
 import candide
 from candide import TextNB
 
-from .text_sets import FastText
+from .text_peers import FastText, VowpalWabbit
 
 RESULTS = Path(__file__).with_name("TEXT.md")
 
@@ -76,11 +76,20 @@ def training(corpus: Corpus, threads: int) -> list[Side]:
         Side("HashingVectorizer + MultinomialNB", lambda: hashed().fit(texts, labels), 3),
         Side("polars, extract_all and group_by", lambda: by_polars(corpus), 3),
     ]
-    if find_spec("fasttext"):
-        sides.append(
-            Side("fastText, 25 rounds", lambda: FastText(epoch=25, lr=0.5, wordNgrams=2).fit(texts, labels), 1)
-        )
+    for label, make in peers():
+        sides.append(Side(label, lambda make=make: make().fit(texts, labels), 1))
     return sides
+
+
+def peers() -> list[tuple[str, Callable[[], Any]]]:
+    """Those of other makers that are installed."""
+    made = []
+    if find_spec("fasttext"):
+        made.append(("fastText, 5 rounds", FastText))
+        made.append(("fastText, 25 rounds, pairs", lambda: FastText(epoch=25, lr=0.5, wordNgrams=2)))
+    if find_spec("vowpalwabbit"):
+        made.append(("Vowpal Wabbit, 1 round", VowpalWabbit))
+    return made
 
 
 def predicting(corpus: Corpus, threads: int) -> list[Side]:
@@ -88,7 +97,7 @@ def predicting(corpus: Corpus, threads: int) -> list[Side]:
     model, one = (multinomial(n).fit(texts, corpus.labels) for n in (threads, 1))
     auto = TextNB(n_threads=threads).fit(texts[:20_000], corpus.labels[:20_000])
     pipelines = [make().fit(texts[:20_000], corpus.labels[:20_000]) for make in (counted, hashed)]
-    return [
+    sides = [
         Side(f"candide, {threads} threads", lambda: model.predict_proba(texts)),
         Side(f"candide, {threads} threads, Arrow", lambda: model.predict_proba(corpus.arrow)),
         Side("candide, 1 thread", lambda: one.predict_proba(texts)),
@@ -96,6 +105,10 @@ def predicting(corpus: Corpus, threads: int) -> list[Side]:
         Side("CountVectorizer + MultinomialNB", lambda: pipelines[0].predict_proba(texts), 3),
         Side("HashingVectorizer + MultinomialNB", lambda: pipelines[1].predict_proba(texts), 3),
     ]
+    for label, make in peers():
+        peer = make().fit(texts[:20_000], corpus.labels[:20_000])
+        sides.append(Side(label, lambda peer=peer: peer.predict_proba(texts), 1))
+    return sides
 
 
 def multinomial(threads: int) -> TextNB:

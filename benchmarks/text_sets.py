@@ -1,13 +1,12 @@
 """Texts for classifiers, what TextNB is compared with on them, and the protocol.
 
 A set is a Parquet file with columns ``text`` and ``label``. Where a column ``split`` says so, its parts are kept; else
-two stratified halves predict each other. Without a folder, sentences made of words by class take the place of sets.
+stratified folds, two unless others are asked for, predict each other. Without a folder, sentences made of words by
+class take the place of sets.
 """
 
 from __future__ import annotations
 
-import os
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
@@ -18,11 +17,14 @@ import numpy as np
 import pandas as pd
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
 
 import candide
+
+from .text_peers import FastText, VowpalWabbit
 
 # What a probability of 0 counts as, for all methods alike.
 LEAST = 1e-12
@@ -70,6 +72,13 @@ class Judged(NamedTuple):
             sum(len(rows) * abs(sure[rows].mean() - right[rows].mean()) for rows in bins if len(rows)) / len(sure)
         )
 
+    @property
+    def ranking_error(self) -> float:
+        """1 − AUC of the second of two classes; NaN of more."""
+        if self.probability.shape[1] != 2:
+            return float("nan")
+        return 1.0 - float(roc_auc_score(self.own, self.probability[:, 1]))
+
 
 def is_folder_of_texts(folder: str | None) -> bool:
     """Whether the first file of a folder has a column of texts."""
@@ -79,14 +88,14 @@ def is_folder_of_texts(folder: str | None) -> bool:
     return first is not None and "text" in pyarrow.parquet.read_schema(first).names
 
 
-def text_sets(folder: str | None, most_rows: int | None, only: str = "") -> Iterator[TextSet]:
-    """Every set of the folder whose name contains ``only``, the large ones thinned if asked."""
+def text_sets(folder: str | None, only: str = "", folds: int = 2) -> Iterator[TextSet]:
+    """Every set of the folder whose name contains ``only``."""
     if folder is None:
-        yield _of("made of words", made_texts(), most_rows)
+        yield _of("made of words", made_texts(), folds)
         return
     for path in sorted(Path(folder).glob("*.parquet")):
         if only in path.stem:
-            yield _of(path.stem, pd.read_parquet(path), most_rows)
+            yield _of(path.stem, pd.read_parquet(path), folds)
 
 
 def made_texts(n: int = 600, seed: int = 0) -> Any:
@@ -98,19 +107,17 @@ def made_texts(n: int = 600, seed: int = 0) -> Any:
     return pd.DataFrame({"text": texts, "label": labels})
 
 
-def _of(name: str, frame: Any, most_rows: int | None) -> TextSet:
-    frame = frame.dropna(subset=["text", "label"])
-    if most_rows is not None and len(frame) > most_rows:
-        frame = frame.sample(most_rows, random_state=0)
-    frame = frame.reset_index(drop=True)
+def _of(name: str, frame: Any, folds: int) -> TextSet:
+    frame = frame.dropna(subset=["text", "label"]).reset_index(drop=True)
     labels = frame["label"].astype(str)
     if "split" in frame and frame["split"].nunique() > 1:
         test = frame["split"].eq("test").to_numpy()
         parts = [(np.flatnonzero(~test), np.flatnonzero(test))]
     else:
-        kept = labels.map(labels.value_counts()) >= 2
+        name = name if folds == 2 else f"{name} by {folds} folds"
+        kept = labels.map(labels.value_counts()) >= folds
         frame, labels = frame[kept].reset_index(drop=True), labels[kept].reset_index(drop=True)
-        parts = list(StratifiedKFold(2, shuffle=True, random_state=1).split(frame, labels))
+        parts = list(StratifiedKFold(folds, shuffle=True, random_state=1).split(frame, labels))
     return TextSet(name, frame["text"].tolist(), labels.to_numpy(), parts)
 
 
@@ -132,34 +139,6 @@ def judge(data: TextSet, make: Callable[[], Any]) -> Judged:
     return Judged(probability / probability.sum(axis=1, keepdims=True), own, fitting, predicting)
 
 
-class FastText:
-    """fastText with scikit-learn's verbs; it learns from a file."""
-
-    def __init__(self, **settings: Any) -> None:
-        self.settings = settings
-
-    def fit(self, texts: list[str], labels: Any) -> FastText:
-        import fasttext
-
-        self.classes_, places = np.unique(labels, return_inverse=True)
-        with tempfile.NamedTemporaryFile("w", suffix=".txt", delete=False, encoding="utf-8") as lines:
-            lines.writelines(f"__label__{k} {_one_line(text)}" for k, text in zip(places, texts, strict=True))
-        self.model = fasttext.train_supervised(lines.name, thread=2, verbose=0, **self.settings)
-        os.unlink(lines.name)
-        return self
-
-    def predict_proba(self, texts: list[str]) -> Any:
-        out = np.full((len(texts), len(self.classes_)), 1e-9)
-        for row, text in zip(out, texts, strict=True):
-            for probability, label in self.model.f.predict(_one_line(text), -1, 0.0, "strict"):
-                row[int(label.removeprefix("__label__"))] = probability
-        return out
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.lower().split()) + "\n"
-
-
 class Method(NamedTuple):
     """A classifier to compare, and the module it needs."""
 
@@ -173,6 +152,7 @@ class Method(NamedTuple):
 
 METHODS = {
     "candide": Method("candide", candide.TextNB),
+    "refine": Method("candide, refined", lambda: candide.TextNB(refine=True)),
     "multinomial": Method("MultinomialNB", lambda: make_pipeline(CountVectorizer(), MultinomialNB())),
     "multinomial_pairs": Method(
         "MultinomialNB, pairs",
@@ -187,4 +167,5 @@ METHODS = {
         lambda: make_pipeline(TfidfVectorizer(sublinear_tf=True), LogisticRegression(C=10, max_iter=200)),
     ),
     "fasttext": Method("fastText", lambda: FastText(epoch=25, lr=0.5, wordNgrams=2, minCount=1), "fasttext"),
+    "vowpalwabbit": Method("Vowpal Wabbit", lambda: VowpalWabbit("--ngram 2", passes=10), "vowpalwabbit"),
 }
