@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -75,6 +77,31 @@ def test_chunks_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
     gc.collect()
     assert 3 < most <= 2000 // 64
     assert not any(text() for text in alive)
+
+
+STREAM = """
+import resource, sys
+from candide import TextNB
+
+def chunks(megabytes):
+    for i in range(20 * megabytes):
+        yield [f"{i} word{j % 997} and word{i % 991} " + "of a text " * 98 for j in range(50)], [0, 1] * 25
+
+TextNB(sys.argv[1]).fit(chunks(int(sys.argv[2])))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is in other units elsewhere")
+@pytest.mark.parametrize("model", ["auto", "multinomial"])
+def test_memory_does_not_grow_with_the_stream(model: str) -> None:
+    """Megabytes at the highest point, of streams that are several times what is counted at once."""
+    peaks = [
+        int(subprocess.run([sys.executable, "-c", STREAM, model, size], capture_output=True, check=True).stdout)
+        for size in ("40", "120")
+    ]
+    assert peaks[1] - peaks[0] < 40
 
 
 def test_what_was_learned_before_is_forgotten() -> None:
