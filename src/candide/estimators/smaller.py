@@ -9,7 +9,8 @@ from ..exceptions import MergeError, ParameterError
 from ..model.plan import Plan
 from ..model.text_size import compact, prune
 from ..statistics.token_counts import Dropped
-from .base import BaseNB, all_or_nothing
+from .base import BaseNB
+from .guard import all_or_nothing
 from .text_settings import whole_number
 
 
