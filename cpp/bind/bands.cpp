@@ -79,11 +79,12 @@ void bind_bands(nb::module_& module) {
         [](nb::object indptr, nb::object indices, nb::object values, Positions classes, MaybeDoubles weight,
            Positions folds, Positions place, Longs by_token, Positions held_by, Doubles level, Doubles logs,
            Doubles log_size, Doubles count, Doubles token_weight, Doubles evidence, Doubles size, Doubles log_knots,
-           double alpha, int n_threads, Output scores) {
+           double alpha, double spare, int n_threads, Output scores) {
             with_rows(indptr, indices, values, place.size(), [&](const auto& rows) {
                 const BandTable table =
                     band_table(place, by_token, held_by, level, logs, log_size, scores, rows.n_rows);
-                const BandSums sums = band_sums(table, count, token_weight, evidence, size, log_knots, alpha);
+                BandSums sums = band_sums(table, count, token_weight, evidence, size, log_knots, alpha);
+                sums.spare = spare;
                 const auto members = members_of(rows, classes, weight, table.n_classes);
                 check_length(folds, rows.n_rows, "folds");
                 require(all_below(folds.data(), rows.n_rows, rows.n_rows), "folds must lie in 0 ... n_rows - 1");
@@ -93,7 +94,7 @@ void bind_bands(nb::module_& module) {
         nb::arg("indptr"), nb::arg("indices"), nb::arg("values"), exact("classes"), exact("weight").none(),
         exact("folds"), exact("place"), exact("by_token"), exact("held_by"), exact("level"), exact("logs"),
         exact("log_size"), exact("count"), exact("token_weight"), exact("evidence"), exact("size"), exact("log_knots"),
-        nb::arg("alpha"), nb::arg("n_threads"), exact("scores"));
+        nb::arg("alpha"), nb::arg("spare"), nb::arg("n_threads"), exact("scores"));
 }
 
 }  // namespace candide

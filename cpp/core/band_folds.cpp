@@ -172,11 +172,10 @@ class FoldTable {
         for (std::size_t c = 0; c < n; ++c) size_[c] = rest_of(sums_.size[c], sums_.size[c] - size_[c]);
         const double all = std::accumulate(size_.begin(), size_.end(), 0.0);
         // Tokens that vanish still are part of what texts may hold.
-        const double spare = sums_.alpha * static_cast<double>(std::max<std::size_t>(1, whole_.n_tokens));
         for (std::size_t c = 0; c < n; ++c) {
             share_[c] = all > 0.0 ? size_[c] / all : 0.0;
-            log_size_[c] = std::log(size_[c] + spare);
-            if (whole_.n_kinds == 2) log_size_[n + c] = std::log(std::max(all - size_[c], 0.0) + spare);
+            log_size_[c] = std::log(size_[c] + sums_.spare);
+            if (whole_.n_kinds == 2) log_size_[n + c] = std::log(std::max(all - size_[c], 0.0) + sums_.spare);
         }
     }
 

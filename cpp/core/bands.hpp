@@ -27,7 +27,8 @@ struct BandSums {
     const double* evidence;   // of each token: G²
     const double* size;       // of each class: all its tokens
     const double* log_knots;  // (n_bands): logarithms of the evidence of a token that is in this band alone
-    double alpha;
+    double alpha;             // pseudo-count of a token
+    double spare = 0.0;       // pseudo-counts of all tokens of a class, those included that the table leaves out
 };
 
 // scores: (n_kinds, n_bands, n_rows, n_classes); see candide.kernels.base for what they are. The columns of the rows are

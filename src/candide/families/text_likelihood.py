@@ -12,7 +12,7 @@ import numpy as np
 from ..encoding.tokens import Buckets, Look, TokenTables
 from ..exceptions import ParameterError
 from ..kernels import Kernels, default
-from ..kernels.bands import KNOTS, BandTable
+from ..kernels.bands import KNOTS, BandTable, distinct
 from ..kernels.base import LinearTable
 from ..kernels.data import Array, Floats, Positions, Sparse, chunks
 from ..kernels.text_rows import TextRows
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _BAND_ALPHA = 0.1
 # Texts whose tokens are held at once.
 CHUNK = 1 << 13
+# So many times as many sums as tokens that are asked for are many.
+_MANY = 4
 # Of looks that are asked for; None: of all.
 Names = tuple[str, ...] | None
 
@@ -91,6 +93,13 @@ class TextLikelihood:
         """Of the look of this name."""
         return self._band([one.name for one in self.family.looks].index(look))
 
+    def _band_of_few(self, place: int, rows: Sparse) -> BandTable:
+        """For these texts alone, where they hold few of all tokens: the whole takes more room than the sums."""
+        total, codes = self.statistics.looks[place].counts.total, distinct(rows.indices, rows.n_columns)
+        if place in self._bands or _MANY * len(codes) > total.size:
+            return self._band(place)
+        return BandTable.of_some(total, codes, _BAND_ALPHA, complement=len(self.statistics.rows) > 2)
+
     @property
     def band_names(self) -> list[BandName]:
         """Of the scores of ``band_scores``."""
@@ -111,16 +120,18 @@ class TextLikelihood:
         """The same, each text as if the sums held none of its fold."""
         own = batch.classes, batch.weight, folds
         return self._each_look(
-            batch.data, lambda rows, table: kernels.band_fold_scores(rows, *own, table), kernels, names
+            batch.data, lambda rows, table: kernels.band_fold_scores(rows, *own, table), kernels, names, few=True
         )
 
     def _each_look(
-        self, data: TextRows, score: Callable[[Sparse, BandTable], Floats], kernels: Kernels, names: Names
-    ) -> Floats:
+        self, data: TextRows, score: Callable[[Sparse, BandTable], Floats], kernels: Kernels, names: Names,
+        *, few: bool = False,
+    ) -> Floats:  # fmt: skip
         places = [i for i, look in enumerate(self.family.looks) if names is None or look.name in names]
         looks = [Look(self.family.looks[i].recipe, self.statistics.looks[i].coding) for i in places]
         found = kernels.count_tokens(data.texts, looks, grow=False)
-        return np.concatenate([score(one.rows, self._band(i)) for i, one in zip(places, found, strict=True)])
+        pairs = ((i, one.rows) for i, one in zip(places, found, strict=True))
+        return np.concatenate([score(rows, self._band_of_few(i, rows) if few else self._band(i)) for i, rows in pairs])
 
     def limits(self, data: TextRows, kernels: Kernels) -> list[Floats]:
         if not self.is_limit:

@@ -393,6 +393,7 @@ def band_fold_scores(
     size: Floats,
     log_knots: Floats,
     alpha: float,
+    spare: float,
     n_threads: int,
     scores: Floats,
 ) -> None: ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -27,6 +27,7 @@ class BandTable:
     alpha: float  # pseudo-count, above 0
     knots: tuple[float, ...]  # ascending; one for each band, tokens between two are shared
     complement: bool  # whether scores by all other classes are asked for too
+    n_tokens: int  # that some class has, those included that the table leaves out
 
     @classmethod
     def of(cls, texts: Any, alpha: float, knots: tuple[float, ...] = KNOTS, complement: bool = False) -> BandTable:
@@ -47,7 +48,23 @@ class BandTable:
         place[codes if used is None else used[codes]] = np.arange(len(codes))
         size, held = np.asarray(held.sum(axis=1)), held[:, codes]
         indptr, classes = held.indptr.astype(np.int64), held.indices.astype(np.int32)
-        return cls(place, indptr, classes, held.data, np.asarray(held.sum(axis=0)), size, alpha, knots, complement)
+        return cls(place, indptr, classes, held.data, np.asarray(held.sum(axis=0)), size, alpha, knots, complement,
+                   len(codes))  # fmt: skip
+
+    @classmethod
+    def of_some(cls, texts: Any, codes: Array, alpha: float, complement: bool = False) -> BandTable:
+        """The same without other tokens than these: for rows that hold no others.
+
+        >>> counts = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, 9.0]])
+        >>> table = BandTable.of_some(counts, np.array([2]), alpha=1.0)
+        >>> table.place, table.weight, table.n_tokens
+        (array([-1, -1,  0], dtype=int32), array([10.]), 2)
+        """
+        some = cls.of(texts[:, codes], alpha, complement=complement)
+        place = np.full(texts.shape[1], -1, dtype=np.int32)
+        place[codes] = some.place
+        size = np.asarray(texts.sum(axis=1), dtype=np.float64)
+        return replace(some, place=place, size=size, n_tokens=_n_occupied(texts))
 
     @property
     def n_classes(self) -> int:
@@ -75,9 +92,13 @@ class BandTable:
     @cached_property
     def log_size(self) -> Floats:
         """What a token costs in each class, and in all the others: ``(1 or 2, classes)``."""
-        spare = self.alpha * max(1, len(self.weight))
         others = np.maximum(self.size.sum() - self.size, 0.0)
-        return np.log(np.array([self.size, others] if self.complement else [self.size]) + spare)
+        return np.log(np.array([self.size, others] if self.complement else [self.size]) + self.spare)
+
+    @property
+    def spare(self) -> float:
+        """The pseudo-counts of all tokens of a class."""
+        return self.alpha * max(1, self.n_tokens)
 
     @cached_property
     def evidence(self) -> Floats:
@@ -121,6 +142,19 @@ def _occupied(texts: Any) -> tuple[Array | None, Any]:
         return None, held
     used, places = np.unique(held.indices, return_inverse=True)
     return used, csr_array((held.data, places, held.indptr), shape=(held.shape[0], len(used)))
+
+
+def _n_occupied(texts: Any) -> int:
+    if isinstance(texts, np.ndarray):
+        return int(texts.any(axis=0).sum())
+    return len(distinct(texts.indices if texts.data.all() else texts.nonzero()[1], texts.shape[1]))
+
+
+def distinct(codes: Array, n_codes: int) -> Array:
+    """Those that occur, ascending; of many, sorting takes ten times as long."""
+    occurs = np.zeros(n_codes, dtype=bool)
+    occurs[codes] = True
+    return np.flatnonzero(occurs)
 
 
 def _by_weight(weight: Floats) -> Array:

@@ -33,7 +33,7 @@ class BandNative:
         self, rows: Sparse, classes: Positions, weight: Floats | None, folds: Positions, table: BandTable
     ) -> Floats:
         scores = np.empty((table.n_views, rows.n_rows, table.n_classes))
-        how = *_ready(table), *_sums(table), self.n_threads, scores
+        how = *_ready(table), *_sums(table), table.spare, self.n_threads, scores
         with well_formed():
             _core.band_fold_scores(rows.indptr, rows.indices, rows.values, classes, weight, folds, *how)
         return scores
