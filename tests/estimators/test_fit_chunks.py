@@ -58,6 +58,23 @@ class Text(str):
     """A string whose end can be seen."""
 
 
+def test_a_large_chunk_goes_before_the_next_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candide.engines.stream, "_ENOUGH", 0)
+    before: list[Any] = []
+
+    def chunks() -> Iterator[tuple[Any, ...]]:
+        for i in range(5):
+            assert not any(text() for text in before)
+            text = Text(f"word{i}")
+            before.append(weakref.ref(text))
+            chunk = [text], [i % 2]
+            del text
+            yield chunk
+            del chunk
+
+    TextNB("multinomial").fit(chunks())
+
+
 def test_chunks_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beside those that wait, one that is made."""
     monkeypatch.setattr(candide.engines.stream, "_ENOUGH", 2000)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 from ..encoding.labelled import LabelledRows
@@ -49,12 +50,15 @@ class Chunks(Fitted):
         return replace(final, sample_bytes=plan.sample_bytes), state
 
     def _read_chunks(self, chunks: Iterable[Any]) -> Iterator[Chunk]:
-        for number, item in enumerate(chunks):
+        numbers = count()  # enumerate would hold each item until it has the next
+        for item in chunks:
+            number = next(numbers)
             X, y, *weight = _parts(item, number)
             with numbered(number):
-                rows = self._rows(X, y, weight[0] if weight else None, reset=number == 0)
+                chunk = Chunk(number, self._rows(X, y, weight[0] if weight else None, reset=number == 0))
             del item, X, y, weight
-            yield Chunk(number, rows)
+            yield chunk
+            del chunk
 
 
 def _parts(item: Any, number: int) -> tuple[Any, ...]:

@@ -164,7 +164,7 @@ class TextNB(Smaller):
         ----------
         X : list, array, series or Arrow array of texts, or any iterable of them; or an iterator of chunks
             None, NaN and nulls are texts without tokens. Without ``y``, an iterator that yields ``(X, y)`` or
-            ``(X, y, sample_weight)``: texts of which few are in memory at once.
+            ``(X, y, sample_weight)``: texts, each with a label, of which few are in memory at once.
         y : array of shape (n_texts,)
             Class labels; None or NaN where a text has none (``unlabelled``).
         sample_weight : array of shape (n_texts,), optional
