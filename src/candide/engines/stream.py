@@ -14,7 +14,7 @@ from ..statistics.cells import row_bytes
 from .memory import summarize
 
 # Chunks are counted together up to so many bytes: adding one state to another costs as much as counting megabytes.
-_ENOUGH = 1 << 25
+_ENOUGH = 1 << 24
 # What a row takes besides its cells; a text that is a Python string, as much as this.
 _ROW_BYTES = 64
 
