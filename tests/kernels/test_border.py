@@ -186,7 +186,7 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "band_scores": lambda: {**_sparse(), **_bands()},
     "band_left_out": lambda: {**_sparse(), **_members(), **_bands(), **_band_sums()},
     "band_fold_scores": lambda: {
-        **_sparse(), **_members(), "folds": np.zeros(N_ROWS, dtype=np.int32), **_bands(), **_band_sums(),
+        **_sparse(), **_members(), "folds": np.zeros(N_ROWS, dtype=np.int32), **_bands(), **_band_sums(), "spare": 1.0,
     },
     "encode_labels": lambda: {"labels": np.arange(N_ROWS)},
     "scan": _table,
