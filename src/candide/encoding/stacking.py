@@ -56,7 +56,8 @@ def stacked(parts: Sequence[Any]) -> Any:
 def _stacked_column(parts: tuple[Column, ...]) -> Column:
     first = parts[0]
     if first.labels is None:
-        return Column(first.name, first.kind, np.concatenate([part.values for part in parts]))
+        texts = None if first.texts is None else stacked([part.texts for part in parts])
+        return Column(first.name, first.kind, np.concatenate([part.values for part in parts]), None, texts)
     index, places = together([Index(part.labels) for part in parts if part.labels is not None])
     # The code -1 is the last place.
     codes = [np.append(place, -1)[part.values] for place, part in zip(places, parts, strict=True)]

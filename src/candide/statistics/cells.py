@@ -49,19 +49,19 @@ def _stored_dense(data: Dense | Columns, rows: Array) -> Dense:
     if isinstance(data, Dense) and not isinstance(data.values, tuple) and is_numeric(data.values):
         return Dense.of(doubles(data.values[rows]))
     columns = [_stored_column(column_at(data, j), rows) for j in range(data.n_columns)]
-    alike = all(column.dtype == np.float64 for column in columns)
-    return Dense.of(np.column_stack(columns) if alike else tuple(columns))
+    doubles_alone = all(column.dtype == np.float64 for column in columns)
+    return Dense.of(np.column_stack(columns) if doubles_alone else tuple(columns))
 
 
 def joined(a: Kept, b: Kept) -> Kept:
     """The rows of both, one after the other; sparse if one is. The form is settled when rows are taken from it."""
+    if isinstance(a, MixedRows) or isinstance(b, MixedRows):
+        return _joined_mixed(_as_mixed(a), _as_mixed(b))
     if alike(a, b):
         kept: Kept = stacked([a, b])
         return kept
     assert not isinstance(a, TextRows)
     assert not isinstance(b, TextRows)
-    if isinstance(a, MixedRows) or isinstance(b, MixedRows):
-        return _joined_mixed(_as_mixed(a), _as_mixed(b))
     if isinstance(a, Sparse) or isinstance(b, Sparse):
         from scipy.sparse import vstack
 
@@ -69,15 +69,15 @@ def joined(a: Kept, b: Kept) -> Kept:
     return Dense.of(tuple(_end_to_end(a.column(j), b.column(j)) for j in range(a.n_columns)))
 
 
-def _as_mixed(data: Data | MixedRows) -> MixedRows:
-    assert not isinstance(data, Sparse)
+def _as_mixed(data: Kept) -> MixedRows:
+    assert isinstance(data, (Dense, MixedRows))
     return data if isinstance(data, MixedRows) else MixedRows(data, {})
 
 
 def _joined_mixed(a: MixedRows, b: MixedRows) -> MixedRows:
     cells = joined(a.cells, b.cells)
     assert isinstance(cells, Dense)
-    return MixedRows(cells, {j: a.text(j).followed_by(b.text(j)) for j in sorted({*a.texts, *b.texts})})
+    return MixedRows(cells, {j: stacked([a.text(j), b.text(j)]) for j in sorted({*a.texts, *b.texts})})
 
 
 def row_bytes(data: Kept | Columns) -> Array:
