@@ -228,3 +228,11 @@ def test_weights_belong_into_the_chunks() -> None:
 def test_a_forgotten_y_is_no_stream(X: Any) -> None:
     with pytest.raises(InputError, match="requires y to be passed"):
         GaussianNB().fit(X)
+
+
+def test_tables_with_texts() -> None:
+    frame = pd.DataFrame({"text": TEXTS, "size": np.arange(42) % 5, "y": LABELS})
+    how: dict[str, Any] = {"columns": {"text": "text"}}
+    streamed = NaiveBayes(**how).fit((frame[begin : begin + 5], "y") for begin in range(0, 42, 5))
+    whole = NaiveBayes(**how).fit(frame, "y")
+    np.testing.assert_allclose(streamed.predict_proba(frame), whole.predict_proba(frame), atol=1e-9)
