@@ -16,12 +16,10 @@ class FastText:
         self.settings = settings
 
     def fit(self, texts: list[str], labels: Any) -> FastText:
-        import fasttext
-
         self.classes_, places = np.unique(labels, return_inverse=True)
         with tempfile.NamedTemporaryFile("w", suffix=".txt", delete=False, encoding="utf-8") as lines:
             lines.writelines(f"__label__{k} {_one_line(text)}" for k, text in zip(places, texts, strict=True))
-        self.model = fasttext.train_supervised(lines.name, thread=2, verbose=0, **self.settings)
+        self.model = _trained(lines.name, **{"lr": 0.1, **self.settings})
         os.unlink(lines.name)
         return self
 
@@ -31,6 +29,18 @@ class FastText:
             for probability, label in self.model.f.predict(_one_line(text), -1, 0.0, "strict"):
                 row[int(label.removeprefix("__label__"))] = probability
         return out
+
+
+def _trained(path: str, lr: float, **settings: Any) -> Any:
+    """At half the rate where it does not converge, which its threads let happen now and then."""
+    import fasttext
+
+    try:
+        return fasttext.train_supervised(path, lr=lr, thread=2, verbose=0, **settings)
+    except RuntimeError as error:
+        if "NaN" not in str(error):
+            raise
+        return _trained(path, lr / 2, **settings)
 
 
 def _one_line(text: str) -> str:
