@@ -85,22 +85,25 @@ CANDIDE_INLINE Pack level_of(const Pack& evidence, const double* log_knots, std:
     return level;
 }
 
-// out[class] += share of the logs for the entries of a token; kinds stand side by side.
+// out[class] += the logs for the entries of a token, of which the share `above` goes to the next band; kinds stand side
+// by side. Without such a share the band takes nothing once more: whether there is one cannot be foreseen.
 template <std::size_t Kinds>
-void add_entries(const std::int32_t* classes, const double* logs, std::size_t n, std::size_t n_classes, double share,
+void add_entries(const std::int32_t* classes, const double* logs, std::size_t n, std::size_t n_classes, double above,
                  double* out) {
+    double* next = out + (above > 0.0 ? n_classes * Kinds : 0);
+    const auto add = [&](std::size_t at, double log) {
+        out[at] += (1.0 - above) * log;
+        next[at] += above * log;
+    };
     if (n == n_classes) {
-        for (std::size_t i = 0; i < n * Kinds; ++i) out[i] += share * logs[i];
+        for (std::size_t i = 0; i < n * Kinds; ++i) add(i, logs[i]);
         return;
     }
-    bool inside = true;
     for (std::size_t i = 0; i < n; ++i) {
         const auto c = static_cast<std::size_t>(classes[i]);
-        inside = inside && c < n_classes;
-        if (!inside) [[unlikely]] break;
-        for (std::size_t kind = 0; kind < Kinds; ++kind) out[c * Kinds + kind] += share * logs[i * Kinds + kind];
+        if (c >= n_classes) [[unlikely]] require_inside(false);
+        for (std::size_t kind = 0; kind < Kinds; ++kind) add(c * Kinds + kind, logs[i * Kinds + kind]);
     }
-    require_inside(inside);
 }
 
 // The sums of one row: (n_bands, n_classes, n_kinds).
@@ -110,7 +113,7 @@ class RowSums {
         : table_(table),
           add_(table.n_kinds == 1 ? add_entries<1> : add_entries<2>),
           sums_(table.n_bands * table.n_classes * table.n_kinds),
-          tokens_(table.n_bands) {}
+          tokens_(table.n_bands + 1) {}
 
     void clear() {
         n_tokens_ = 0.0;
@@ -124,8 +127,9 @@ class RowSums {
         const auto band = static_cast<std::size_t>(level);
         const double above = level - static_cast<double>(band);
         n_tokens_ += 1.0;
-        add_to(band, 1.0 - above, classes, logs, n);
-        if (above > 0.0) add_to(band + 1, above, classes, logs, n);
+        tokens_[band] += 1.0 - above;
+        tokens_[band + 1] += above;
+        add_(classes, logs, n, table_.n_classes, above, sums_.data() + band * table_.n_classes * table_.n_kinds);
     }
 
     void write(double* scores, std::size_t to_next_view) const {
@@ -135,11 +139,6 @@ class RowSums {
     }
 
   private:
-    void add_to(std::size_t band, double share, const std::int32_t* classes, const double* logs, std::size_t n) {
-        tokens_[band] += share;
-        add_(classes, logs, n, table_.n_classes, share, sums_.data() + band * table_.n_classes * table_.n_kinds);
-    }
-
     void write_view(std::size_t kind, std::size_t band, double* scores) const {
         const std::size_t n = table_.n_classes;
         const double scale = 1.0 / std::sqrt(1.0 + n_tokens_);
@@ -151,7 +150,8 @@ class RowSums {
     const BandTable& table_;
     decltype(&add_entries<1>) add_;
     double n_tokens_ = 0.0;
-    std::vector<double> sums_, tokens_;
+    std::vector<double> sums_;
+    std::vector<double> tokens_;  // of each band, and none of one behind the last
 };
 
 // A row's tokens as the table has them.

@@ -104,6 +104,12 @@ def _band_sums() -> dict[str, Any]:
     return {**tokens, "size": np.ones(N_CLASSES), "log_knots": np.arange(4.0), "alpha": 1.0}
 
 
+def _band_table() -> dict[str, Any]:
+    """Before anything is left out."""
+    made = ("level", "logs", "log_size", "evidence")
+    return {name: value for name, value in {**_bands(), **_band_sums()}.items() if name not in made}
+
+
 VARIANCE = {"extra": 0.0, "floor": 1.0}
 CELL = {"cell": VALUE, "threshold": 0.0}
 SIZES = {"n_classes": N_CLASSES, "n_columns": N_COLUMNS}
@@ -186,7 +192,7 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "band_scores": lambda: {**_sparse(), **_bands()},
     "band_left_out": lambda: {**_sparse(), **_members(), **_bands(), **_band_sums()},
     "band_fold_scores": lambda: {
-        **_sparse(), **_members(), "folds": np.zeros(N_ROWS, dtype=np.int32), **_bands(), **_band_sums(), "spare": 1.0,
+        **_sparse(), **_members(), "folds": np.zeros(N_ROWS, dtype=np.int32), **_band_table(), "spare": 1.0,
     },
     "encode_labels": lambda: {"labels": np.arange(N_ROWS)},
     "scan": _table,

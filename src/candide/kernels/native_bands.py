@@ -33,14 +33,20 @@ class BandNative:
         self, rows: Sparse, classes: Positions, weight: Floats | None, folds: Positions, table: BandTable
     ) -> Floats:
         scores = np.empty((table.n_views, rows.n_rows, table.n_classes))
-        how = *_ready(table), *_sums(table), table.spare, self.n_threads, scores
+        sums = *_entries(table), table.count, table.weight, table.size, table.log_knots, table.alpha, table.spare
         with well_formed():
-            _core.band_fold_scores(rows.indptr, rows.indices, rows.values, classes, weight, folds, *how)
+            _core.band_fold_scores(
+                rows.indptr, rows.indices, rows.values, classes, weight, folds, *sums, self.n_threads, scores
+            )
         return scores
 
 
+def _entries(table: BandTable) -> tuple[Positions, Array, Positions]:
+    return table.place, table.indptr, table.classes
+
+
 def _ready(table: BandTable) -> tuple[Positions, Array, Positions, Floats, Floats, Floats]:
-    return table.place, table.indptr, table.classes, table.level, table.logs, table.log_size
+    return *_entries(table), table.level, table.logs, table.log_size
 
 
 def _sums(table: BandTable) -> tuple[Floats, Floats, Floats, Floats, Floats, float]:
