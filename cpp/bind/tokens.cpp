@@ -1,3 +1,4 @@
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include "../core/token_rows.hpp"
@@ -20,6 +21,10 @@ Recipe recipe_of(int analyzer, std::size_t low, std::size_t high, bool lowercase
 
 Coding coding_of(nb::handle source) {
     if (nb::isinstance<SharedVocabulary>(source)) return {nb::cast<SharedVocabulary>(source), 0};
+    if (nb::isinstance<BucketList>(source)) {
+        const auto some = nb::cast<std::shared_ptr<BucketList>>(source);
+        return {std::nullopt, some->bits(), some};
+    }
     const auto bits = nb::cast<unsigned>(source);
     require(bits >= 1 && bits <= 30, "bits must lie in 1 ... 30");
     return {std::nullopt, bits};
@@ -32,18 +37,19 @@ Looks looks_of(const std::vector<Recipe>& recipes, const nb::list& codings) {
     return looks;
 }
 
-nb::object vocabulary_of(const Coding& coding) {
+nb::object native_of(const Coding& coding) {
+    if (coding.some) return nb::cast(coding.some);
     return coding.vocabulary ? nb::cast(*coding.vocabulary) : nb::none();
 }
 
 nb::tuple as_tuple(TokenRows&& rows) {
-    return nb::make_tuple(vocabulary_of(rows.coding), to_array(std::move(rows.indptr)), to_array(std::move(rows.codes)),
+    return nb::make_tuple(native_of(rows.coding), to_array(std::move(rows.indptr)), to_array(std::move(rows.codes)),
                           to_array(std::move(rows.counts)), to_array(std::move(rows.unknown)));
 }
 
 nb::tuple as_tuple(TokenTally&& tally) {
     ClassSums& sums = tally.sums;
-    return nb::make_tuple(vocabulary_of(tally.coding), to_array(std::move(sums.indptr)),
+    return nb::make_tuple(native_of(tally.coding), to_array(std::move(sums.indptr)),
                           to_array(std::move(sums.codes)), to_array(std::move(sums.occurrences)),
                           to_array(std::move(sums.texts)));
 }

@@ -1,5 +1,8 @@
 #include <nanobind/stl/pair.h>
 
+#include <algorithm>
+
+#include "../core/bucket_list.hpp"
 #include "../core/shared_vocabulary.hpp"
 #include "../core/token_list.hpp"
 #include "shapes.hpp"
@@ -42,6 +45,17 @@ nb::tuple arrays(const SharedVocabulary& vocabulary) {
     return nb::make_tuple(to_array(std::move(bytes)), to_array(std::move(offsets)));
 }
 
+void check_bits(unsigned bits) { require(bits >= 1 && bits <= 30, "bits must lie in 1 ... 30"); }
+
+void list_buckets(BucketList* self, unsigned bits, const Positions& buckets) {
+    check_bits(bits);
+    check_length(buckets, buckets.size(), "buckets");
+    std::vector<Code> list(buckets.data(), buckets.data() + buckets.size());
+    require(std::ranges::is_sorted(list, std::ranges::less_equal{}), "buckets must be distinct and ascending");
+    require(list.empty() || (list.front() >= 0 && list.back() >> bits == 0), "buckets must lie in 0 ... 2^bits - 1");
+    new (self) BucketList(bits, std::move(list));
+}
+
 }  // namespace
 
 void bind_vocabulary(nb::module_& module) {
@@ -52,10 +66,15 @@ void bind_vocabulary(nb::module_& module) {
         .def("codes", &codes_of, nb::arg("tokens"))
         .def("with_tokens", &with_texts, nb::arg("tokens"))
         .def("merged", &with_vocabulary, nb::arg("other"));
+    nb::class_<BucketList>(module, "BucketList")
+        .def("__init__", &list_buckets, nb::arg("bits"), exact("buckets"))
+        .def("__len__", &BucketList::size)
+        .def("bits", &BucketList::bits)
+        .def("buckets", [](const BucketList& list) { return to_array(std::vector<Code>(list.buckets())); });
     module.def(
         "token_buckets",
         [](const HeldTexts& tokens, unsigned bits) {
-            require(bits >= 1 && bits <= 30, "bits must lie in 1 ... 30");
+            check_bits(bits);
             return to_array(unlocked([&] { return token_buckets(tokens.view(), bits); }));
         },
         nb::arg("tokens"), nb::arg("bits"));

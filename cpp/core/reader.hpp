@@ -3,24 +3,31 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
 #include <vector>
 
 #include "blank_words.hpp"
+#include "bucket_list.hpp"
 #include "recipe.hpp"
 #include "tokenise.hpp"
 #include "word_memo.hpp"
 
 namespace candide {
 
-// Tokens are numbered by a vocabulary, or by 2^bits buckets.
+// Tokens are numbered by a vocabulary, or by 2^bits buckets, of which perhaps some alone have numbers.
 struct Coding {
     std::optional<SharedVocabulary> vocabulary;
     unsigned bits = 0;
+    std::shared_ptr<BucketList> some = nullptr;
 
-    std::size_t size() const { return vocabulary ? vocabulary->size() : std::size_t{1} << bits; }
+    std::size_t size() const {
+        if (vocabulary) return vocabulary->size();
+        return some ? some->size() : std::size_t{1} << bits;
+    }
+    Code code_of(Code bucket) const { return some ? some->find(bucket) : bucket; }
 };
 
 // One way to look at texts.

@@ -26,7 +26,7 @@ struct ShardRows {
     std::size_t end(std::size_t row) const { return row + 1 < size() ? begins[row + 1] : entries.size(); }
 };
 
-// `finish(shard, rows)` is called when a shard is complete.
+// `finish(shard, rows)` is called when a shard is complete, and may take the rows away.
 template <class Finish>
 class RowKeeper {
   public:

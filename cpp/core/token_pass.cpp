@@ -42,9 +42,16 @@ std::vector<Code> settle(Coding& coding, Vocabulary&& all, bool grow) {
     return settled;
 }
 
-void translate(const AnyTokenStream& stream, const std::vector<Code>& settled, std::vector<Code>& codes) {
+void take_in(const AnyTokenStream& stream, Coding& coding) {
+    const auto& met = std::get<TokenStream<BucketSet>>(stream).local().buckets();
+    coding.some = std::make_shared<BucketList>(coding.some->with(met));
+}
+
+void translate(const AnyTokenStream& stream, const Coding& coding, const std::vector<Code>& settled,
+               std::vector<Code>& codes) {
     if (const auto* hashed = std::get_if<TokenStream<BucketSet>>(&stream)) {
         codes = hashed->local().buckets();
+        for (Code& code : codes) code = coding.code_of(code);
         return;
     }
     for (Code& code : codes) code = settled[static_cast<std::size_t>(code)];

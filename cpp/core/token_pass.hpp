@@ -68,8 +68,12 @@ class Joined {
 // For each token of the pass its code in the end; the vocabulary grows, if it may.
 std::vector<Code> settle(Coding& coding, Vocabulary&& all, bool grow);
 
-// From codes among the tokens of the pass to those in the end; or from a thread's numbers to buckets.
-void translate(const AnyTokenStream& stream, const std::vector<Code>& settled, std::vector<Code>& codes);
+// Buckets that were met get numbers, if some alone have them.
+void take_in(const AnyTokenStream& stream, Coding& coding);
+
+// From codes among the tokens of the pass to those in the end; or from a thread's numbers to those of buckets.
+void translate(const AnyTokenStream& stream, const Coding& coding, const std::vector<Code>& settled,
+               std::vector<Code>& codes);
 
 template <class Keeper>
 void read_text(Reader& reader, std::size_t look, std::size_t row, Worker<Keeper>& worker) {
@@ -133,7 +137,9 @@ std::vector<Pass<Keeper>> pass_over(Texts texts, const std::vector<std::size_t>&
     for (std::size_t k = 0; k < looks.size(); ++k) {
         passes[k].coding = looks[k].coding;
         const auto settled = settle(passes[k].coding, std::move(joined.tokens(k)), grow);
-        for (auto& worker : passes[k].workers) translate(worker->stream, settled, worker->codes);
+        if (grow && passes[k].coding.some)
+            for (auto& worker : passes[k].workers) take_in(worker->stream, passes[k].coding);
+        for (auto& worker : passes[k].workers) translate(worker->stream, passes[k].coding, settled, worker->codes);
     }
     return passes;
 }

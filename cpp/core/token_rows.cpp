@@ -51,7 +51,7 @@ std::vector<TokenRows> count_tokens(Texts texts, const Looks& looks, bool grow, 
     const auto bounds = pass_bounds(texts);
     std::vector<std::vector<ShardRows>> shards(looks.size(), std::vector<ShardRows>(bounds.size() - 1));
     const auto keep_in = [&](std::size_t look) {
-        return RowKeeper([&, look](std::size_t shard, const ShardRows& rows) { shards[look][shard] = rows; });
+        return RowKeeper([&, look](std::size_t shard, ShardRows& rows) { shards[look][shard] = std::move(rows); });
     };
     const auto passes = pass_over<decltype(keep_in(0))>(texts, bounds, looks, grow, n_threads, keep_in);
     std::vector<TokenRows> out;

@@ -144,7 +144,7 @@ class Scorer {
     }
 
     Code code_of(const Token& token) const {
-        return coding_.vocabulary ? coding_.vocabulary->find(token) : bucket_of(token, coding_.bits);
+        return coding_.vocabulary ? coding_.vocabulary->find(token) : coding_.code_of(bucket_of(token, coding_.bits));
     }
 
     void ask_for(std::span<const Code> codes) const {

@@ -14,7 +14,7 @@ from candide.encoding.texts import read_texts
 from candide.kernels.native import Native
 from candide.kernels.reference import Reference
 from candide.kernels.tokens import Look, Recipe, TokenRows, TokenTables
-from candide.kernels.vocabulary import Buckets, Coding, Vocabulary
+from candide.kernels.vocabulary import Buckets, Coding, SomeBuckets, Vocabulary
 
 from .compare import dense
 from .texts import RECIPES, lists
@@ -23,7 +23,8 @@ NATIVE, REFERENCE = Native(2), Reference()
 KNOWN = Vocabulary.of(["ab", "c", "cd", "ab c", " a", "日本", "1", "a"])
 
 every_recipe = pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
-codings = st.sampled_from([Vocabulary(), KNOWN, Buckets(3), Buckets(22)])
+SOME = SomeBuckets(4, buckets=np.array([0, 1, 5, 6, 7, 15], dtype=np.int32))
+codings = st.sampled_from([Vocabulary(), KNOWN, Buckets(3), Buckets(22), SOME])
 
 
 def assert_same_rows(got: TokenRows, meant: TokenRows) -> None:
@@ -110,7 +111,7 @@ def tables(looks: Sequence[Look], dtype: str, *, each: bool = True, once: bool =
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize(("each", "once", "distinct"), [(1, 1, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1)])
-@given(items=lists, coding=st.sampled_from([Vocabulary(), KNOWN, Buckets(3), Buckets(10)]))
+@given(items=lists, coding=st.sampled_from([Vocabulary(), KNOWN, Buckets(3), Buckets(10), SOME]))
 def test_scores(dtype: str, each: int, once: int, distinct: int, items: list[str | None], coding: Coding) -> None:
     """Sums over the tokens of a text."""
     looks = all_looks(coding)

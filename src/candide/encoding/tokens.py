@@ -8,13 +8,14 @@ from pathlib import Path
 from ..exceptions import ParameterError
 from ..kernels._core import unicode_version
 from ..kernels.tokens import Look, Recipe, TokenRows, TokenScores, TokenTables, TokenTally
-from ..kernels.vocabulary import Buckets, Coding, Vocabulary
+from ..kernels.vocabulary import Buckets, Coding, SomeBuckets, Vocabulary
 
 __all__ = [
     "Buckets",
     "Coding",
     "Look",
     "Recipe",
+    "SomeBuckets",
     "TokenRows",
     "TokenScores",
     "TokenTables",

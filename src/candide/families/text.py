@@ -10,6 +10,7 @@ import numpy as np
 from ..encoding.tokens import Look, TokenTally
 from ..kernels import Kernels, default
 from ..kernels.data import Floats, chunks
+from ..kernels.few_texts import are_few, tally_few
 from ..kernels.text_rows import TextRows
 from ..priors import Estimate
 from ..statistics.texts import TextStatistics
@@ -64,7 +65,10 @@ class TextFamily(Plain):
 
     def _tallies(self, batch: Batch, kernels: Kernels) -> list[TokenTally]:
         """Of all looks: in one pass, but for vocabularies that do not grow and weights that are no counts."""
-        how = batch.data.texts, batch.classes, batch.weight, batch.n_classes
+        how = batch.classes, batch.weight, batch.n_classes
+        if self._looks_again and are_few(batch.data):
+            looks = [Look(look.recipe, look.coding) for look in self.looks]
+            return tally_few(batch.data, *how, looks, kernels)
         found: dict[int, TokenTally] = {}
         for i, look in enumerate(self.looks):
             if look.weighting == "log":
@@ -72,8 +76,13 @@ class TextFamily(Plain):
         for fixed in (False, True):
             places = [i for i, look in enumerate(self.looks) if look.fixed == fixed and i not in found]
             looks = [Look(self.looks[i].recipe, self.looks[i].coding) for i in places]
-            found |= zip(places, kernels.tally_tokens(*how, looks, grow=not fixed), strict=True)
+            found |= zip(places, kernels.tally_tokens(batch.data.texts, *how, looks, grow=not fixed), strict=True)
         return [found[i] for i in range(len(self.looks))]
+
+    @property
+    def _looks_again(self) -> bool:
+        """Whether views are made of all looks, by the texts that hold a token."""
+        return len(self.looks) > 1 and all(look.presence and not look.fixed for look in self.looks)
 
     def terms_of(self, statistics: TextStatistics) -> Terms:
         """Which tokens of the first look are scored, and what they weigh; while rows are left out, that stays."""

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..encoding.tokens import Buckets, Look, TokenTables
+from ..encoding.tokens import Buckets, Look, SomeBuckets, TokenTables
 from ..exceptions import ParameterError
 from ..kernels import Kernels, default
 from ..kernels.bands import KNOTS, BandTable, distinct
 from ..kernels.base import LinearTable
 from ..kernels.data import Array, Floats, Positions, Sparse, chunks
 from ..kernels.text_rows import TextRows
+from ..statistics.seen_tokens import seen_tokens
 from ..statistics.texts import TextStatistics
 from .base import Batch, Scores
 from .terms import KnownTokens
@@ -39,6 +40,22 @@ class BandName(NamedTuple):
     look: str
     by: str
     band: int
+
+
+class _Band(NamedTuple):
+    """How texts are read for the tokens of one look, and their table."""
+
+    look: Look
+    table: BandTable
+
+    def under_sums(self) -> BandTable:
+        """The table for rows under the codes of the sums, which may be all buckets."""
+        coding = self.look.coding
+        if not isinstance(coding, SomeBuckets):
+            return self.table
+        place = np.full(1 << coding.bits, -1, dtype=np.int32)
+        place[coding.buckets] = self.table.place
+        return replace(self.table, place=place)
 
 
 @dataclass(frozen=True)
@@ -79,25 +96,27 @@ class TextLikelihood:
     # Bands of evidence, for views.
 
     @cached_property
-    def _bands(self) -> dict[int, BandTable]:
+    def _bands(self) -> dict[int, _Band]:
         """Of looks that were asked for."""
         return {}
 
-    def _band(self, place: int) -> BandTable:
+    def _band(self, place: int) -> _Band:
         if place not in self._bands:
-            total, complement = self.statistics.looks[place].counts.total, len(self.statistics.rows) > 2
-            self._bands[place] = BandTable.of(total, _BAND_ALPHA, complement=complement)
+            seen, complement = seen_tokens(self.statistics.looks[place]), len(self.statistics.rows) > 2
+            table = BandTable.of(seen.total, _BAND_ALPHA, complement=complement)
+            self._bands[place] = _Band(Look(self.family.looks[place].recipe, seen.coding), table)
         return self._bands[place]
 
-    def band(self, look: str) -> BandTable:
-        """Of the look of this name."""
-        return self._band([one.name for one in self.family.looks].index(look))
+    def token_scores(self, look: str, rows: Sparse, kernels: Kernels) -> Floats:
+        """Scores by the look of this name of rows under the codes of its sums."""
+        band = self._band([one.name for one in self.family.looks].index(look))
+        return kernels.band_scores(rows, band.under_sums())
 
     def _band_of_few(self, place: int, rows: Sparse) -> BandTable:
         """For these texts alone, where they hold few of all tokens: the whole takes more room than the sums."""
         total, codes = self.statistics.looks[place].counts.total, distinct(rows.indices, rows.n_columns)
         if place in self._bands or _MANY * len(codes) > total.size:
-            return self._band(place)
+            return self._band(place).under_sums()
         return BandTable.of_some(total, codes, _BAND_ALPHA, complement=len(self.statistics.rows) > 2)
 
     @property
@@ -128,10 +147,22 @@ class TextLikelihood:
         *, few: bool = False,
     ) -> Floats:  # fmt: skip
         places = [i for i, look in enumerate(self.family.looks) if names is None or look.name in names]
+        if few and not data.counted:
+            return self._each_of_few(data, score, kernels, places)
+        bands = [self._band(i) for i in places]
+        looks = [band.look for band in bands]
+        rows = data.counted_by(looks)
+        if rows is None:
+            rows = [found.rows for found in kernels.count_tokens(data.texts, looks, grow=False)]
+        return np.concatenate([score(one, band.table) for one, band in zip(rows, bands, strict=True)])
+
+    def _each_of_few(
+        self, data: TextRows, score: Callable[[Sparse, BandTable], Floats], kernels: Kernels, places: list[int]
+    ) -> Floats:
         looks = [Look(self.family.looks[i].recipe, self.statistics.looks[i].coding) for i in places]
         found = kernels.count_tokens(data.texts, looks, grow=False)
-        pairs = ((i, one.rows) for i, one in zip(places, found, strict=True))
-        return np.concatenate([score(rows, self._band_of_few(i, rows) if few else self._band(i)) for i, rows in pairs])
+        pairs = ((one.rows, self._band_of_few(i, one.rows)) for i, one in zip(places, found, strict=True))
+        return np.concatenate([score(rows, table) for rows, table in pairs])
 
     def limits(self, data: TextRows, kernels: Kernels) -> list[Floats]:
         if not self.is_limit:

@@ -302,6 +302,12 @@ class Vocabulary:
     def with_tokens(self, tokens: Texts) -> tuple[Vocabulary, Positions]: ...
     def merged(self, other: Vocabulary) -> tuple[Vocabulary, Positions]: ...
 
+class BucketList:
+    def __init__(self, bits: int, buckets: Positions) -> None: ...
+    def __len__(self) -> int: ...
+    def bits(self) -> int: ...
+    def buckets(self) -> Positions: ...
+
 class Recipe:
     def __init__(
         self,
@@ -319,22 +325,22 @@ class Recipe:
 
 def token_buckets(tokens: Texts, bits: int) -> Positions: ...
 def count_tokens(
-    texts: Texts, recipes: list[Recipe], codings: list[Vocabulary | int], grow: bool, n_threads: int
-) -> list[tuple[Vocabulary | None, Array, Positions, Positions, Array]]: ...
+    texts: Texts, recipes: list[Recipe], codings: list[Vocabulary | BucketList | int], grow: bool, n_threads: int
+) -> list[tuple[Vocabulary | BucketList | None, Array, Positions, Positions, Array]]: ...
 def tally_tokens(
     texts: Texts,
     classes: Positions,
     weight: Floats | None,
     n_classes: int,
     recipes: list[Recipe],
-    codings: list[Vocabulary | int],
+    codings: list[Vocabulary | BucketList | int],
     grow: bool,
     n_threads: int,
-) -> list[tuple[Vocabulary | None, Array, Positions, Floats, Floats]]: ...
+) -> list[tuple[Vocabulary | BucketList | None, Array, Positions, Floats, Floats]]: ...
 def score_tokens(
     texts: Texts,
     recipes: list[Recipe],
-    codings: list[Vocabulary | int],
+    codings: list[Vocabulary | BucketList | int],
     tables: list[Array | None],
     once_tables: list[Array | None],
     distinct: bool,
@@ -384,12 +390,8 @@ def band_fold_scores(
     place: Positions,
     by_token: Array,
     held_by: Positions,
-    level: Floats,
-    logs: Floats,
-    log_size: Floats,
     count: Floats,
     token_weight: Floats,
-    evidence: Floats,
     size: Floats,
     log_knots: Floats,
     alpha: float,

@@ -41,11 +41,11 @@ class BandTable:
         """
         from scipy.sparse import csc_array
 
-        used, held = _occupied(texts)
-        held = csc_array(held)
+        held = csc_array(texts, dtype=np.float64, copy=True)
+        held.eliminate_zeros()
         codes = _by_weight(np.asarray(held.sum(axis=0)))
         place = np.full(texts.shape[1], -1, dtype=np.int32)
-        place[codes if used is None else used[codes]] = np.arange(len(codes))
+        place[codes] = np.arange(len(codes))
         size, held = np.asarray(held.sum(axis=1)), held[:, codes]
         indptr, classes = held.indptr.astype(np.int64), held.indices.astype(np.int32)
         return cls(place, indptr, classes, held.data, np.asarray(held.sum(axis=0)), size, alpha, knots, complement,
@@ -130,18 +130,6 @@ class BandTable:
     @property
     def _token_weight(self) -> Floats:
         return np.repeat(self.weight, np.diff(self.indptr))
-
-
-def _occupied(texts: Any) -> tuple[Array | None, Any]:
-    """Where few of many codes occur, these and their columns alone; else None and all of them."""
-    from scipy.sparse import csr_array
-
-    held = csr_array(texts, dtype=np.float64, copy=True)
-    held.eliminate_zeros()
-    if 8 * held.nnz > held.shape[1]:
-        return None, held
-    used, places = np.unique(held.indices, return_inverse=True)
-    return used, csr_array((held.data, places, held.indptr), shape=(held.shape[0], len(used)))
 
 
 def _n_occupied(texts: Any) -> int:

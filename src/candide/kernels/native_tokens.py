@@ -12,10 +12,12 @@ from . import _core
 from .analysis import words
 from .data import Array, Floats, Positions, Sparse
 from .tokens import ACCENTS, ANALYZERS, DENSE_CELLS, Look, Recipe, TokenRows, TokenScores, TokenTables, TokenTally
-from .vocabulary import Coding, Vocabulary
+from .vocabulary import Coding, SomeBuckets, Vocabulary
 
 # The native number of tokens that were cut elsewhere, and what stands behind each of them: no part of UTF-8.
 _GIVEN, _TOKEN_END = len(ANALYZERS), b"\xff"
+
+_NativeCoding = _core.Vocabulary | _core.BucketList
 
 Result = TypeVar("Result")
 
@@ -64,7 +66,7 @@ class _Group(NamedTuple):
     places: list[int]
     texts: _core.Texts
     recipes: list[_core.Recipe]
-    codings: list[_core.Vocabulary | int]
+    codings: list[_NativeCoding | int]
 
 
 def _by_groups(texts: _core.Texts, looks: Sequence[Look], call: Callable[[_Group], list[Result]]) -> list[Result]:
@@ -85,8 +87,7 @@ def _groups(texts: _core.Texts, looks: Sequence[Look]) -> Iterator[_Group]:
 
 def _group(places: list[int], texts: _core.Texts, looks: Sequence[Look]) -> _Group:
     recipes = [_native(looks[k].recipe) for k in places]
-    codings = [looks[k].coding for k in places]
-    return _Group(places, texts, recipes, [c.native if isinstance(c, Vocabulary) else c.bits for c in codings])
+    return _Group(places, texts, recipes, [looks[k].coding.native for k in places])
 
 
 @lru_cache(maxsize=64)
@@ -112,25 +113,27 @@ def _ended(word: str) -> bytes:
     return word.encode("utf-8", "replace") + _TOKEN_END
 
 
-def _grown(coding: Coding, vocabulary: _core.Vocabulary | None) -> Coding:
-    return coding if vocabulary is None else Vocabulary(vocabulary)
+def _grown(coding: Coding, native: _NativeCoding | None) -> Coding:
+    if native is None or native is coding.native:
+        return coding
+    return Vocabulary(native) if isinstance(native, _core.Vocabulary) else SomeBuckets.of(native)
 
 
 def _rows(
-    before: Coding, vocabulary: _core.Vocabulary | None, indptr: Array, codes: Array, counts: Array, unknown: Array
+    before: Coding, native: _NativeCoding | None, indptr: Array, codes: Array, counts: Array, unknown: Array
 ) -> TokenRows:
-    coding = _grown(before, vocabulary)
+    coding = _grown(before, native)
     index = np.result_type(np.min_scalar_type(-len(codes)), np.int32)  # of both arrays, as sparse kernels want it
     rows = Sparse(indptr.astype(index, copy=False), codes.astype(index, copy=False), counts, len(coding))
     return TokenRows(coding, rows, unknown)
 
 
 def _tally(
-    before: Coding, vocabulary: _core.Vocabulary | None, indptr: Array, codes: Array, occurrences: Array, texts: Array
+    before: Coding, native: _NativeCoding | None, indptr: Array, codes: Array, occurrences: Array, texts: Array
 ) -> TokenTally:
     from scipy.sparse import csr_array
 
-    coding = _grown(before, vocabulary)
+    coding = _grown(before, native)
     shape = len(indptr) - 1, len(coding)
     total, held = (csr_array((values, codes, indptr), shape=shape) for values in (occurrences, texts))
     if shape[0] * shape[1] <= max(DENSE_CELLS, 3 * len(codes)):

@@ -11,7 +11,7 @@ from . import _core
 from .analysis import analyse
 from .data import Floats, Positions, Sparse
 from .tokens import Look, TokenRows, TokenScores, TokenTables, TokenTally
-from .vocabulary import Coding, Vocabulary
+from .vocabulary import Buckets, Coding, SomeBuckets, Vocabulary
 
 
 class TokenReference:
@@ -66,6 +66,9 @@ def _count(texts: _core.Texts, look: Look, grow: bool) -> TokenRows:
 
 
 def _grown(coding: Coding, tokens: list[list[str]]) -> Coding:
-    if not isinstance(coding, Vocabulary):
+    all_tokens = [token for row in tokens for token in row]
+    if isinstance(coding, SomeBuckets):
+        return SomeBuckets(coding.bits, buckets=np.union1d(coding.buckets, Buckets(coding.bits).codes(all_tokens)))
+    if isinstance(coding, Buckets):
         return coding
-    return Vocabulary.of([*coding.tokens(), *(token for row in tokens for token in row)])
+    return Vocabulary.of([*coding.tokens(), *all_tokens])

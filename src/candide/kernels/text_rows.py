@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ._core import Texts
-from .data import Array
+from .data import Array, Sparse
+from .tokens import Look
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,8 @@ class TextRows:
 
     texts: Texts
     first_row: int = 0  # where a stretch of rows begins in the whole, for messages
+    # Rows of tokens that were counted, for whoever looks at the texts next.
+    counted: list[tuple[Look, Sparse]] = field(default_factory=list, repr=False, compare=False)
 
     n_columns: ClassVar[int] = 1
 
@@ -40,7 +43,12 @@ class TextRows:
 
     def take(self, rows: Array) -> TextRows:
         """Some rows, without a copy of their texts."""
-        return TextRows(self.texts.take(np.ascontiguousarray(rows, dtype=np.int64)))
+        counted = [(look, tokens.take(rows)) for look, tokens in self.counted]
+        return TextRows(self.texts.take(np.ascontiguousarray(rows, dtype=np.int64)), counted=counted)
+
+    def counted_by(self, looks: list[Look]) -> list[Sparse] | None:
+        """The rows of tokens, if just these looks were counted."""
+        return [tokens for _, tokens in self.counted] if looks == [look for look, _ in self.counted] else None
 
     def arrays(self) -> dict[str, Array]:
         """All texts as valid UTF-8, as ``packed`` takes them: a copy."""
@@ -49,7 +57,8 @@ class TextRows:
 
     def stored(self, rows: Array) -> TextRows:
         """A copy of some rows, which needs nothing that they were read from."""
-        return TextRows.packed(**self.take(rows).arrays())
+        some = self.take(rows)
+        return replace(TextRows.packed(**some.arrays()), counted=some.counted)
 
     def sizes(self) -> Array:
         """Bytes of each text."""
@@ -66,6 +75,7 @@ class TextRows:
         arrays, first_row = state
         object.__setattr__(self, "texts", TextRows.packed(**arrays).texts)
         object.__setattr__(self, "first_row", first_row)
+        object.__setattr__(self, "counted", [])
 
 
 # Hashing costs less than the threads for it on all but the largest texts.

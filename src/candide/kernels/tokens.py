@@ -111,9 +111,9 @@ class TokenTally(NamedTuple):
     """Sums of tokens: ``(classes, codes)``, dense or, where most cells are empty, a scipy ``csr_array``."""
 
     coding: Coding
-    occurrences: Any
+    occurrences: Any  # None where texts alone were asked for
     texts: Any  # weight of texts that hold the token
-    tokens: Floats  # (classes,) of all occurrences
+    tokens: Floats | None  # (classes,) of all occurrences
 
 
 class TokenTables(NamedTuple):

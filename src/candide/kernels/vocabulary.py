@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -107,12 +108,49 @@ class Buckets:
         if not 1 <= self.bits <= 30:
             raise ParameterError(f"bits is {self.bits}; there can be 2^1 to 2^30 buckets; choose bits from 1 to 30")
 
+    @property
+    def native(self) -> int | _core.BucketList:
+        return self.bits
+
     def codes(self, tokens: Iterable[str]) -> Positions:
         """The bucket of each token."""
         return _core.token_buckets(_as_texts(tokens), self.bits)
 
     def __len__(self) -> int:
         return 1 << self.bits
+
+
+@dataclass(frozen=True, eq=False)
+class SomeBuckets(Buckets):
+    """Some of the buckets, in ascending order, with their places as codes; tokens of the others have none.
+
+    >>> SomeBuckets(10, buckets=np.array([90, 300], dtype=np.int32)).codes(["cat", "dog"])
+    array([-1,  0], dtype=int32)
+    """
+
+    buckets: Positions = field(kw_only=True)
+
+    @classmethod
+    def of(cls, native: _core.BucketList) -> SomeBuckets:
+        """As kernels hold them."""
+        return cls(native.bits(), buckets=native.buckets())
+
+    @cached_property
+    def native(self) -> _core.BucketList:
+        return _core.BucketList(self.bits, self.buckets)
+
+    def codes(self, tokens: Iterable[str]) -> Positions:
+        found = super().codes(tokens)
+        places = np.searchsorted(self.buckets, found)
+        return np.where(np.isin(found, self.buckets), places, -1).astype(np.int32)
+
+    def __len__(self) -> int:
+        return len(self.buckets)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SomeBuckets):
+            return NotImplemented
+        return self.bits == other.bits and np.array_equal(self.buckets, other.buckets)
 
 
 Coding = Vocabulary | Buckets

@@ -69,7 +69,7 @@ class TextBlended:
     def pull(self, likelihood: TextLikelihood, look: str, rows: Sparse, kernels: Kernels) -> Floats:
         """What the tokens of one look, given as rows of one each, say alone; in a text, over the root of how many."""
         views = [view for view, name in enumerate(self.names) if name.look == look]
-        scores = kernels.band_scores(rows, likelihood.band(look))
+        scores = likelihood.token_scores(look, rows, kernels)
         mixture = self.mixture.take(views)
         # A text of one token has its score divided by the root of two.
         return np.asarray(np.sqrt(2.0) * (mixture.scores(scores) - mixture.bias))
@@ -121,4 +121,5 @@ def fit_text_blended(likelihood: TextLikelihood, seen: Seen, kernels: Kernels) -
     rows = blended.few(seen)
     some = seen if len(rows) == len(seen.case_weight) else seen.take(rows, seen.multiplicity[rows])
     scores = blended.judged(likelihood, some, kernels)
+    seen.batch.data.counted.clear()  # nobody else needs them, and they are many times as large as the texts
     return blended.weighed(scores, some), scores, rows
