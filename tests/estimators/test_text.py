@@ -356,3 +356,13 @@ def test_win_five_times_and_free_three_times() -> None:
     expected = (odds[1] - odds[0])[places] @ [5, 3]
     found = np.diff(multinomial.predict_joint_log_proba([often])[0])[0]
     assert found == pytest.approx(expected)
+
+
+def test_few_texts_are_cut_once_and_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is kept from the first look changes nothing, and is gone when it was used."""
+    texts = [f"{word} {word}{i % 3} and {i % 7}" for i in range(20) for word in ("spam", "ham", "eggs")]
+    labels = ["a", "b", "c"] * 20
+    few = TextNB().fit(texts, labels)
+    assert few._model.state.sample.data.counted == []
+    monkeypatch.setattr("candide.kernels.few_texts._FEW", -1)
+    np.testing.assert_array_equal(TextNB().fit(texts, labels).predict_proba(texts), few.predict_proba(texts))

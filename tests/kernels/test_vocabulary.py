@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from candide.exceptions import ParameterError
-from candide.kernels.vocabulary import Buckets, Vocabulary
+from candide.kernels.vocabulary import Buckets, SomeBuckets, Vocabulary
 
 words = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=12), max_size=40)
 
@@ -100,3 +100,19 @@ def test_buckets_are_as_good_as_drawn() -> None:
     filled = len(np.unique(Buckets(18).codes(tokens)))
     expected = 2**18 * (1 - np.exp(-len(tokens) / 2**18))
     assert abs(filled - expected) < 6 * np.sqrt(2**18 * 0.25)
+
+
+@given(words, words, st.integers(1, 30))
+def test_some_buckets_have_codes_of_their_own(seen: list[str], tokens: list[str], bits: int) -> None:
+    """Ascending; tokens that fall into another bucket have none."""
+    every = Buckets(bits)
+    some = SomeBuckets(bits, buckets=np.unique(every.codes(seen)))
+    place = {bucket: code for code, bucket in enumerate(some.buckets.tolist())}
+    assert some.codes([*seen, *tokens]).tolist() == [place.get(b, -1) for b in every.codes([*seen, *tokens]).tolist()]
+    assert (len(some), some == SomeBuckets.of(some.native), some == every) == (len(place), True, False)
+
+
+@pytest.mark.parametrize(("buckets", "message"), [([2, 1], "ascending"), ([1, 1], "ascending"), ([8], "lie in")])
+def test_buckets_that_are_none(buckets: list[int], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        _ = SomeBuckets(3, buckets=np.array(buckets, dtype=np.int32)).native

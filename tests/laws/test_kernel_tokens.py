@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from candide.encoding.texts import read_texts
+from candide.kernels.few_texts import tally_few
 from candide.kernels.native import Native
 from candide.kernels.reference import Reference
+from candide.kernels.text_rows import TextRows
 from candide.kernels.tokens import Look, Recipe, TokenRows, TokenTables
 from candide.kernels.vocabulary import Buckets, Coding, SomeBuckets, Vocabulary
 
@@ -100,6 +102,29 @@ def test_tallies_of_texts_short_and_long(coding: Coding, n_classes: int, n_words
     counts, by_class = rows.rows.matrix(), np.eye(n_classes)[classes].T
     for got, meant in ((tally.occurrences, by_class @ counts), (tally.texts, by_class @ (counts > 0))):
         assert (got != meant).sum() == 0
+
+
+@pytest.mark.parametrize("weights", ["none", "whole", "fraction"])
+@pytest.mark.parametrize("kernels", [NATIVE, REFERENCE], ids=["native", "reference"])
+@given(items=lists)
+def test_few_texts(kernels: Any, weights: str, items: list[str | None]) -> None:
+    """The sums of a tally, and rows that need not be counted again, of the same texts in another order too."""
+    looks = [Look(RECIPES["words"], Vocabulary()), Look(RECIPES["pairs"], Buckets(12))]
+    data, how = TextRows(read_texts(items)), groups(len(items), 3, weights)
+    got, meant = tally_few(data, *how, looks, kernels), kernels.tally_tokens(data.texts, *how, looks, grow=True)
+    for mine, theirs in zip(got, meant, strict=True):
+        assert mine.coding == theirs.coding
+        np.testing.assert_allclose(
+            dense(mine.texts, theirs.texts.shape), dense(theirs.texts, theirs.texts.shape), 0, 1e-12
+        )
+    backwards = data.stored(np.arange(len(items))[::-1])
+    asked = [look for look, _ in data.counted]
+    again = kernels.count_tokens(backwards.texts, asked, grow=False)
+    kept = backwards.counted_by(asked)
+    assert kept is not None
+    assert backwards.counted_by(asked[:1]) is None
+    for rows, found in zip(kept, again, strict=True):
+        np.testing.assert_array_equal(rows.floats(), found.rows.floats())
 
 
 def tables(looks: Sequence[Look], dtype: str, *, each: bool = True, once: bool = True) -> list[TokenTables]:

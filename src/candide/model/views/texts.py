@@ -90,7 +90,10 @@ class TextBlended:
         tell from that what the class is. Copies of a text, which are one row, leave together.
         """
         folds = stretches(seen.batch.classes, min(_FOLDS, seen.batch.data.n_rows))
-        return likelihood.band_fold_scores(_of_all_copies(seen), folds, kernels, self.looks)
+        scores = likelihood.band_fold_scores(_of_all_copies(seen), folds, kernels, self.looks)
+        # Nobody else needs them, and they are many times as large as the texts.
+        seen.batch.data.counted.clear()
+        return scores
 
     def without_fold(self, likelihood: TextLikelihood, fold: Seen, kernels: Kernels) -> Floats:
         """The same of one fold, without all of it."""
@@ -121,5 +124,5 @@ def fit_text_blended(likelihood: TextLikelihood, seen: Seen, kernels: Kernels) -
     rows = blended.few(seen)
     some = seen if len(rows) == len(seen.case_weight) else seen.take(rows, seen.multiplicity[rows])
     scores = blended.judged(likelihood, some, kernels)
-    seen.batch.data.counted.clear()  # nobody else needs them, and they are many times as large as the texts
+    seen.batch.data.counted.clear()
     return blended.weighed(scores, some), scores, rows
