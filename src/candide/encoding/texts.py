@@ -44,6 +44,8 @@ def _column(array: Array) -> Array:
 
 
 def _items(source: Any) -> list[Any]:
+    if type(source) is list:
+        return source
     if isinstance(source, Mapping) or not isinstance(source, Iterable) or hasattr(source, "columns"):
         raise InputError(
             f"the texts are a {type(source).__name__}; pass a list, array or series of texts, such as frame['text']"
