@@ -81,6 +81,21 @@ class TextNB(Smaller):
     fit_prior, class_prior, class_weight, calibrate, evaluate, keep_sample, n_threads
         As in ``MultinomialNB``.
 
+    Attributes
+    ----------
+    classes_, class_count_, class_prior_
+        As in all classifiers.
+    loo_ : Report
+        Accuracy, log-loss, calibration and more, each text judged by a model that never saw it.
+    vocabulary_ : dict
+        The tokens that are scored (words, with "auto"), with their places.
+    token_count_ : array or sparse array of shape (n_classes, n_tokens)
+        The weighted number of each token in each class.
+    unlabelled_ : Unlabelled
+        What became of texts without labels; there only where ``fit`` met some.
+    pruned_, compacted_
+        What ``prune`` and ``compact`` have dropped.
+
     Examples
     --------
     >>> texts = ["free entry, win cash", "see you at lunch", "win a free prize", "lunch is at noon"]
