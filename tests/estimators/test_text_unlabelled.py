@@ -171,3 +171,39 @@ def test_what_is_refused() -> None:
     with pytest.raises(CandideError, match="no label"):
         model.partial_fit(texts, labels)
     assert (model.predict_proba(texts) == before).all()
+
+
+@pytest.mark.parametrize("settings", [{}, {"refine": True}, {"model": "multinomial"}], ids=str)
+def test_without_training_texts_the_same_model(settings: dict[str, object]) -> None:
+    """Looks that had no weight before may have one after."""
+    texts, labels = some_labels(40, 300, seed=9)
+    keeps, drops = (TextNB(**settings, keep_sample=keep).fit(texts, labels) for keep in (True, False))
+    assert drops.unlabelled_ == keeps.unlabelled_
+    assert np.array_equal(drops.predict_proba(texts), keeps.predict_proba(texts))
+    assert drops.loo_.log_loss == keeps.loo_.log_loss
+
+
+def test_merged_from_either_side() -> None:
+    """Weights that cannot be fitted again last, whoever absorbs whom."""
+    some, more = some_labels(40, 300, seed=9), topical(100, seed=13)
+    texts = topical(50, seed=14)[0]
+    there = TextNB().fit(*some).merge(TextNB().fit(*more))
+    here = TextNB().fit(*more).merge(TextNB().fit(*some))
+    assert np.allclose(there.predict_proba(texts), here.predict_proba(texts), atol=1e-9)
+
+
+def test_merged_with_a_class_that_it_does_not_know() -> None:
+    other = TextNB().fit(["dog and cat", "cat and mouse"], ["d", "d"])
+    model = TextNB().fit(*some_labels(40, 300, seed=9)).merge(other)
+    assert model.predict_proba(["dog"]).shape == (1, 4)
+
+
+def test_a_refined_model_forgets_and_keeps_what_it_made_of_the_others() -> None:
+    texts, labels = some_labels(60, 400, seed=15)
+    held, truth = topical(400, seed=16)
+    own = (np.arange(400), np.searchsorted(["a", "b", "c"], truth))
+    model = TextNB(refine=True).fit(texts, labels)
+    before = -np.log(model.predict_proba(held)[own]).mean()
+    model.forget(texts[:1], labels[:1])
+    after = -np.log(model.predict_proba(held)[own]).mean()
+    assert abs(after - before) < 0.05

@@ -78,7 +78,7 @@ def learn_unlabelled(model: Classifier, batch: Batch, texts: Unread, kernels: Ke
         state = texts.added_to(model, kernels).state
         blend = _blend(Classifier(model.plan, state, model.blend), seen, together, kernels)
         # The rows kept would know what their labels made of the texts without.
-        model = Classifier(model.plan, state, blend, after)
+        model = Classifier(model.plan, state, blend, after, model.token_names)
     return model, Unlabelled(texts.data.n_rows, used, before.log_loss, after.log_loss)
 
 
@@ -141,7 +141,8 @@ def _blend(model: Classifier, seen: Seen, scores: Floats, kernels: Kernels) -> B
         return None
     out, views, refinement, calibration = scores[0], None, None, None
     if isinstance(blend.views, TextBlended):
-        views = blend.views.weighed(scores, seen)
+        # Of all looks: a model that keeps no rows has dropped those without weight, and they may have one now.
+        views = TextBlended.unweighted(model.likelihood).weighed(scores, seen)
         out = views.left_out(scores)
         refinement = fit_refinement(model.likelihood, seen, out, kernels) if plan.refine else None
     if plan.calibrate is not None:

@@ -112,6 +112,14 @@ def fit_blend(model: Classifier, kernels: Kernels) -> Blend:
     return Blend(plan, state.classes, float(state.rows.sum()), alpha, calibration, views, refinement)
 
 
+def with_refinement(model: Classifier, blend: Blend, kernels: Kernels) -> Blend:
+    """The weights as they are, and a refinement fitted again."""
+    assert isinstance(blend.views, TextBlended)
+    seen = seen_rows(model.plan, model.state, "refine=True")
+    begun = fold_scores(model.likelihood, blend.views, seen, kernels)
+    return replace(blend, refinement=fit_refinement(model.likelihood, seen, begun, kernels))
+
+
 def _what(plan: Plan) -> str:
     """What looks at rows again."""
     if plan.order is not None:

@@ -13,7 +13,7 @@ from ..exceptions import ForgetError, MergeError
 from ..families import Family
 from ..kernels import Kernels, default
 from ..kernels.data import Array, Floats, Positions, chunks
-from .blend import Blend, fit_blend, seen_rows
+from .blend import Blend, fit_blend, seen_rows, with_refinement
 from .cached import cached
 from .calibration import normalised
 from .evaluation import Report
@@ -158,8 +158,15 @@ class Classifier:
             )
         # Views of a table hold counts of the rows they were made from, a refinement knows them by heart: what is
         # forgotten must not stay in them.
+        if blend.refinement is not None and blend.lasting and blend.suits(after.plan, after.state):
+            return after.refined_anew()
         held = blend.refinement is not None or (isinstance(blend.views, Blended) and after.state.sample is not None)
         return Classifier(after.plan, after.state) if held else after
+
+    def refined_anew(self) -> Classifier:
+        """With the weights that it has, which last, and a refinement of the training texts kept."""
+        assert self.blend is not None
+        return Classifier(self.plan, self.state, with_refinement(self, self.blend, default(self.plan.n_threads)))
 
     def _after(self, state: State, plan: Plan, weight: float) -> Classifier:
         blend = self._latest_blend
@@ -220,11 +227,17 @@ class Classifier:
             raise MergeError("only models of one kind can be merged")
         state = self.state.merge(other.state)
         # With rows to look at, what comes out does not depend on who absorbed whom.
-        mine = self._latest_blend
-        blend = self.blend if state.sample is None or (mine is not None and mine.lasting) else None
-        if blend is not None:
-            blend = blend.later(float(other.state.rows.sum())).among(state.classes)
+        if state.sample is None:
+            blend = self.blend
+            blend = None if blend is None else blend.later(float(other.state.rows.sum())).among(state.classes)
+        else:
+            blend = self._lasting_blend(other) or other._lasting_blend(self)
         return Classifier(self.plan, state, blend, token_names=all_names(other.token_names, self.token_names))
+
+    def _lasting_blend(self, other: Classifier) -> Blend | None:
+        """What cannot be fitted again, after the rows of another model."""
+        mine = self._latest_blend
+        return mine.later(float(other.state.rows.sum())) if mine is not None and mine.lasting else None
 
     def predict(self, data: Any, kernels: Kernels) -> Array:
         """The label of each row."""
