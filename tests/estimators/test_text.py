@@ -250,7 +250,7 @@ def test_what_is_no_text_is_refused(texts: Any, message: str) -> None:
         ({"model": "multinomial", "analyzer": "line"}, "analyzer"),
         ({"model": "multinomial", "vocabulary": ["a"], "buckets": 10}, "vocabulary and buckets"),
         ({"model": "multinomial", "vocabulary": ["aa", "aa"]}, "twice"),
-        ({"model": "multinomial", "buckets": 99}, "bits"),
+        ({"model": "multinomial", "buckets": 99}, "buckets is 99"),
         ({"model": "multinomial", "alpha": -1}, "alpha"),
         ({"model": "multinomial", "min_length": 0}, "min_length"),
         ({"model": "auto", "ngrams": 2}, "ngrams"),
@@ -366,3 +366,40 @@ def test_few_texts_are_cut_once_and_give_the_same(monkeypatch: pytest.MonkeyPatc
     assert few._model.state.sample.data.counted == []
     monkeypatch.setattr("candide.kernels.few_texts._FEW", -1)
     np.testing.assert_array_equal(TextNB().fit(texts, labels).predict_proba(texts), few.predict_proba(texts))
+
+
+@pytest.mark.parametrize("settings", [{}, {"refine": True}, {"keep_sample": False}], ids=str)
+@pytest.mark.parametrize("copies", [1, 10])
+def test_one_text_of_one_class(settings: dict[str, Any], copies: int) -> None:
+    model = TextNB(**settings).fit(["free entry"] * copies, ["spam"] * copies)
+    assert model.predict(["lunch"]).tolist() == ["spam"]
+    assert (model.loo_.accuracy, model.loo_.log_loss) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"stop_words": "english"}, "stop_words is 'english'.*list of words"),
+        ({"stop_words": ["the", 5]}, "stop_words is .*5"),
+        ({"stop_words": 5}, "stop_words is 5"),
+        ({"buckets": 0}, "buckets is 0.*from 1 to 30"),
+        ({"buckets": 31}, "buckets is 31"),
+        ({"pattern": "("}, "no regular expression"),
+        ({"pattern": 5}, "no regular expression"),
+        ({"pattern": "(a)(b)"}, "with 2 groups"),
+        ({"tokenizer": 5}, "tokenizer is 5"),
+        ({"tokenizer": lambda _: None}, "tokenizer gave None"),
+        ({"tokenizer": lambda _: [1]}, r"tokenizer gave \[1\]"),
+        ({"model": "complement", "alpha": "evidence"}, "alpha is 'evidence'.*alpha='loo'"),
+    ],
+    ids=str,
+)
+def test_settings_that_mean_nothing(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(CandideError, match=message):
+        TextNB(**{"model": "multinomial", **settings}).fit(["win cash", "see you"], ["spam", "ham"])
+
+
+def test_lists_of_words_are_no_texts() -> None:
+    model = TextNB("multinomial").fit(["win cash", "see you"], ["spam", "ham"])
+    with pytest.raises(InputError, match="Arrow values of type list"):
+        model.predict(pa.array([["win", "cash"]]))

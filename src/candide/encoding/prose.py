@@ -61,7 +61,8 @@ def text_column(name: Any, cells: Array | Labelled) -> Column:
 
 
 def _no_text(name: Any, found: Any, row: int) -> InputError:
+    how = "text.decode('utf-8')" if isinstance(found, bytes) else "str(value)"
     return InputError(
         f"column {name!r} holds {found!r} at row {row}, and a column of texts needs texts; make it one, as in "
-        f"str(value), or name another family: columns={{{name!r}: 'categorical'}}"
+        f"{how}, or name another family: columns={{{name!r}: 'categorical'}}"
     )

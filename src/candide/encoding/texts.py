@@ -98,7 +98,7 @@ def _arrow_chunks(source: Any) -> list[Any] | None:
 def _of_arrow(chunk: Any) -> Texts:
     kind = str(chunk.type)
     if kind not in ("string", "large_string"):
-        if "string" not in kind and kind != "null":
+        if chunk.type.num_fields or ("string" not in kind and kind != "null"):
             raise InputError(
                 f"the texts are Arrow values of type {kind}; texts are strings; cast them, as in array.cast('string')"
             )

@@ -246,7 +246,12 @@ class TextNB(Smaller):
     def _alpha_choice(self) -> Literal["evidence", "loo"] | None:
         if not isinstance(self.alpha, str):
             return None
-        return "loo" if choice(self.alpha, "alpha", ("evidence", "loo")) == "loo" else "evidence"
+        how = choice(self.alpha, "alpha", ("evidence", "loo"))
+        if how == "evidence" and self.model == "complement":
+            raise ParameterError(
+                "alpha is 'evidence', and complement scores are no density of a text; pass alpha='loo' or a number"
+            )
+        return "loo" if how == "loo" else "evidence"
 
     def _order(self) -> int | None:
         return 0 if self.model == "auto" else None

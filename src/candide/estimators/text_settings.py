@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from inspect import signature
 from typing import Any
@@ -31,7 +32,7 @@ LOOKS = {
     "2 or 3 characters": Recipe("char_wb", ngrams=(2, 3)),
     "4 or 5 characters": Recipe("char_wb", ngrams=(4, 5)),
 }
-_BITS = 22
+_BITS, _MOST_BITS = 22, 30
 
 
 def text_family(model: Any) -> TextFamily:
@@ -118,11 +119,24 @@ def _limits(model: Any) -> Limits:
 
 
 def _recipe(model: Any) -> Recipe:
-    stop_words = frozenset() if model.stop_words is None else frozenset(model.stop_words)
     return Recipe(
         model.analyzer, read_ngrams(model.ngrams), flag(model.lowercase, "lowercase"), model.strip_accents,
-        model.min_length, stop_words, flag(model.fold_numbers, "fold_numbers"), model.pattern, model.tokenizer,
+        model.min_length, _stop_words(model.stop_words), flag(model.fold_numbers, "fold_numbers"), model.pattern,
+        model.tokenizer,
     )  # fmt: skip
+
+
+def _stop_words(given: Any) -> frozenset[str]:
+    """Words to leave out. A single text is none: its letters would be taken for words."""
+    if given is None:
+        return frozenset()
+    words = None if isinstance(given, (str, bytes)) or not isinstance(given, Iterable) else list(given)
+    if words is None or not all(isinstance(word, str) for word in words):
+        raise ParameterError(
+            f"stop_words is {given!r}; it must be None or a list of words, and no list has a name; pass one, such as "
+            "['the', 'of'], or sklearn.feature_extraction.text.ENGLISH_STOP_WORDS"
+        )
+    return frozenset(words)
 
 
 def _coding(model: Any) -> tuple[Coding, bool]:
@@ -138,9 +152,10 @@ def _coding(model: Any) -> tuple[Coding, bool]:
 def _numbered(buckets: Any) -> Coding:
     if buckets is None:
         return Vocabulary()
-    if not _is_whole(buckets):
+    if not (_is_whole(buckets) and 1 <= buckets <= _MOST_BITS):
         raise ParameterError(
-            f"buckets is {buckets!r}; it must be 'auto', None (all tokens by name), or a whole number n for 2^n buckets"
+            f"buckets is {buckets!r}; it must be 'auto', None (all tokens by name), or a whole number n for 2^n "
+            f"buckets, from 1 to {_MOST_BITS}"
         )
     return Buckets(int(buckets))
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
+from ..exceptions import InputError
 from .tokens import Recipe
 
 _WORD = re.compile(r"\w+")
@@ -33,11 +34,20 @@ def words(text: str, recipe: Recipe) -> list[str]:
     """The words of a text, stop words and all."""
     text = normalised(text, recipe)
     if recipe.tokenizer is not None:
-        return list(recipe.tokenizer(text))
+        return _cut(recipe.tokenizer, text)
     if recipe.pattern is not None:
         return _compiled(recipe.pattern).findall(text)
     found = (_WORD_OR_MARK if recipe.marks else _WORD).findall(text)
     return [word for word in found if len(word) >= recipe.min_length or not _WORD.match(word)]
+
+
+def _cut(tokenizer: Callable[[str], Iterable[str]], text: str) -> list[str]:
+    """By a function of the user's, which may give anything."""
+    found = tokenizer(text)
+    words = list(found) if isinstance(found, Iterable) else [None]
+    if all(isinstance(word, str) for word in words):
+        return words
+    raise InputError(f"tokenizer gave {found!r} for the text {text[:40]!r}; it must give words, each a str")
 
 
 @lru_cache(maxsize=64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -63,6 +64,10 @@ class Recipe:
             raise ParameterError(f"min_length is {self.min_length}; a word has one character or more; pass 1 or more")
         if self.pattern is not None and self.tokenizer is not None:
             raise ParameterError("both pattern and tokenizer are given; they are two ways to cut words; pass one")
+        if self.tokenizer is not None and not callable(self.tokenizer):
+            raise ParameterError(f"tokenizer is {self.tokenizer!r}; it must be a function from a text to its words")
+        if self.pattern is not None:
+            _check_pattern(self.pattern)
         if self.analyzer != "word" and (self.in_python or self.stop_words):
             raise ParameterError(
                 f"analyzer is {self.analyzer!r}, and words have settings; stop_words, pattern and tokenizer are for "
@@ -85,6 +90,19 @@ class Recipe:
     def in_python(self) -> bool:
         """Whether words are cut by something that only Python can run."""
         return self.pattern is not None or self.tokenizer is not None
+
+
+def _check_pattern(pattern: Any) -> None:
+    try:
+        groups = re.compile(pattern).groups
+    except (re.error, TypeError) as error:
+        raise ParameterError(
+            f"pattern is {pattern!r}, which is no regular expression ({error}); pass one as text, such as r'\\w+'"
+        ) from None
+    if groups > 1:
+        raise ParameterError(
+            f"pattern is {pattern!r} with {groups} groups; a word is one of them, or all that matches; write (?:…)"
+        )
 
 
 def _allow(name: str, value: Any, allowed: tuple[Any, ...]) -> None:

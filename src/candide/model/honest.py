@@ -138,7 +138,8 @@ def weighed_again(plan: Plan, views: Blended | TextBlended, seen: Seen, scores: 
     out = np.empty(scores.shape[1:])
     for here in rows_by_fold(folds):
         rest = np.setdiff1d(np.arange(len(folds)), here, assume_unique=True)
-        again = views.weighed(scores[:, rest], seen.take(rest, seen.multiplicity[rest]))
+        # A single row has no others to weigh by, and is of the only class.
+        again = views.weighed(scores[:, rest], seen.take(rest, seen.multiplicity[rest])) if len(rest) else views
         out[here] = again.left_out(scores[:, here])
     parts = seen.batch.classes, seen.case_weight, None, seen.multiplicity
     return cross_fitted(plan.calibrate, normalised(out), *parts, folds)

@@ -66,8 +66,10 @@ def refined_without(likelihood: TextLikelihood, views: TextBlended, seen: Seen, 
     out = np.empty_like(offset)
     for here in rows_by_fold(folds):
         rest = np.setdiff1d(np.arange(len(folds)), here, assume_unique=True)
-        weights = _solved(rows[rest], seen.take(rest, seen.multiplicity[rest]), offset[rest])
-        out[here] = offset[here] + rows[here] @ weights
+        out[here] = offset[here]
+        if len(rest):
+            weights = _solved(rows[rest], seen.take(rest, seen.multiplicity[rest]), offset[rest])
+            out[here] += rows[here] @ weights
     return out
 
 
