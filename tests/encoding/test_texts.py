@@ -137,6 +137,8 @@ def test_vocabularies(tmp_path: Any) -> None:
     assert read_vocabulary(tmp_path / "words.txt").tokens() == read_vocabulary(["spam", "häm"]).tokens()
     with pytest.raises(ParameterError, match="holds 'a' twice"):
         read_vocabulary(["a", "b", "a"])
+    with pytest.raises(ParameterError, match="the vocabulary is a set"):
+        read_vocabulary({"a", "b"})
     with pytest.raises(ParameterError, match="one text"):
         read_vocabulary("spam")
 

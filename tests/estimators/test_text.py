@@ -392,7 +392,7 @@ def test_one_text_of_one_class(settings: dict[str, Any], copies: int) -> None:
         ({"tokenizer": lambda _: [1]}, r"tokenizer gave \[1\]"),
         ({"model": "complement", "alpha": "evidence"}, "alpha is 'evidence'.*alpha='loo'"),
     ],
-    ids=str,
+    ids=lambda given: given if isinstance(given, str) else ", ".join(given),
 )
 def test_settings_that_mean_nothing(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(CandideError, match=message):

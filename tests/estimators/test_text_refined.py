@@ -36,6 +36,14 @@ def test_better_than_the_blend_and_as_good_as_it_says() -> None:
     assert abs(refined.loo_.log_loss - loss(refined, new, truth)) < 0.05
 
 
+def test_few_texts_are_not_told_too_good() -> None:
+    gaps = []
+    for seed in range(6):
+        model = TextNB(refine=True).fit(*redundant(150, seed=seed))
+        gaps.append(model.loo_.log_loss - loss(model, *redundant(1000, seed=100 + seed)))
+    assert np.mean(gaps) > -0.02
+
+
 def test_noise_is_told_as_noise() -> None:
     texts, labels = redundant(400, seed=2, noise=True)
     model = TextNB(refine=True).fit(texts, labels)

@@ -141,6 +141,24 @@ def test_refined_from_what_the_folds_say() -> None:
     assert model.score(*topical(300, seed=10)) > 0.7
 
 
+def test_the_figures_of_a_refined_model_are_its_own() -> None:
+    texts, labels = some_labels(60, 200, seed=13)
+    plain, refined = (TextNB(refine=refine).fit(texts, labels) for refine in (False, True))
+    assert plain.unlabelled_.log_loss_without != refined.unlabelled_.log_loss_without
+    assert refined.unlabelled_.used
+    assert refined.loo_.log_loss == refined.unlabelled_.log_loss_with
+
+
+def test_weights_that_texts_without_labels_had_a_part_in_are_not_fitted_again() -> None:
+    texts, labels = some_labels(30, 300, seed=14)
+    model = TextNB().fit(texts, labels)
+    assert model.unlabelled_.used
+    before = model.predict_proba(texts)
+    with pytest.raises(ParameterError, match="fit again, with all texts"):
+        model.refit()
+    assert (model.predict_proba(texts) == before).all()
+
+
 def test_missing_labels_of_all_kinds() -> None:
     texts, labels = some_labels(20, 5, seed=11)
     expected = TextNB("multinomial", unlabelled="ignore").fit(texts[:20], labels[:20]).predict_proba(texts)

@@ -36,6 +36,11 @@ def read_vocabulary(source: Iterable[str] | Path) -> Vocabulary:
         raise ParameterError(
             f"the vocabulary is one text ({source!r}); pass a list of tokens, or pathlib.Path(…) for a file of them"
         )
+    if isinstance(source, (set, frozenset)):
+        raise ParameterError(
+            "the vocabulary is a set, whose order differs from run to run, and tokens are numbered in order; pass a "
+            "list, such as sorted(tokens)"
+        )
     tokens = source.read_text("utf-8").splitlines() if isinstance(source, Path) else list(source)
     vocabulary = Vocabulary.of(tokens)
     if len(vocabulary) != len(tokens):

@@ -20,7 +20,7 @@ from ..model.classifier import Classifier
 from ..model.evaluation import Report
 from ..model.folds import deal
 from ..model.honest import weighed_again
-from ..model.refinement import fit_refinement
+from ..model.refinement import fit_refinement, refined_without
 from ..model.smoothing import Seen
 from ..model.views.texts import TextBlended
 from .memory import summarize
@@ -72,7 +72,7 @@ def learn_unlabelled(model: Classifier, batch: Batch, texts: Unread, kernels: Ke
     order = np.argsort(np.concatenate([part.rows for part in parts]))
     alone, together = (np.concatenate([part[i] for part in parts], axis=1)[:, order] for i in (1, 2))
     seen = _seen(batch.take(rows))
-    before, after = (_report(model, seen, scores, folds[rows]) for scores in (alone, together))
+    before, after = (_report(model, seen, scores, folds[rows], kernels) for scores in (alone, together))
     used = bool(after.log_loss < before.log_loss)
     if used:
         state = texts.added_to(model, kernels).state
@@ -124,10 +124,12 @@ def _view_scores(model: Classifier, data: TextRows, kernels: Kernels) -> Floats:
     return scores
 
 
-def _report(model: Classifier, seen: Seen, scores: Floats, folds: Array) -> Report:
+def _report(model: Classifier, seen: Seen, scores: Floats, folds: Array, kernels: Kernels) -> Report:
     classes, weight = seen.batch.classes, seen.case_weight
     if model.blend is not None and model.blend.views is not None:
         out = weighed_again(model.plan, model.blend.views, seen, scores, folds)
+        if model.plan.refine:
+            out = normalised(refined_without(model.likelihood, seen, out, folds, kernels))
     else:
         amount = model.plan.family.amount(seen.batch.data)
         out = cross_fitted(model.plan.calibrate, scores[0], classes, weight, amount, seen.multiplicity, folds)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..encoding.index import Index
-from ..exceptions import ForgetError, MergeError
+from ..exceptions import ForgetError, MergeError, ParameterError
 from ..families import Family
 from ..kernels import Kernels, default
 from ..kernels.data import Array, Floats, Positions, chunks
@@ -185,6 +185,11 @@ class Classifier:
         """With everything that looks at rows again made anew; without rows to look at, an error."""
         if plan.looks_back:
             seen_rows(plan, self.state, "refit")
+        if self._latest_blend is not None and self._latest_blend.lasting:
+            raise ParameterError(
+                "refit would judge training texts by sums that know their labels, by way of the texts without labels; "
+                "fit again, with all texts"
+            )
         return Classifier(plan, self.state, Classifier(plan, self.state).blend)
 
     def without_sample(self, *, evaluate: bool) -> Classifier:

@@ -16,7 +16,7 @@ from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats
 from ..kernels.text_rows import TextRows
-from .folds import N_FOLDS, stretches
+from .folds import stretches
 from .leave_one_out import rows_by_fold
 from .row_span import Regression
 from .smoothing import Seen
@@ -58,11 +58,9 @@ def fit_refinement(likelihood: TextLikelihood, seen: Seen, offset: Floats, kerne
     return Refinement(looks, tuple(np.ascontiguousarray(part, dtype=np.float32) for part in np.split(weights, ends)))
 
 
-def refined_without(likelihood: TextLikelihood, views: TextBlended, seen: Seen, kernels: Kernels) -> Floats:
-    """Scores of the texts, each refined by what other texts say. Copies, which are one row, leave together."""
-    folds = stretches(seen.batch.classes, N_FOLDS)
+def refined_without(likelihood: TextLikelihood, seen: Seen, offset: Floats, folds: Array, kernels: Kernels) -> Floats:
+    """Scores of the texts, each refined by what those of other folds say."""
     _, rows = _tokens(likelihood, seen, kernels)
-    offset = fold_scores(likelihood, views, seen, kernels)
     out = np.empty_like(offset)
     for here in rows_by_fold(folds):
         rest = np.setdiff1d(np.arange(len(folds)), here, assume_unique=True)
