@@ -53,6 +53,7 @@ def test_hashed_tokens_have_names_while_there_are_texts_and_after() -> None:
     for other in (small, pickle.loads(pickle.dumps(small))):
         again = other.telling(20)
         assert not any(str(token).startswith("bucket") for token in again["token"])
+    assert small.prune(max_tokens=100_000).telling(20)["token"].tolist() == again["token"].tolist()
     # What came later has none.
     small.partial_fit(["zebra crossing"] * 2, ["ham"] * 2).discount(0.5)
     assert "zebra" in small.telling(30, "words")["token"]

@@ -90,7 +90,7 @@ def family(presence: bool) -> TextFamily:
 
 
 def dense(total: object) -> np.ndarray:
-    return total if isinstance(total, np.ndarray) else total.toarray()  # type: ignore[attr-defined]
+    return total if isinstance(total, np.ndarray) else total.toarray()
 
 
 @pytest.mark.parametrize("presence", [False, True])

@@ -252,8 +252,8 @@ def test_a_temperature_that_follows_the_length_of_texts() -> None:
     def loss(log_probability: Any) -> float:
         return float(-log_probability[np.arange(len(truth)), truth].mean())
 
-    calibration = mine._model.blend.calibration  # type: ignore[union-attr]
-    assert calibration.growth > 0.2  # type: ignore[union-attr]
+    calibration = mine._model.blend.calibration
+    assert calibration.growth > 0.2
     scores = plain.predict_log_proba(new)
     even = min(loss(t - np.logaddexp.reduce(t, axis=1, keepdims=True)) for t in (scores / s for s in range(1, 60)))
     assert loss(mine.predict_log_proba(new)) < even < loss(scores)

@@ -67,6 +67,6 @@ def test_a_sample_of_texts_does_not_depend_on_parts() -> None:
     merged = parts[2].merge(parts[0]).merge(parts[1])
     again = Sample.from_arrays(merged.arrays())
     for sample in (merged, again):
-        assert sample.data.texts.strings() == whole.data.texts.strings()  # type: ignore[union-attr]
+        assert sample.data.texts.strings() == whole.data.texts.strings()
         np.testing.assert_array_equal(sample.multiplicity, whole.multiplicity)
     assert 0 < len(whole.multiplicity) < len(set(texts)) * 2

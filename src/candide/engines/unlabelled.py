@@ -70,7 +70,8 @@ def learn_unlabelled(model: Classifier, batch: Batch, texts: Unread, kernels: Ke
     folds = deal(batch.classes, np.ones(len(batch.classes), dtype=np.int64)).fold
     parts = [_scores_of_fold(model, batch, texts, rows, folds == fold, kernels) for fold in np.unique(folds)]
     order = np.argsort(np.concatenate([part.rows for part in parts]))
-    alone, together = (np.concatenate([part[i] for part in parts], axis=1)[:, order] for i in (1, 2))
+    alone = np.concatenate([part.alone for part in parts], axis=1)[:, order]
+    together = np.concatenate([part.together for part in parts], axis=1)[:, order]
     seen = _seen(batch.take(rows))
     before, after = (_report(model, seen, scores, folds[rows], kernels) for scores in (alone, together))
     used = bool(after.log_loss < before.log_loss)

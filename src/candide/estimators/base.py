@@ -32,7 +32,7 @@ from .beliefs import check_height
 from .chunks import Chunks, are_chunks
 from .desk import Desk
 from .guard import all_or_nothing
-from .settings import DEFAULTS, flag, number
+from .settings import DEFAULTS, flag, number, whole_number
 
 
 class BaseNB(Chunks, Desk, Answers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -275,9 +275,7 @@ class BaseNB(Chunks, Desk, Answers, ClassifierMixin, BaseEstimator):  # type: ig
         return self._draw(n, random_state)
 
     def _draw(self, n: int, random_state: Any, **options: Any) -> tuple[Array, Array]:
-        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-            raise ParameterError(f"n is {n!r}; the number of rows to draw must be a whole number above 0")
-        X, y = self._fitted().sample(int(n), generator(random_state), **options)
+        X, y = self._fitted().sample(whole_number(n, "n"), generator(random_state), **options)
         return X, y
 
     # What was learned.

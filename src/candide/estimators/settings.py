@@ -27,6 +27,18 @@ def number(value: Any, name: str, most: float = np.inf) -> float:
     return float(value)
 
 
+def whole_number(value: Any, name: str) -> int:
+    """A whole parameter above 0."""
+    if not (is_whole(value) and value >= 1):
+        raise ParameterError(f"{name} is {value!r}; it must be a whole number above 0")
+    return int(value)
+
+
+def is_whole(value: Any) -> bool:
+    """Whether it is a whole number, and no flag."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
 def flag(value: Any, name: str) -> bool:
     """A parameter that is True or False."""
     if not isinstance(value, (bool, np.bool_)):

@@ -11,7 +11,7 @@ from ..model.text_size import compact, prune
 from ..statistics.token_counts import Dropped
 from .base import BaseNB
 from .guard import all_or_nothing
-from .text_settings import whole_number
+from .settings import whole_number
 
 
 class Smaller(BaseNB):

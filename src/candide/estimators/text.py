@@ -16,15 +16,16 @@ from ..exceptions import InputError, ParameterError
 from ..kernels.data import Array
 from ..kernels.text_rows import TextRows
 from ..model.plan import ClassPrior, Plan
+from ..model.refinement import word_looks
 from ..model.table import Table
 from ..model.telling import telling
 from ..model.text_summary import text_summary
 from ..statistics.token_counts import TokenCounts
 from .beliefs import class_prior_of
 from .guard import all_or_nothing
-from .settings import choice, flag
+from .settings import choice, flag, whole_number
 from .smaller import Smaller
-from .text_settings import text_family, whole_number
+from .text_settings import text_family
 
 # Room for training texts, per class, where a regression is fitted on all of them.
 _REFINED_BYTES = 1 << 27
@@ -107,7 +108,6 @@ class TextNB(Smaller):
     unlabelled_: Unlabelled
     estimate = None
     parameter_prior = None
-    _sample_bytes: ClassVar[int] = 1 << 23
     _counting: ClassVar[dict[str, str]] = {
         "weighting": "weighting",
         "counting the texts that hold a token (for min_df and 'tfidf')": "frequencies",
@@ -220,6 +220,11 @@ class TextNB(Smaller):
             raise ParameterError(
                 f"refine=True goes on from model='auto' with calibrate=None, and they are {self.model!r} and "
                 f"{self.calibrate!r}; what it gives is calibrated; drop one of the settings"
+            )
+        family: Any = plan.family
+        if not word_looks(family.looks):
+            raise ParameterError(
+                f"refine=True learns from words, and looks is {self.looks!r}; let it name 'words' or 'pairs of words'"
             )
         return replace(plan, refine=True, sample_bytes=_REFINED_BYTES if plan.sample_bytes else 0)
 

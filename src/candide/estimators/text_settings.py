@@ -7,15 +7,13 @@ from dataclasses import replace
 from inspect import signature
 from typing import Any
 
-import numpy as np
-
 from ..encoding.tokens import Buckets, Coding, Recipe, Vocabulary, read_vocabulary
 from ..exceptions import ParameterError
 from ..families import Bernoulli, Complement, Multinomial
 from ..families.terms import NO_LIMITS, WEIGHTINGS, Limits, TokenLook, Weighting
 from ..families.text import TextFamily
 from ..priors import Beta, Dirichlet
-from .settings import choice, flag, number
+from .settings import choice, flag, is_whole, number, whole_number
 
 MODELS = ("auto", "multinomial", "bernoulli", "complement", "polya")
 # Settings of the textbook's models, which "auto" does not ask.
@@ -109,7 +107,7 @@ def _limits(model: Any) -> Limits:
         whole_number(model.min_df, "min_df"),
         None if model.max_features is None else whole_number(model.max_features, "max_features"),
     )
-    if limits != NO_LIMITS and (model.vocabulary is not None or _is_whole(model.buckets)):
+    if limits != NO_LIMITS and (model.vocabulary is not None or is_whole(model.buckets)):
         numbering = "buckets" if model.vocabulary is None else "vocabulary"
         raise ParameterError(
             f"min_df is {model.min_df!r} and max_features {model.max_features!r} beside {numbering}; they choose among "
@@ -152,7 +150,7 @@ def _coding(model: Any) -> tuple[Coding, bool]:
 def _numbered(buckets: Any) -> Coding:
     if buckets is None:
         return Vocabulary()
-    if not (_is_whole(buckets) and 1 <= buckets <= _MOST_BITS):
+    if not (is_whole(buckets) and 1 <= buckets <= _MOST_BITS):
         raise ParameterError(
             f"buckets is {buckets!r}; it must be 'auto', None (all tokens by name), or a whole number n for 2^n "
             f"buckets, from 1 to {_MOST_BITS}"
@@ -162,18 +160,7 @@ def _numbered(buckets: Any) -> Coding:
 
 def read_ngrams(value: Any) -> tuple[int, int]:
     """One number, up to which, or two."""
-    pair = (1, value) if _is_whole(value) else value
-    if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and all(map(_is_whole, pair))):
+    pair = (1, value) if is_whole(value) else value
+    if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and all(map(is_whole, pair))):
         raise ParameterError(f"ngrams is {value!r}; it must be a whole number, or two: the fewest and the most")
     return int(pair[0]), int(pair[1])
-
-
-def whole_number(value: Any, name: str) -> int:
-    """A whole parameter above 0."""
-    if not (_is_whole(value) and value >= 1):
-        raise ParameterError(f"{name} is {value!r}; it must be a whole number of at least 1")
-    return int(value)
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..encoding.tokens import Look, TokenTally
 from ..kernels import Kernels
+from ..kernels.bands import distinct
 from ..kernels.data import Floats, Sparse, chunks
 from ..kernels.text_rows import TextRows
 from ..statistics.texts import TextStatistics
@@ -51,12 +52,9 @@ def _by_class(cells: Sparse, share: Floats) -> Any:
     """Sums ``(classes, codes)``, sparse; worked out for the codes that occur, which are few among buckets."""
     from scipy.sparse import csr_array
 
-    occurs = np.zeros(cells.n_columns, dtype=bool)
-    occurs[cells.indices] = True
-    codes = np.flatnonzero(occurs)
-    place = np.cumsum(occurs) - 1
-    matrix = cells.matrix()
-    few = csr_array((matrix.data, place[matrix.indices], matrix.indptr), shape=(matrix.shape[0], len(codes)))
+    codes, matrix = distinct(cells.indices, cells.n_columns), cells.matrix()
+    places = np.searchsorted(codes, matrix.indices)
+    few = csr_array((matrix.data, places, matrix.indptr), shape=(matrix.shape[0], len(codes)))
     sums = csr_array((few.T @ share).T)
     return csr_array((sums.data, codes[sums.indices], sums.indptr), shape=(share.shape[1], cells.n_columns))
 

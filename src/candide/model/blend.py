@@ -102,8 +102,7 @@ def fit_blend(model: Classifier, kernels: Kernels) -> Blend:
         everything = seen
         seen, views, scores = _blended(model, seen, kernels)
         if plan.refine and isinstance(views, TextBlended):
-            begun = fold_scores(model.likelihood, views, everything, kernels)
-            refinement = fit_refinement(model.likelihood, everything, begun, kernels)
+            refinement = _refined(model, views, everything, kernels)
     elif plan.calibrate is not None:
         scores, _ = scores_left_out(plan, state, seen, alpha, kernels)
     if plan.calibrate is not None:
@@ -116,8 +115,12 @@ def with_refinement(model: Classifier, blend: Blend, kernels: Kernels) -> Blend:
     """The weights as they are, and a refinement fitted again."""
     assert isinstance(blend.views, TextBlended)
     seen = seen_rows(model.plan, model.state, "refine=True")
-    begun = fold_scores(model.likelihood, blend.views, seen, kernels)
-    return replace(blend, refinement=fit_refinement(model.likelihood, seen, begun, kernels))
+    return replace(blend, refinement=_refined(model, blend.views, seen, kernels))
+
+
+def _refined(model: Classifier, views: TextBlended, seen: Seen, kernels: Kernels) -> Refinement:
+    begun = fold_scores(model.likelihood, views, seen, kernels)
+    return fit_refinement(model.likelihood, seen, begun, kernels)
 
 
 def _what(plan: Plan) -> str:

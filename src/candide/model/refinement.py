@@ -5,6 +5,7 @@ It is no sum over texts, so it does not merge and cannot forget: it is fitted ag
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,8 +27,6 @@ from .views.texts import TextBlended
 _RIDGE = 0.3
 # Texts that hold a token, at least: of one text alone it would only learn that text by heart.
 _LEAST_TEXTS = 2
-# Looks that it learns from: words, and pairs of them.
-N_LOOKS = 2
 _FOLDS = 10
 # Scores of a fold under all views, at most.
 _MOST_SCORES = 1 << 24
@@ -48,6 +47,11 @@ class Refinement:
         total = sum(np.asarray(part.once) for part in found)
         n_tokens = sum(np.asarray(part.distinct) for part in found)
         return np.asarray(total / np.sqrt(np.maximum(n_tokens, 1))[:, None])
+
+
+def word_looks(looks: Iterable[TokenLook]) -> list[TokenLook]:
+    """Those that it learns from: words, and pairs of them."""
+    return [look for look in looks if look.recipe.analyzer == "word"]
 
 
 def fit_refinement(likelihood: TextLikelihood, seen: Seen, offset: Floats, kernels: Kernels) -> Refinement:
@@ -87,14 +91,15 @@ def _tokens(likelihood: TextLikelihood, seen: Seen, kernels: Kernels) -> tuple[t
     """Looks with the tokens that several texts hold, and the texts as rows of length 1."""
     from scipy.sparse import csr_array, hstack
 
-    asked = [look._replace(coding=Vocabulary(), fixed=True) for look in likelihood.family.looks[:N_LOOKS]]
+    asked = [look._replace(coding=Vocabulary(), fixed=True) for look in word_looks(likelihood.family.looks)]
     found = kernels.count_tokens(seen.batch.data.texts, [Look(look.recipe, look.coding) for look in asked], grow=True)
     looks, parts = [], []
     for look, one in zip(asked, found, strict=True):
         rows = one.rows.matrix()
         held = np.bincount(rows.indices, np.repeat(seen.multiplicity, np.diff(rows.indptr)), rows.shape[1])
         kept = np.flatnonzero(held >= _LEAST_TEXTS)
-        looks.append(look._replace(coding=one.coding.take(kept)))  # type: ignore[union-attr]  # a vocabulary
+        assert isinstance(one.coding, Vocabulary)
+        looks.append(look._replace(coding=one.coding.take(kept)))
         parts.append(csr_array(rows)[:, kept])
     rows = csr_array(hstack(parts), dtype=np.float64)
     n_tokens = np.diff(rows.indptr)

@@ -12,6 +12,7 @@ from ..families.terms import TokenLook
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats, Sparse
+from ..kernels.text_rows import TextRows
 from .table import Table
 from .token_names import named
 from .views.texts import TextBlended
@@ -71,8 +72,9 @@ def _names(model: Classifier, found: list[Spoken], kernels: Kernels) -> Names:
     names: Names = {}
     for one in found:
         codes, known = np.unique(one.codes), model.token_names.get(one.look.name, {})
-        texts = None if model.state.sample is None else model.state.sample.data
-        tokens = named(one.look.recipe, one.coding, codes, texts, kernels)  # type: ignore[arg-type]  # of texts
+        rows = None if model.state.sample is None else model.state.sample.data
+        texts = rows if isinstance(rows, TextRows) else None
+        tokens = named(one.look.recipe, one.coding, codes, texts, kernels)
         pairs = zip(codes.tolist(), tokens, strict=True)
         names[one.look.name] = {code: token or known.get(code, f"bucket {code}") for code, token in pairs}
     return names

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..families.text import TextFamily
 from ..statistics.pruning import pruned
-from .refinement import N_LOOKS
+from .refinement import word_looks
 from .views.texts import TextBlended
 
 if TYPE_CHECKING:
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def prune(model: Classifier, budget: int, unit: Literal["tokens", "bytes"]) -> Classifier:
     """With the heaviest tokens alone. Weights of looks and bands stay as they are."""
     statistics = pruned(model.state.statistics, budget, unit)
-    return type(model)(model.plan, replace(model.state, statistics=statistics), model.blend)
+    state = replace(model.state, statistics=statistics)
+    return type(model)(model.plan, state, model.blend, token_names=model.token_names)
 
 
 def compact(model: Classifier) -> Classifier:
@@ -30,7 +31,8 @@ def compact(model: Classifier) -> Classifier:
         return model
     assert isinstance(family, TextFamily)
     views = blend.views.without_idle()
-    asked = {look.name for look in family.looks[: N_LOOKS if model.plan.refine else 1]} | set(views.looks)
+    heard = [family.looks[0], *(word_looks(family.looks) if model.plan.refine else [])]
+    asked = {look.name for look in heard} | set(views.looks)
     places = [i for i, look in enumerate(family.looks) if look.name in asked]
     idle = tuple(look.name for look in family.looks if look.name not in asked)
     plan = replace(model.plan, family=family.without_looks((*family.dropped, *idle)))
