@@ -12,7 +12,18 @@ import pytest
 import candide
 
 SOURCE = Path(candide.__file__).parent
-ROOMS = ["exceptions", "kernels", "encoding", "statistics", "priors", "families", "model", "engines", "estimators"]
+ROOMS = [
+    "exceptions",
+    "kernels",
+    "encoding",
+    "statistics",
+    "priors",
+    "families",
+    "model",
+    "engines",
+    "learners",
+    "estimators",
+]
 # Guests that only some rooms receive. Everything else is the standard library or NumPy.
 GUESTS = {
     "sklearn": {"estimators"},
@@ -71,6 +82,22 @@ def test_import_is_light() -> None:
     """`import candide` loads neither scikit-learn nor any other large guest, nor even NumPy."""
     guests = ("sklearn", "scipy", "narwhals", "pandas", "numpy")
     code = f"import candide, sys; print([m for m in {guests} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_learners_need_no_scikit_learn() -> None:
+    """Nor do they in use: the shells alone import it."""
+    code = """
+import sys
+from candide.learners import GaussianNB, NaiveBayes, TextNB, merge, select
+rows, labels = [[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"]
+best = select([GaussianNB(), GaussianNB(variance="shared")], rows, labels).best
+assert merge([best, best.unfitted().fit(rows, labels)]).score(rows, labels) == 1
+assert NaiveBayes().fit({"a": [1.0, 2.0, 8.0, 9.0], "b": labels}, y="b").predict({"a": [8.5]}) == "high"
+assert TextNB().fit(["a b", "c d"], ["x", "y"]).predict(["ab ab"]).size == 1
+print([name for name in sys.modules if name.split(".")[0] == "sklearn"])
+"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

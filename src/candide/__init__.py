@@ -22,9 +22,8 @@ if TYPE_CHECKING:
         NaiveBayes,
         PoissonNB,
         TextNB,
-        merge,
-        select,
     )
+    from .learners import merge, select
 
 __version__ = "0.1.0"
 
@@ -46,7 +45,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     # Loaded when first used: the estimators need scikit-learn, `import candide` does not (PEP 562).
     if name in __all__:
-        value = getattr(import_module(".estimators", __name__), name)
+        room = ".learners" if name in ("merge", "select") else ".estimators"
+        value = getattr(import_module(room, __name__), name)
         globals()[name] = value
         return value
     if name in ("exceptions", "families", "kernels", "priors", "statistics"):

@@ -7,7 +7,8 @@
     ├── ParameterError (ValueError)  a setting of a model is outside what it allows
     ├── MergeError (ValueError)      two models cannot be added
     ├── ForgetError (ValueError)     rows cannot be removed, because the model never learned them
-    └── NotADensity (AttributeError) the model gives scores, not probabilities of the data
+    ├── NotADensity (AttributeError) the model gives scores, not probabilities of the data
+    └── NotFitted (ValueError, AttributeError)  the model has learned nothing yet
 
 Every message says what was found, what is allowed, and what to do. An error leaves a fitted model as it was.
 """
@@ -18,7 +19,16 @@ import sys
 import warnings
 from pathlib import Path
 
-__all__ = ["CandideError", "ForgetError", "InputError", "MergeError", "NotADensity", "ParameterError", "warn"]
+__all__ = [
+    "CandideError",
+    "ForgetError",
+    "InputError",
+    "MergeError",
+    "NotADensity",
+    "NotFitted",
+    "ParameterError",
+    "warn",
+]
 
 
 class CandideError(Exception):
@@ -43,6 +53,10 @@ class ForgetError(CandideError, ValueError):
 
 class NotADensity(CandideError, AttributeError):
     """The model gives scores, not probabilities of the data."""
+
+
+class NotFitted(CandideError, ValueError, AttributeError):
+    """The model has learned nothing yet."""
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:

@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 import candide
 from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
-from candide.estimators.selection import Judged, _ranked
 from candide.exceptions import InputError, ParameterError
+from candide.learners.selection import Judged, _ranked
 from candide.model.calibration import METHODS, cross_fitted
 
 RANDOM = np.random.default_rng(11)

@@ -1,15 +1,15 @@
-"""scikit-learn's shells over ``model.classifier``; no mathematics."""
+"""scikit-learn's shells over the learners: nothing but what scikit-learn asks of its estimators."""
 
-from .algebra import merge
-from .bernoulli import BernoulliNB
-from .categorical import CategoricalNB
-from .complement import ComplementNB
-from .gaussian import GaussianNB
-from .multinomial import MultinomialNB
-from .poisson import PoissonNB
-from .selection import select
-from .table import NaiveBayes
-from .text import TextNB
+from .shells import (
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    GaussianNB,
+    MultinomialNB,
+    NaiveBayes,
+    PoissonNB,
+    TextNB,
+)
 
 __all__ = [
     "BernoulliNB",
@@ -20,6 +20,4 @@ __all__ = [
     "NaiveBayes",
     "PoissonNB",
     "TextNB",
-    "merge",
-    "select",
 ]

@@ -311,14 +311,6 @@ class TextNB(Smaller):
             raise ParameterError(f"look is {look!r}; this model has {', '.join(map(repr, names))}; name one of them")
         return telling(model, whole_number(n, "n"), look, self._kernels())
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.sparse = False
-        tags.input_tags.string = True
-        tags.no_validation = True  # of X as a table of numbers
-        return tags
-
     @property
     def vocabulary_(self) -> dict[str, int]:
         """The tokens that take part, with their places in the table of counts."""

@@ -30,7 +30,6 @@ class DiscreteNB(BaseNB):
     class_weight: Any
 
     _prior_kind: ClassVar[type]
-    _class_prior_name: ClassVar[str] = "class_prior"
 
     def _class_prior(self) -> ClassPrior:
         return class_prior_of(self.class_prior, self.fit_prior, self.class_weight)
@@ -122,11 +121,6 @@ class DiscreteNB(BaseNB):
                 "least 0, where 0 is no smoothing and 1 is Laplace's"
             )
         return alpha if alpha.ndim else float(alpha)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        return tags
 
 
 class CountNB(DiscreteNB):

@@ -222,13 +222,6 @@ class CategoricalNB(DiscreteNB):
         model = self._fitted()
         return model.family, model.state.statistics
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.sparse = False
-        return tags
-
 
 def _by_column(given: Any, n_features: int, names: Any) -> Any:
     """A Dirichlet is about the values of a column, so that an array in it has one pseudo-count per value."""

@@ -6,8 +6,6 @@ import copy
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
-from sklearn.utils.validation import check_is_fitted
-
 from ..exceptions import MergeError
 from .base import BaseNB
 
@@ -29,7 +27,7 @@ def merge(models: Iterable[Model]) -> Model:
     """
     first: Any = None
     for model in models:
-        check_is_fitted(model)
+        model._require_fitted()
         first = copy.copy(model) if first is None else first.merge(model)
     if first is None:
         raise MergeError("there is no model to merge; pass at least one")

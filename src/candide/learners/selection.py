@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 
 from ..encoding.columns import as_array
 from ..encoding.rows import label_array, read_weights
@@ -118,7 +117,7 @@ def select(
     judged: dict[str, Judged] = {}
     for name, model in named.items():
         with _naming(name):
-            fitted[name] = clone(model).fit(X, y, sample_weight=sample_weight)
+            fitted[name] = model.unfitted().fit(X, y, sample_weight=sample_weight)
             judged[name] = _judge(fitted[name], X, y, sample_weight, (groups, n_folds) if by_folds else None)
     return _ranked(fitted, judged)
 

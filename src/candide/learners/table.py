@@ -6,11 +6,10 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from ..encoding.labelled import LabelledRows
 from ..encoding.selection import find_label
 from ..encoding.table import Columns
 from ..exceptions import InputError, MergeError, ParameterError
-from ..families import Batch, Family
+from ..families import Family
 from ..families.table import TableFamily
 from ..kernels.data import Array
 from ..model.plan import ClassPrior, Plan
@@ -145,15 +144,8 @@ class NaiveBayes(BaseNB):
         _ = self._model.blend, self._model.family
         return self
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows that are predicted right."""
-        return float(super().score(*find_label(X, y), sample_weight))
-
-    def _batch(self, X: Any, y: Any, sample_weight: Any) -> Batch:
-        return super()._batch(*find_label(X, y), sample_weight)
-
-    def _rows(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> LabelledRows:
-        return super()._rows(*find_label(X, y), sample_weight, reset)
+    def _labelled(self, X: Any, y: Any) -> tuple[Any, Any]:
+        return find_label(X, y)
 
     def _family(self, n_features: int) -> Family:
         alpha = None if self.alpha is None else number(self.alpha, "alpha")
@@ -260,9 +252,3 @@ class NaiveBayes(BaseNB):
         model, data, kernels = self._fitted(), self._read(X), self._kernels()
         posterior = model.posterior(data, kernels, logarithm=False)
         return self._schema.filled(X, data, model.likelihood.expected(data, posterior))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags

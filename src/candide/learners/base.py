@@ -1,4 +1,4 @@
-"""What all estimators share: scikit-learn's verbs and candide's algebra over one ``Classifier``."""
+"""What all learners share: the usual verbs and candide's algebra over one ``Classifier``."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import DataConversionWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import kernels as kernel_room
 from ..encoding.columns import as_array, read_numbers
+from ..encoding.containers import names_of
 from ..encoding.index import Index, encode
 from ..encoding.labelled import LabelledRows
 from ..encoding.rows import label_array, read_labels, read_weights
 from ..engines.memory import summarize
-from ..exceptions import InputError, MergeError, ParameterError, warn
+from ..exceptions import InputError, MergeError, NotFitted, ParameterError, warn
 from ..families import Batch, Family
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats, Positions
@@ -30,12 +28,13 @@ from ..priors.base import generator
 from .answers import Answers
 from .beliefs import check_height
 from .chunks import Chunks, are_chunks
+from .configured import Configured
 from .desk import Desk
 from .guard import all_or_nothing
-from .settings import DEFAULTS, flag, number, whole_number
+from .settings import flag, number, whole_number
 
 
-class BaseNB(Chunks, Desk, Answers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class BaseNB(Chunks, Desk, Answers, Configured):
     """Shared verbs. A subclass names its family, its parameters and the attributes that people expect of it."""
 
     estimate: Any
@@ -48,6 +47,10 @@ class BaseNB(Chunks, Desk, Answers, ClassifierMixin, BaseEstimator):  # type: ig
     # Parameters that change what is counted, with their names in the family: models that differ in them do not add.
     _counting: ClassVar[dict[str, str]] = {}
     _positive_only: ClassVar[bool] = False
+    # How the constructor calls what is known of the classes.
+    _class_prior_name: ClassVar[str] = "class_prior"
+    # What is said of labels that come as a table of one column.
+    _column_vector: ClassVar[type[Warning]] = UserWarning
     # Room for training rows, in bytes per class: some ten thousand rows of a table, some thousand texts.
     _sample_bytes: ClassVar[int] = 1 << 23
 
@@ -164,7 +167,12 @@ class BaseNB(Chunks, Desk, Answers, ClassifierMixin, BaseEstimator):  # type: ig
             self._check_counting(plan.family)
         return plan, summarize(plan, rows, self._kernels())
 
+    def _labelled(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Rows and labels, which may be a part of what the rows came in."""
+        return X, y
+
     def _rows(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> LabelledRows:
+        X, y = self._labelled(X, y)
         data = self._read_to_learn(X, reset)
         labels = self._labels(y, data.n_rows, self._kernels())
         return LabelledRows(data, *labels, read_weights(sample_weight, data.n_rows))
@@ -187,13 +195,13 @@ class BaseNB(Chunks, Desk, Answers, ClassifierMixin, BaseEstimator):  # type: ig
 
         Classes and categories that differ are aligned. Returns ``self``; ``candide.merge`` leaves its models alone.
         """
-        check_is_fitted(self)
-        if type(other) is not type(self):
+        self._require_fitted()
+        if not isinstance(other, BaseNB) or type(other).__name__ != type(self).__name__:
             home = "" if isinstance(other, BaseNB) else f"{type(other).__module__}."
             raise MergeError(
                 f"a {type(self).__name__} cannot absorb a {home}{type(other).__name__}; merge models of one kind"
             )
-        check_is_fitted(other)
+        other._require_fitted()
         self._check_mergeable(other)
         return self._become(self._model.merge(other._model))
 
@@ -220,14 +228,14 @@ class BaseNB(Chunks, Desk, Answers, ClassifierMixin, BaseEstimator):  # type: ig
         whole. Rows that were never learned but fit into the counts cannot be told apart from those that were.
         After ``discount``, pass the rows' discounted weight.
         """
-        check_is_fitted(self)
+        self._require_fitted()
         _, batch = self._summarize(X, y, sample_weight, reset=False)
         return self._become(self._model.forget(batch))
 
     @all_or_nothing
     def discount(self, factor: float) -> Self:
         """Multiply the weight of everything learned so far by ``factor`` (0 to 1), so that newer rows count more."""
-        check_is_fitted(self)
+        self._require_fitted()
         return self._become(self._model.discount(number(factor, "factor", most=1.0)))
 
     # Predicting.
@@ -235,6 +243,12 @@ class BaseNB(Chunks, Desk, Answers, ClassifierMixin, BaseEstimator):  # type: ig
     def predict(self, X: Any) -> Array:
         """The most probable class of each row; the first in order among equals."""
         return self._fitted().predict(self._read(X), self._kernels())
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows that are predicted right."""
+        X, y = self._labelled(X, y)
+        right = self.predict(X) == as_array(y, "y").ravel()
+        return float(np.average(right, weights=read_weights(sample_weight, len(right))))
 
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes, in the order of ``classes_``, ``(n_rows, n_classes)``."""
@@ -259,6 +273,7 @@ class BaseNB(Chunks, Desk, Answers, ClassifierMixin, BaseEstimator):  # type: ig
 
     def _batch(self, X: Any, y: Any, sample_weight: Any) -> Batch:
         """Rows with labels that the model knows."""
+        X, y = self._labelled(X, y)
         model, data, kernels = self._fitted(), self._read(X), self._kernels()
         classes, positions = self._labels(y, data.n_rows, kernels)
         places = classes.positions_in(model.classes)
@@ -325,21 +340,12 @@ class BaseNB(Chunks, Desk, Answers, ClassifierMixin, BaseEstimator):  # type: ig
         try:
             return self._model
         except AttributeError:
-            check_is_fitted(self)
+            self._require_fitted()
             raise
 
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
-        names = [name for name, value in DEFAULTS.items() if vars(self).get(name) is value]
-        return {**state, "_not_given": names}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        names = state.pop("_not_given", [])
-        super().__setstate__(state)
-        self.__dict__.update({name: DEFAULTS[name] for name in names})
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_model" in vars(self)
+    def _require_fitted(self) -> None:
+        if "_model" not in vars(self):
+            raise NotFitted(f"this {type(self).__name__} has learned nothing yet; call fit first")
 
     def _kernels(self) -> Kernels:
         return kernel_room.default(getattr(self, "n_threads", None))
@@ -347,18 +353,27 @@ class BaseNB(Chunks, Desk, Answers, ClassifierMixin, BaseEstimator):  # type: ig
     def _read(self, X: Any, reset: bool = False) -> Any:
         """Encoded rows; checks the number and names of the columns, or with ``reset`` takes them as new."""
         data = self._encode(X)
-        if type(X) is not np.ndarray or (not reset and "feature_names_in_" in vars(self)):
-            # Only for feature names: scikit-learn's own check, with its messages.
-            validate_data(self, X, reset=reset, skip_check_array=True)
-        elif reset:
-            self.n_features_in_ = data.n_columns
+        self._check_columns(X, data.n_columns, reset)
+        return data
+
+    def _check_columns(self, X: Any, n_columns: int, reset: bool) -> None:
+        names = names_of(X) or ()
+        names = names if all(isinstance(name, str) for name in names) else ()
+        if reset:
+            self.n_features_in_ = n_columns
             self.__dict__.pop("feature_names_in_", None)
-        elif data.n_columns != self.n_features_in_:
+            if names:
+                self.feature_names_in_ = np.array(names, dtype=object)
+        elif n_columns != self.n_features_in_:
             raise InputError(
-                f"X has {data.n_columns} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                f"X has {n_columns} features, but {type(self).__name__} is expecting {self.n_features_in_} "
                 "features as input; pass the columns that it was trained on"
             )
-        return data
+        elif names and "feature_names_in_" in vars(self) and list(names) != self.feature_names_in_.tolist():
+            raise InputError(
+                f"X has the columns {list(names)}, and the model was trained on {self.feature_names_in_.tolist()}; "
+                "pass those, in that order"
+            )
 
     def _labels(self, y: Any, n_rows: int, kernels: Kernels) -> tuple[Index, Positions]:
         if y is not None and type(y) is not np.ndarray:
@@ -367,17 +382,10 @@ class BaseNB(Chunks, Desk, Answers, ClassifierMixin, BaseEstimator):  # type: ig
             warn(
                 "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
                 "(n_samples,), for example using ravel().",
-                DataConversionWarning,
+                self._column_vector,
             )
             y = y.ravel()
         return read_labels(y, n_rows, kernels)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.positive_only = self._positive_only
-        return tags
 
 
 def read_only(array: Array) -> Array:

@@ -1,0 +1,86 @@
+"""The learners by themselves: what scikit-learn's base classes would otherwise answer."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import candide
+from candide import estimators, exceptions, learners
+
+ROWS, LABELS = [[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"]
+KINDS = sorted(set(estimators.__all__))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_estimator_is_its_learner(kind: str) -> None:
+    shell, learner = getattr(estimators, kind), getattr(learners, kind)
+    assert issubclass(shell, learner)
+    assert shell.__doc__ == learner.__doc__
+    assert shell().get_params() == learner().get_params()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_not_fitted(kind: str) -> None:
+    with pytest.raises(exceptions.NotFitted, match="call fit first"):
+        getattr(learners, kind)().predict(ROWS)
+
+
+def test_parameters_by_name() -> None:
+    model = learners.GaussianNB(variance="shared")
+    assert model.get_params()["variance"] == "shared"
+    assert repr(model) == "GaussianNB(variance='shared')"
+    assert model.set_params(variance="class").variance == "class"
+    with pytest.raises(exceptions.ParameterError, match="no parameter 'sigma'; it has priors"):
+        model.set_params(sigma=1)
+
+
+def test_unfitted_copies_parameters_not_what_was_learned() -> None:
+    model = learners.MultinomialNB(alpha=[0.5]).fit([[1.0], [2.0]], ["a", "b"])
+    other = model.unfitted()
+    assert other.alpha == [0.5]
+    assert other.alpha is not model.alpha
+    with pytest.raises(exceptions.NotFitted):
+        other.predict([[1.0]])
+
+
+def test_columns_are_known_by_name() -> None:
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 5.0]})
+    model = learners.GaussianNB().fit(frame, ["x", "y"])
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    with pytest.raises(exceptions.InputError, match="trained on \\['a', 'b'\\]; pass those, in that order"):
+        model.predict(frame[["b", "a"]])
+    with pytest.raises(exceptions.InputError, match="3 features"):
+        model.predict(np.ones((1, 3)))
+    model.fit(frame.to_numpy(), ["x", "y"])
+    assert not hasattr(model, "feature_names_in_")
+
+
+def test_score_is_the_share_of_right_rows() -> None:
+    model = learners.GaussianNB().fit(ROWS, LABELS)
+    assert model.score(ROWS, ["low", "low", "high", "low"]) == 0.75
+    assert model.score(ROWS, ["low", "low", "high", "low"], sample_weight=[1, 1, 1, 5]) == 0.375
+    table = learners.NaiveBayes().fit({"a": [1.0, 2.0, 8.0, 9.0], "b": LABELS}, y="b")
+    assert table.score({"a": [1.0, 9.0], "b": ["low", "low"]}, y="b") == 0.5
+
+
+def test_a_learner_and_an_estimator_add() -> None:
+    whole = candide.GaussianNB().fit(ROWS, LABELS)
+    merged = candide.merge(
+        [learners.GaussianNB().fit(ROWS[:2], LABELS[:2]), candide.GaussianNB().fit(ROWS[2:], LABELS[2:])]
+    )
+    assert type(merged) is learners.GaussianNB
+    assert (merged.predict_proba(ROWS) == whole.predict_proba(ROWS)).all()
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+def test_copies(copied) -> None:
+    model = learners.MultinomialNB().fit([[1.0, 2.0], [2.0, 0.0]], ["a", "b"])
+    again = copied(model)
+    assert (again.predict_proba([[1.0, 1.0]]) == model.predict_proba([[1.0, 1.0]])).all()
+    # Nobody gave alpha, and the copy knows: with estimate="mle" it is none.
+    assert again.set_params(estimate="mle").fit([[1.0, 0.0], [0.0, 1.0]], ["a", "b"]).predict([[3.0, 0.0]]) == "a"
