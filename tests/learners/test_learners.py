@@ -84,3 +84,25 @@ def test_copies(copied) -> None:
     assert (again.predict_proba([[1.0, 1.0]]) == model.predict_proba([[1.0, 1.0]])).all()
     # Nobody gave alpha, and the copy knows: with estimate="mle" it is none.
     assert again.set_params(estimate="mle").fit([[1.0, 0.0], [0.0, 1.0]], ["a", "b"]).predict([[3.0, 0.0]]) == "a"
+
+
+def test_measure_is_the_same_whole_and_in_chunks() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 2)), rng.integers(0, 3, 300)
+    model = learners.GaussianNB().fit(X[:100], y[:100])
+    whole = model.measure(X[100:], y[100:], rng.uniform(size=200))
+    assert 0 < whole.accuracy < 1
+    assert whole.n_rows == 200
+    weight = np.arange(200.0)
+    parts = ((X[100:][i::3], y[100:][i::3], weight[i::3]) for i in range(3))
+    whole, chunked = model.measure(X[100:], y[100:], weight).as_dict(), model.measure(parts).as_dict()
+    for name in ("n_rows", "accuracy", "log_loss", "brier", "ece", "aurc", "confusion"):
+        np.testing.assert_allclose(chunked[name], whole[name], rtol=1e-12)
+
+
+def test_measure_of_nothing() -> None:
+    model = learners.GaussianNB().fit(ROWS, LABELS)
+    with pytest.raises(exceptions.InputError, match="nothing to measure"):
+        model.measure(iter([]))
+    with pytest.raises(exceptions.InputError, match="'middle' in y is unknown"):
+        model.measure(ROWS[:1], ["middle"])

@@ -8,11 +8,14 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
+import numpy as np
+
 from ..encoding.labelled import LabelledRows
 from ..engines.stream import Chunk, gathered, learned, numbered
 from ..exceptions import InputError
 from ..kernels._core import release_memory
 from ..model.classifier import Classifier
+from ..model.evaluation import Report, Verdicts
 from ..model.plan import ClassPrior, Plan
 from ..model.state import State
 from .fitted import Fitted
@@ -29,6 +32,30 @@ class Chunks(Fitted):
     @abstractmethod
     def _rows(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> LabelledRows:
         """Encoded rows with their classes and weights."""
+
+    def measure(self, X: Any, y: Any = None, sample_weight: Any = None) -> Report:
+        """How good the probabilities are on rows with labels, which the model should not have learned from.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in ``fit``; chunks too, of which few are in memory at once.
+
+        Examples
+        --------
+        >>> from candide import GaussianNB
+        >>> model = GaussianNB().fit([[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"])
+        >>> model.measure([[0.0], [7.0], [4.0]], ["low", "high", "high"]).accuracy
+        0.6666666666666666
+        """
+        chunks = X if y is None and are_chunks(X) else [(X, y, sample_weight)]
+        verdicts = [self._verdicts(*_parts(item, number)) for number, item in enumerate(chunks)]
+        return Report.from_verdicts(verdicts, self._fitted().classes.labels)
+
+    def _verdicts(self, X: Any, y: Any, sample_weight: Any = None) -> Verdicts:
+        batch = self._batch(X, y, sample_weight)
+        scores = self._fitted().posterior(batch.data, self._kernels(), logarithm=True)
+        return Verdicts.of(scores, batch.classes, np.ones(len(scores)) if batch.weight is None else batch.weight)
 
     def _summarize_chunks(self, chunks: Iterable[Any], sample_weight: Any) -> tuple[Plan, State]:
         if sample_weight is not None:

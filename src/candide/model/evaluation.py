@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,47 @@ from . import measures
 from .table import Table
 
 _MEASURES = ("accuracy", "log_loss", "brier", "ece", "aurc")
+
+
+class Verdicts(NamedTuple):
+    """What is left of rows once their probabilities were held against the truth: no more with more classes."""
+
+    surprise: Floats  # -log p(true class)
+    confidence: Floats  # of the answer
+    right: Array
+    squared_error: Floats
+    weight: Floats  # above 0
+    copies: Array
+    confusion: Floats
+
+    @classmethod
+    def of(
+        cls, log_probability: Floats, classes: Positions, weight: Floats, multiplicity: Array | None = None
+    ) -> Verdicts:
+        """Of the rows that count."""
+        kept = np.flatnonzero(weight > 0)
+        log_probability, classes, weight = log_probability[kept], classes[kept], weight[kept]
+        copies = np.ones(len(kept), dtype=np.int64) if multiplicity is None else multiplicity[kept]
+        probability, answer, each = np.exp(log_probability), log_probability.argmax(axis=1), np.arange(len(kept))
+        return cls(
+            surprise=-log_probability[each, classes],
+            confidence=probability[each, answer],
+            right=answer == classes,
+            squared_error=measures.squared_error(probability, classes),
+            weight=weight,
+            copies=copies,
+            confusion=measures.confusion(classes, answer, weight, log_probability.shape[1]),
+        )
+
+    @classmethod
+    def joined(cls, parts: Iterable[Verdicts], n_classes: int) -> Verdicts:
+        """Of all parts."""
+        listed = list(parts)
+        if len(listed) == 1:
+            return listed[0]
+        nothing = cls.of(np.zeros((0, n_classes)), np.zeros(0, dtype=np.int32), np.zeros(0))
+        *columns, confusions = zip(nothing, *listed, strict=True)
+        return cls(*map(np.concatenate, columns), np.sum(confusions, axis=0))
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,31 +132,31 @@ class Report:
 
         With a ``multiplicity``, a row stands for so many equal ones, and its weight is that of all of them.
         """
-        kept = np.flatnonzero(weight > 0)
-        if not len(kept):
+        return cls.from_verdicts([Verdicts.of(log_probability, classes, weight, multiplicity)], labels)
+
+    @classmethod
+    def from_verdicts(cls, parts: Iterable[Verdicts], labels: Array) -> Report:
+        """Measure rows that were judged part by part."""
+        rows = Verdicts.joined(parts, len(labels))
+        if not len(rows.weight):
             raise InputError("no row has a weight above 0, so there is nothing to measure; pass rows that count")
-        log_probability, classes, weight = log_probability[kept], classes[kept], weight[kept]
-        copies = np.ones(len(kept), dtype=np.int64) if multiplicity is None else multiplicity[kept]
-        probability, answer = np.exp(log_probability), log_probability.argmax(axis=1)
-        each, right = np.arange(len(kept)), answer == classes
-        accuracy, accuracy_error = measures.mean_and_error(right.astype(np.float64), weight, copies)
-        log_loss, log_loss_error = measures.mean_and_error(-log_probability[each, classes], weight, copies)
-        confidences = measures.Confidences.of(probability[each, answer], right, weight)
+        accuracy, accuracy_error = measures.mean_and_error(rows.right.astype(np.float64), rows.weight, rows.copies)
+        log_loss, log_loss_error = measures.mean_and_error(rows.surprise, rows.weight, rows.copies)
+        confidences = measures.Confidences.of(rows.confidence, rows.right, rows.weight)
         reliability = confidences.reliability()
         risk_coverage, aurc = confidences.risk_by_coverage()
-        confusion = measures.confusion(classes, answer, weight, len(labels))
         return cls(
-            n_rows=int(copies.sum()),
+            n_rows=int(rows.copies.sum()),
             accuracy=accuracy,
             accuracy_error=accuracy_error,
             log_loss=log_loss,
             log_loss_error=log_loss_error,
-            brier=measures.brier(probability, classes, weight),
+            brier=float(np.average(rows.squared_error, weights=rows.weight)),
             ece=measures.expected_calibration_error(reliability),
             aurc=aurc,
             reliability=reliability,
-            per_class=measures.per_class(confusion, labels),
-            confusion=confusion,
+            per_class=measures.per_class(rows.confusion, labels),
+            confusion=rows.confusion,
             risk_coverage=risk_coverage,
         )
 

@@ -26,11 +26,10 @@ def mean_and_error(values: Floats, weight: Floats, multiplicity: Array) -> tuple
     return mean, float(np.sqrt(variance) / weight.sum())
 
 
-def brier(probability: Floats, classes: Positions, weight: Floats) -> float:
-    """The mean of Σ (p - truth)² over all classes."""
+def squared_error(probability: Floats, classes: Positions) -> Floats:
+    """Σ (p - truth)² over all classes, row by row."""
     own = probability[np.arange(len(classes)), classes]
-    squares = np.einsum("rc,rc->r", probability, probability) + 1.0 - 2.0 * own
-    return max(0.0, float(np.average(squares, weights=weight)))
+    return np.maximum(np.einsum("rc,rc->r", probability, probability) + 1.0 - 2.0 * own, 0.0)
 
 
 def confusion(classes: Positions, answer: Array, weight: Floats, n_classes: int) -> Floats:
