@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
-from scipy.special import gammaln
 
 from ..exceptions import ParameterError
 from ..kernels import Kernels
@@ -133,6 +131,8 @@ def patterns(x: Floats) -> Iterator[tuple[Array, Array]]:
 
 def log_density(square: Floats, log_determinant: Floats | float, n_columns: int, freedom: Floats | float) -> Floats:
     """Of points at such a squared distance xᵀ Σ⁻¹ x."""
+    from scipy.special import gammaln
+
     freedom = np.asarray(freedom, dtype=np.float64)
     normal = -0.5 * (n_columns * LOG_2PI + log_determinant + square)
     if np.isinf(freedom).all():
@@ -144,6 +144,8 @@ def log_density(square: Floats, log_determinant: Floats | float, n_columns: int,
 
 def _square(deviation: Floats, scale: Floats) -> tuple[Floats, float]:
     """Squared distances of rows, and the logarithm of the determinant."""
+    from scipy.linalg import solve_triangular
+
     if not deviation.shape[1]:
         return np.zeros(len(deviation)), 0.0
     root = root_of(scale)
@@ -164,6 +166,8 @@ def root_of(scale: Floats) -> Floats:
 
 def _slope(scale: Floats, known: Array, missing: Array) -> Floats:
     """What known columns say about missing ones, ``(known, missing)``."""
+    from scipy.linalg import cho_factor, cho_solve
+
     if not len(known):
         return np.zeros((0, len(missing)))
     return np.asarray(cho_solve(cho_factor(scale[np.ix_(known, known)]), scale[np.ix_(known, missing)]))

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import polygamma
 
 from ..exceptions import ParameterError
 from ..kernels import Kernels
@@ -174,6 +173,8 @@ def _score_variance(deviation: Floats, scale: Floats, strength: float, degrees: 
     """¼ Σ ψ'((ν + 1 - i) / 2) + d/2κ² + (ν/κ - 1) h + ½ ν h², h = (x - m)ᵀ Ψ⁻¹ (x - m); infinite where a class has too
     few rows to say.
     """
+    from scipy.special import polygamma
+
     n_columns = deviation.shape[1]
     if not n_columns:
         return np.zeros(len(deviation))

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from scipy.special import ndtri
 
 from ...kernels.data import Array, Floats
 from .base import Looked
@@ -91,6 +90,8 @@ class ClippedCoordinates:
 
 
 def _normal_ranks(count: Floats) -> Floats:
+    from scipy.special import ndtri
+
     total = float(count.sum())
     if not total > 0:
         return np.zeros(len(count))

@@ -8,8 +8,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.special import gammaln
 
 from ...kernels import Kernels
 from ...kernels.data import CHUNK_ROWS, Array, Floats, Positions
@@ -40,6 +38,8 @@ class Factor(NamedTuple):
 
     @classmethod
     def of(cls, matrix: Floats) -> Factor:
+        from scipy.linalg import solve_triangular
+
         root = np.linalg.cholesky(matrix)
         inverse = solve_triangular(root, np.eye(len(root)), lower=True)
         return cls(np.ascontiguousarray(inverse.T), 2.0 * float(np.log(np.diagonal(root)).sum()))
@@ -127,6 +127,8 @@ class Covariance(Lean):
         return out
 
     def _size(self, rows: Floats | float) -> _Size:
+        from scipy.special import gammaln
+
         n_columns = len(self.center)
         freedom = n_columns + 2 + self.strength + rows
         # A class of less than one row knows its mean as badly as one of one row.
