@@ -54,7 +54,7 @@ class Verdicts(NamedTuple):
             return listed[0]
         nothing = cls.of(np.zeros((0, n_classes)), np.zeros(0, dtype=np.int32), np.zeros(0))
         *columns, confusions = zip(nothing, *listed, strict=True)
-        return cls(*map(np.concatenate, columns), np.sum(confusions, axis=0))
+        return cls._make([*map(np.concatenate, columns), np.sum(confusions, axis=0)])
 
 
 @dataclass(frozen=True, repr=False)
