@@ -63,7 +63,7 @@ def mixed(n_rows: int) -> tuple[Any, Any]:
     y = rng.integers(0, 2, n_rows)
     columns: dict[str, Any] = {}
     for j in range(20):
-        columns[f"number {j}"] = _with_holes(_numbers(j, y, rng), rng)
+        columns[f"number {j}"] = _with_holes(numbers(j, y, rng), rng)
     for j, n_levels in enumerate((3, 4, 5, 6, 8, 10, 15, 20, 30, 50)):
         columns[f"category {j}"] = _categories(n_levels, y, rng)
     for j in range(5):
@@ -73,7 +73,13 @@ def mixed(n_rows: int) -> tuple[Any, Any]:
     return pd.DataFrame(columns), np.array(["no", "yes"])[y]
 
 
-def _numbers(j: int, y: Any, rng: Any) -> Any:
+def made_words(n_words: int, rng: Any) -> list[str]:
+    """Words of English lengths, of random letters."""
+    letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
+    return ["".join(rng.choice(letters, n)) for n in np.clip(rng.poisson(5.0, n_words), 1, 15)]
+
+
+def numbers(j: int, y: Any, rng: Any) -> Any:
     """Normal, log-normal and whole in turn, depending a little on the class."""
     normal = rng.normal(0.05 * (j % 5) * y, 1)
     return (normal, np.exp(normal), np.round(10 * normal))[j % 3]
@@ -84,7 +90,14 @@ def _with_holes(values: Any, rng: Any) -> Any:
     return values
 
 
+def levels(n_levels: int, y: Any, rng: Any) -> Any:
+    """Codes, the first being more frequent, and more so in later classes."""
+    return (n_levels * rng.random(len(y)) ** (1.5 + 0.2 * y)).astype(np.int64)
+
+
+def level_names(n_levels: int) -> list[str]:
+    return [f"level {k}" for k in range(n_levels)]
+
+
 def _categories(n_levels: int, y: Any, rng: Any) -> Any:
-    """Texts, the first levels being more frequent, and more so in the second class."""
-    level = (n_levels * rng.random(len(y)) ** (1.5 + 0.2 * y)).astype(np.int64)
-    return np.array([f"level {k}" for k in range(n_levels)], dtype=object)[level]
+    return np.array(level_names(n_levels), dtype=object)[levels(n_levels, y, rng)]

@@ -23,6 +23,7 @@ import numpy as np
 import candide
 from candide.kernels._core import release_memory
 
+from .data import made_words
 from .markdown import heading, line
 from .memory import MB, peak_of, resident
 
@@ -49,9 +50,7 @@ class Source:
 
     def __init__(self, megabytes: float, texts_of_a_chunk: int, n_words: int = 200_000) -> None:
         self.rng = np.random.default_rng(0)
-        letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
-        sizes = np.clip(self.rng.poisson(5.0, n_words), 1, 15)
-        self.words = np.array(["".join(self.rng.choice(letters, n)) for n in sizes], dtype=object)
+        self.words = np.array(made_words(n_words, self.rng), dtype=object)
         self.most, self.n_texts = int(megabytes * 1e6), texts_of_a_chunk
         self.made, self.seconds = 0, 0.0
 

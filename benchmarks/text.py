@@ -26,6 +26,7 @@ from sklearn.pipeline import make_pipeline
 import candide
 from candide import TextNB
 
+from .data import made_words
 from .text_peers import FastText, VowpalWabbit
 
 RESULTS = Path(__file__).with_name("TEXT.md")
@@ -54,8 +55,7 @@ class Corpus(NamedTuple):
 def made_corpus(megabytes: float, seed: int = 0) -> Corpus:
     """Words of English lengths, their frequencies by Zipf's law, some more frequent in one class."""
     rng = np.random.default_rng(seed)
-    letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
-    words = ["".join(rng.choice(letters, n)) for n in np.clip(rng.poisson(5.0, 50_000), 1, 15)]
+    words = made_words(50_000, rng)
     n_texts = max(10, int(megabytes * 1e6 / 600))
     labels = rng.integers(0, 2, n_texts)
     ranks = np.minimum(rng.zipf(1.15, (n_texts, 110)), 25_000) - 1
