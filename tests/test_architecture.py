@@ -23,6 +23,8 @@ ROOMS = [
     "engines",
     "learners",
     "estimators",
+    "explain",
+    "cli",
 ]
 # Guests that only some rooms receive. Everything else is the standard library or NumPy.
 GUESTS = {
@@ -32,6 +34,9 @@ GUESTS = {
     "threadpoolctl": {"kernels"},
     "pandas": {"model"},
     "polars": {"model"},
+    "pyarrow": {"cli"},
+    "rich": {"cli"},
+    "typer": {"cli"},
 }
 MODULES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
 

@@ -36,6 +36,13 @@ def library_of(X: Any) -> Any:
     return None if frame is None else frame.implementation
 
 
+def library_named(name: str | None) -> Any:
+    """The same by its name."""
+    import narwhals as nw
+
+    return None if name is None else nw.Implementation(name)
+
+
 def some_columns(X: Any, names: Sequence[Any]) -> Any:
     """The columns of these names, as far as a table with names has them.
 

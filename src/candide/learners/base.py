@@ -32,9 +32,10 @@ from .configured import Configured
 from .desk import Desk
 from .guard import all_or_nothing
 from .settings import flag, number, whole_number
+from .storing import Stored
 
 
-class BaseNB(Chunks, Desk, Answers, Configured):
+class BaseNB(Chunks, Desk, Answers, Stored, Configured):
     """Shared verbs. A subclass names its family, its parameters and the attributes that people expect of it."""
 
     estimate: Any
@@ -47,6 +48,8 @@ class BaseNB(Chunks, Desk, Answers, Configured):
     # Parameters that change what is counted, with their names in the family: models that differ in them do not add.
     _counting: ClassVar[dict[str, str]] = {}
     _positive_only: ClassVar[bool] = False
+    # Whether rows are texts, not tables.
+    reads_texts: ClassVar[bool] = False
     # How the constructor calls what is known of the classes.
     _class_prior_name: ClassVar[str] = "class_prior"
     # What is said of labels that come as a table of one column.

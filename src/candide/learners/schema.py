@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 
 from ..encoding.columns import new_frame
-from ..encoding.containers import Filling, filled, library_of, names_of, some_columns, under_names
+from ..encoding.containers import Filling, filled, library_named, library_of, names_of, some_columns, under_names
 from ..encoding.examples import cells_like, examples_of
 from ..encoding.index import is_whole
 from ..encoding.selection import select_columns
@@ -55,6 +55,16 @@ class Schema:
         whole = frozenset(column.name for column in data.columns if _is_whole(column))
         blocks = _blocks(asked, data.names)
         return cls(given, n_given, data.names, wanted, blocks, backend, examples_of(X), whole), data
+
+    def parts(self) -> dict[str, Any]:
+        """What it is made of, for files."""
+        made = {field.name: getattr(self, field.name) for field in fields(self)}
+        return made | {"backend": None if self.backend is None else self.backend.value}
+
+    @classmethod
+    def of_parts(cls, parts: dict[str, Any]) -> Schema:
+        """The inverse of ``parts``."""
+        return cls(**parts | {"backend": library_named(parts["backend"])})
 
     def describe(self, estimator: Any) -> None:
         """Sets the attributes that scikit-learn's users expect."""

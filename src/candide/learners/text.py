@@ -106,6 +106,7 @@ class TextNB(Smaller):
     """
 
     unlabelled_: Unlabelled
+    reads_texts: ClassVar[bool] = True
     estimate = None
     parameter_prior = None
     _counting: ClassVar[dict[str, str]] = {

@@ -202,6 +202,11 @@ class Classifier:
         names = self.token_names if self.state.sample is None else heavy_names(self, default(self.plan.n_threads))
         return Classifier(self.plan, replace(self.state, sample=None), blend, made, names)
 
+    def settled(self, *, evaluate: bool) -> Classifier:
+        """With all that looks at rows again made already."""
+        made = self.report if evaluate and self.can_report else None
+        return Classifier(self.plan, self.state, self.blend, made, self.token_names)
+
     def smaller(self, plan: Plan, state: State, blend: Blend) -> Classifier:
         """Without something that predicting never asks."""
         return Classifier(plan, state, blend, self._report, self.token_names)

@@ -29,7 +29,7 @@ def mean_and_error(values: Floats, weight: Floats, multiplicity: Array) -> tuple
 def squared_error(probability: Floats, classes: Positions) -> Floats:
     """Σ (p - truth)² over all classes, row by row."""
     own = probability[np.arange(len(classes)), classes]
-    return np.maximum(np.einsum("rc,rc->r", probability, probability) + 1.0 - 2.0 * own, 0.0)
+    return np.asarray(np.maximum(np.einsum("rc,rc->r", probability, probability) + 1.0 - 2.0 * own, 0.0))
 
 
 def confusion(classes: Positions, answer: Array, weight: Floats, n_classes: int) -> Floats:

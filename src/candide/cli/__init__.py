@@ -1,0 +1,1 @@
+"""``candide`` in a terminal."""

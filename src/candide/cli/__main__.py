@@ -1,0 +1,5 @@
+"""``python -m candide.cli``."""
+
+from .app import main
+
+main()

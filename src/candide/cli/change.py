@@ -1,0 +1,134 @@
+"""``candide update``, ``forget``, ``merge``: models that go on living."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from ..exceptions import ParameterError
+from . import options
+from .command import command
+from .session import Session
+
+if TYPE_CHECKING:
+    from ..learners.base import BaseNB
+
+UPDATE_EXAMPLES = """
+candide update messages.candide today.csv
+candide update messages.candide today.csv --decay 0.99      # what was learned before counts a little less
+candide update messages.candide today.csv -o newer.candide
+"""
+FORGET_EXAMPLES = """
+candide forget messages.candide withdrawn.csv               # as if those rows had never been seen
+"""
+MERGE_EXAMPLES = """
+candide merge monday.candide tuesday.candide -o week.candide
+candide merge parts/*.candide -o whole.candide
+"""
+
+
+@command
+def update(
+    model: options.Model,
+    sources: options.Sources = None,
+    output: options.Output = None,
+    decay: Annotated[
+        float | None, typer.Option(min=0.0, max=1.0, help="Multiply the weight of what was learned before.")
+    ] = None,
+    label: options.Label = None,
+    text: options.Text = None,
+    weight: options.Weight = None,
+    sql: options.Sql = None,
+    format: options.Format = None,
+    on_bad_row: options.OnBadRow = "error",
+    threads: options.Threads = None,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
+) -> None:
+    """Learn the rows of a source too. Classes, categories and words that are new join.
+
+    The counts are those of training on all rows at once. What was chosen and weighed on rows left out is done again
+    once a tenth has changed, if the file holds training rows (train --updatable); else it stays.
+    """
+    how = {"sql": sql, "format": format, "weight": weight, "on_bad_row": on_bad_row}
+    session = Session(quiet, json, threads)
+    _change(model, sources, output, session, "partial_fit", text, label, how, decay)
+
+
+@command
+def forget(
+    model: options.Model,
+    sources: options.Sources = None,
+    output: options.Output = None,
+    label: options.Label = None,
+    text: options.Text = None,
+    weight: options.Weight = None,
+    sql: options.Sql = None,
+    format: options.Format = None,
+    on_bad_row: options.OnBadRow = "error",
+    threads: options.Threads = None,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
+) -> None:
+    """Take rows that were learned out again, as if they had never been seen. All of them, or none."""
+    how = {"sql": sql, "format": format, "weight": weight, "on_bad_row": on_bad_row}
+    _change(model, sources, output, Session(quiet, json, threads), "forget", text, label, how)
+
+
+def _change(
+    path: Path, sources: list[str] | None, output: Path | None, session: Session,
+    verb: Literal["partial_fit", "forget"], text: str | None, label: str | None, how: dict[str, str | None],
+    decay: float | None = None,
+) -> None:  # fmt: skip
+    from ..learners.sourced import roles_for
+    from .learning import learn_source
+    from .reading import open_model, open_source, say_bad_rows
+
+    learner = open_model(path, session)
+    source = open_source(sources, **how)  # type: ignore[arg-type]
+    source = source.with_roles(roles_for(learner, source, text, label=label, labelled=True))
+    if decay is not None:
+        learner.discount(decay)
+    passed = learn_source(learner, source, session, verb=verb)
+    say_bad_rows(source, session)
+    what = "learned" if verb == "partial_fit" else "forgot"
+    _save(learner, output or path, session, f"{what} {passed.n_rows - passed.n_without_label:,} rows")
+
+
+@command
+def merge(
+    models: Annotated[list[Path], typer.Argument(metavar="MODEL...", show_default=False, help="Model files.")],
+    output: options.Output = None,
+    threads: options.Threads = None,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
+) -> None:
+    """Add models that were trained apart: the counts are those of training on all their rows at once."""
+    from .. import learners
+    from .reading import open_model
+
+    if output is None:
+        raise ParameterError("merge needs a place for the result: -o FILE")
+    session = Session(quiet, json, threads)
+    merged = learners.merge(open_model(path, session) for path in models)
+    _save(merged, output, session, f"merged {len(models)} models")
+
+
+def _save(learner: BaseNB, path: Path, session: Session, what: str) -> None:
+    kept = learner.has_training_rows
+    with session.status("weighing, on rows left out" if kept else "writing"):
+        learner.save(path, sample=kept)
+    rows = f"{float(learner.class_count_.sum()):,.6g}"
+    machine = {
+        "model": str(path),
+        "weight": learner.class_count_.sum(),
+        "classes": dict(zip(learner.classes_.tolist(), learner.class_count_.tolist(), strict=True)),
+        "training_rows": kept,
+    }
+    kept_text = "with" if kept else "without"
+    session.report(
+        machine,
+        lambda: [f"{what}; wrote {path}: {rows} rows, {len(learner.classes_):,} classes, {kept_text} training rows"],
+    )

@@ -1,0 +1,97 @@
+"""``candide classify``: one text, or one after the other from a pipe."""
+
+from __future__ import annotations
+
+import json as json_room
+import sys
+from collections.abc import Iterator
+from io import BufferedReader
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from ..exceptions import InputError
+from . import options
+from .command import command
+from .session import Session, as_json
+
+if TYPE_CHECKING:
+    from ..learners.base import BaseNB
+
+EXAMPLES = """
+candide classify messages.candide "win a free prize"
+tail -f messages.log | candide classify messages.candide --abstain 0.9
+candide classify people.candide '{"age": 40, "job": "smith"}'
+"""
+
+
+@command
+def classify(
+    model: options.Model,
+    texts: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[TEXT]...", show_default=False, help="Texts; without any, the lines of stdin."),
+    ] = None,
+    abstain: Annotated[
+        float | None, typer.Option(min=0.0, max=1.0, help="Below this probability the answer is 'unsure'.")
+    ] = None,
+    threads: options.Threads = None,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
+) -> None:
+    """Say which class texts are of: a line each, the class and its probability.
+
+    Rows of a table are JSON: an object for each row, with the columns' names. Lines of stdin are answered as they come.
+    """
+    from .reading import open_model
+
+    session = Session(quiet, json, threads)
+    learner = open_model(model, session)
+    if texts is None and sys.stdin.isatty():
+        session.say("one text a line; Ctrl-D ends")
+    for lines in [texts] if texts is not None else _arriving():
+        sys.stdout.writelines(f"{answer}\n" for answer in _answers(learner, lines, abstain, json))
+        sys.stdout.flush()
+
+
+def _arriving() -> Iterator[list[str]]:
+    """Lines of stdin, as many at once as there are."""
+    rest, pipe = b"", cast("BufferedReader", sys.stdin.buffer)
+    while piece := pipe.read1(1 << 20):
+        *lines, rest = (rest + piece).split(b"\n")
+        if lines:
+            yield [line.decode(errors="replace").removesuffix("\r") for line in lines]
+    if rest:
+        yield [rest.decode(errors="replace")]
+
+
+def _answers(learner: BaseNB, lines: list[str], abstain: float | None, machine: bool) -> Iterator[str]:
+    probability = learner.predict_proba(lines if learner.reads_texts else _table(lines))
+    labels = learner.classes_.tolist()
+    for shares in probability.tolist():
+        surest = max(shares)
+        label: Any = labels[shares.index(surest)] if abstain is None or surest >= abstain else "unsure"
+        if machine:
+            by_class = dict(zip(map(str, labels), shares, strict=True))
+            yield as_json({"prediction": label, "probability": surest, "probabilities": by_class})
+        else:
+            yield f"{label}\t{surest:.4f}"
+
+
+def _table(lines: list[str]) -> dict[str, list[Any]]:
+    rows = [read_row(line) for line in lines]
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
+def read_row(line: str) -> dict[str, Any]:
+    try:
+        row = json_room.loads(line)
+    except ValueError:
+        row = None
+    if not isinstance(row, dict):
+        raise InputError(
+            f'{line!r:.60} is no row: this model is of a table, and a row is a JSON object such as {{"age": 40, "job": '
+            '"smith"}; for files use candide predict'
+        )
+    return row

@@ -1,0 +1,73 @@
+"""What surrounds every command: errors become messages and exit codes."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar
+
+from ..exceptions import CandideError
+from .interrupt import Terminated
+from .session import as_json
+
+# 0: done. 2: the command line itself is wrong (typer says so).
+CANNOT = 1  # data, a model or a setting cannot be used
+NO_FILE = 3  # a file cannot be read or written
+INTERRUPTED, TERMINATED = 130, 143
+
+_Command = TypeVar("_Command", bound=Callable[..., None])
+
+
+def command(function: _Command) -> _Command:
+    """A command whose errors are one message each."""
+
+    @functools.wraps(function)
+    def guarded(*args: Any, **kwargs: Any) -> None:
+        machine = bool(kwargs.get("json"))
+        try:
+            with warnings.catch_warnings():
+                warnings.showwarning = _as_note
+                function(*args, **kwargs)
+                sys.stdout.flush()
+        except BrokenPipeError:
+            # Whoever read has read enough; Python would complain again when it closes stdout.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise SystemExit(0) from None
+        except KeyboardInterrupt as stop:
+            _fail(str(stop) or "stopped; nothing was written", INTERRUPTED, "Interrupted", machine)
+        except Terminated as stop:
+            _fail(str(stop) or "stopped; nothing was written", TERMINATED, "Terminated", machine)
+        except OSError as error:
+            _fail(_about_files(error), NO_FILE, type(error).__name__, machine)
+        except MemoryError:
+            _fail("there is not enough memory for this; nothing was written", CANNOT, "MemoryError", machine)
+        except CandideError as error:
+            _fail(str(error), CANNOT, type(error).__name__, machine)
+
+    return guarded  # type: ignore[return-value]
+
+
+def _as_note(message: Any, *_: Any, **__: Any) -> None:
+    print(f"note: {message}", file=sys.stderr)
+
+
+def _about_files(error: OSError) -> str:
+    if error.filename is None or error.strerror is None:
+        return str(error)
+    name = os.fspath(error.filename)
+    what = {
+        FileNotFoundError: "there is no such file or folder; check the name",
+        PermissionError: "there is no permission; choose another place, or change the permissions",
+        IsADirectoryError: "it is a folder; name a file",
+    }.get(type(error), f"{error.strerror.lower()}; nothing was lost of what was there before")
+    return f"{name}: {what}"
+
+
+def _fail(message: str, code: int, kind: str, machine: bool) -> NoReturn:
+    if machine:
+        print(as_json({"error": {"kind": kind, "message": message}}))
+    print(f"candide: {message}", file=sys.stderr)
+    raise SystemExit(code)

@@ -1,0 +1,137 @@
+"""``candide compare``: several models side by side."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..exceptions import CandideError, InputError
+from . import options
+from .command import command
+from .session import Session
+
+if TYPE_CHECKING:
+    from ..learners.base import BaseNB
+    from ..model.evaluation import Report
+
+EXAMPLES = """
+candide compare messages.csv
+candide compare people.csv --label income --json
+"""
+
+
+@command
+def compare(
+    sources: options.Sources = None,
+    label: options.Label = None,
+    text: options.Text = None,
+    columns: options.Columns = None,
+    refine: Annotated[bool, typer.Option("--refine", help="Texts: the refined model too.")] = False,
+    weight: options.Weight = None,
+    sql: options.Sql = None,
+    format: options.Format = None,
+    on_bad_row: options.OnBadRow = "error",
+    threads: options.Threads = None,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
+) -> None:
+    """Train candidate models on a source in one pass, and compare them on rows left out. Writes nothing."""
+    from .reading import open_source, say_bad_rows
+    from .wishes import names_of
+
+    session = Session(quiet, json, threads)
+    source = open_source(
+        sources, label=label, text=text, columns=names_of(columns), weight=weight, sql=sql, format=format,
+        on_bad_row=on_bad_row,
+    )  # fmt: skip
+    field = Field(candidates(source.roles.text is not None, refine, threads), session)
+    field.learn(source)
+    say_bad_rows(source, session)
+    reports = field.reports()
+    best_first = sorted(reports, key=lambda name: reports[name].log_loss)
+    machine = {name: {**_figures(reports[name]), "seconds": field.seconds[name]} for name in best_first}
+    session.answer(machine, _as_picture(machine))
+
+
+def candidates(of_texts: bool, refine: bool, threads: int | None) -> dict[str, BaseNB]:
+    """Models by what people call them."""
+    from ..learners import NaiveBayes, TextNB
+
+    how: dict[str, Any] = {"n_threads": threads}
+    if not of_texts:
+        return {
+            "NaiveBayes()": NaiveBayes(**how),
+            "NaiveBayes(order=0), columns weighed, no pairs": NaiveBayes(order=0, **how),
+            "NaiveBayes(blend=None), the textbook's": NaiveBayes(blend=None, **how),
+            "NaiveBayes({'numbers': 'gaussian'}, blend=None)": NaiveBayes({"numbers": "gaussian"}, blend=None, **how),
+        }
+    textbook: dict[str, Any] = {**how, "alpha": "loo", "calibrate": "temperature"}
+    found: dict[str, BaseNB] = {"TextNB()": TextNB(**how)}
+    if refine:
+        found["TextNB(refine=True)"] = TextNB(refine=True, **how)
+    for name in ("multinomial", "complement", "bernoulli"):
+        found[f"TextNB({name!r})"] = TextNB(name, **textbook)
+    return found | {"TextNB('multinomial', ngrams=2)": TextNB("multinomial", ngrams=2, **textbook)}
+
+
+class Field:
+    """Models that learn the same rows."""
+
+    def __init__(self, models: dict[str, BaseNB], session: Session) -> None:
+        self.models = models
+        self.session = session
+        self.seconds = dict.fromkeys(models, 0.0)
+
+    def learn(self, source: Any) -> None:
+        """One pass for all of them."""
+        from ..learners.sourced import labelled_cells
+        from .interrupt import Interrupts
+        from .progress import watched
+
+        with Interrupts().caught(), watched(source, "learning", self.session) as passed:
+            for batch in source.batches():
+                rows = labelled_cells(batch, source.roles)
+                for name, model in self.models.items() if rows.n_rows else ():
+                    began = time.perf_counter()
+                    model.partial_fit(rows.X, rows.y, sample_weight=rows.weight)
+                    self.seconds[name] += time.perf_counter() - began
+                passed.advance(batch.num_rows)
+
+    def reports(self) -> dict[str, Report]:
+        """Of those that could learn; an error where none could."""
+        found: dict[str, Report] = {}
+        for name, model in self.models.items():
+            began = time.perf_counter()
+            with self.session.status(f"weighing {name}"):
+                try:
+                    found[name] = model.loo_
+                except CandideError as error:
+                    self.session.remark(f"{name}: {error}")
+            self.seconds[name] += time.perf_counter() - began
+        if not found:
+            raise InputError("none of the models could learn from this source; see what they said above")
+        return found
+
+
+def _figures(report: Report) -> dict[str, float]:
+    names = ("log_loss", "log_loss_error", "accuracy", "accuracy_error", "brier", "ece")
+    return {name: getattr(report, name) for name in names}
+
+
+def _as_picture(figures: dict[str, dict[str, float]]) -> Any:
+    from .pictures import picture
+
+    right = ("log-loss", "accuracy", "Brier", "calibration error", "seconds")
+    table = picture("models on rows left out, the best first", "model", *right, right=right)
+    for name, one in figures.items():
+        table.add_row(
+            name,
+            f"{one['log_loss']:.4f} ± {one['log_loss_error']:.4f}",
+            f"{one['accuracy']:.4f} ± {one['accuracy_error']:.4f}",
+            f"{one['brier']:.4f}",
+            f"{one['ece']:.4f}",
+            f"{one['seconds']:.2f}",
+        )
+    return table

@@ -1,0 +1,68 @@
+"""``candide evaluate``: how good a model is on rows with labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import options
+from .command import command
+from .session import Session
+
+if TYPE_CHECKING:
+    from ..sources import Roles, Source
+    from .progress import Pass
+
+EXAMPLES = """
+candide evaluate messages.candide later.csv
+candide evaluate messages.candide later.csv --json | jq .log_loss
+"""
+
+
+@command
+def evaluate(
+    model: options.Model,
+    sources: options.Sources = None,
+    label: options.Label = None,
+    text: options.Text = None,
+    weight: options.Weight = None,
+    sql: options.Sql = None,
+    format: options.Format = None,
+    on_bad_row: options.OnBadRow = "error",
+    least_accuracy: Annotated[
+        float | None, typer.Option(min=0.0, max=1.0, help="Exit with 1 if the accuracy is lower, for scripts.")
+    ] = None,
+    threads: options.Threads = None,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
+) -> None:
+    """Compare what a model says with the labels of a source: accuracy, log-loss, calibration, confusion."""
+    from ..learners.sourced import roles_for
+    from .interrupt import Interrupts
+    from .pictures import of_report
+    from .progress import watched
+    from .reading import open_model, open_source, say_bad_rows
+
+    session = Session(quiet, json, threads)
+    learner = open_model(model, session)
+    source = open_source(sources, sql=sql, format=format, weight=weight, on_bad_row=on_bad_row)
+    roles = roles_for(learner, source, text, label=label, labelled=True)
+    with Interrupts().caught(), watched(source, "judging", session) as passed:
+        report = learner.measure(_followed(source, roles, passed))
+    say_bad_rows(source, session)
+    session.answer(report.as_dict(), *of_report(report, f"{report.n_rows:,} rows"))
+    if least_accuracy is not None and report.accuracy < least_accuracy:
+        session.say(f"the accuracy is below {least_accuracy}")
+        raise SystemExit(1)
+
+
+def _followed(source: Source, roles: Roles, passed: Pass) -> Iterator[tuple[Any, ...]]:
+    """Batch by batch, rows with labels."""
+    from ..learners.sourced import labelled_cells
+
+    for batch in source.batches():
+        rows = labelled_cells(batch, roles)
+        yield rows.X, rows.y, rows.weight
+        passed.advance(batch.num_rows)

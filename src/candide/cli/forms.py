@@ -1,0 +1,96 @@
+"""``candide dump``, ``load``, ``convert``: a model as text that people can read and compare, and back."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..exceptions import ParameterError
+from . import options
+from .command import command
+from .session import Session
+
+DUMP_EXAMPLES = """
+candide dump messages.candide | less
+candide dump messages.candide -o messages.json
+diff <(candide dump monday.candide) <(candide dump tuesday.candide)
+"""
+LOAD_EXAMPLES = """
+candide load messages.json -o messages.candide
+candide dump a.candide | candide load - -o b.candide
+"""
+CONVERT_EXAMPLES = """
+candide convert old.candide new.candide          # in the newest format
+candide convert messages.candide messages.json   # as text
+candide convert updatable.candide lean.candide --without-rows
+"""
+
+
+@command
+def dump(
+    model: options.Model,
+    output: options.Output = None,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
+) -> None:
+    """Write a model as text: JSON, a line for each thing, every number exact."""
+    from ..learners.storing import dump_lines
+    from .reading import open_model
+    from .writing import written_aside
+
+    lines = dump_lines(open_model(model, Session(quiet, json)), sample=True)
+    if output is None:
+        sys.stdout.writelines(f"{line}\n" for line in lines)
+        return
+    with written_aside(output) as file:
+        file.writelines(f"{line}\n".encode() for line in lines)
+
+
+@command
+def load(
+    text: Annotated[str, typer.Argument(metavar="FILE", show_default=False, help="What dump wrote; - for stdin.")],
+    output: options.Output = None,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
+) -> None:
+    """Make a model file from what dump wrote. The model is the same to the last digit."""
+    from ..learners.storing import load_lines
+
+    if output is None:
+        raise ParameterError("load needs a place for the model: -o FILE")
+    if text == "-":
+        learner = load_lines(sys.stdin, "stdin")
+    else:
+        with open(text, encoding="utf-8") as file:
+            learner = load_lines(file, text)
+    learner.save(output, sample=learner.has_training_rows)
+    Session(quiet, json).report({"model": str(output)}, lambda: [f"wrote {output}"])
+
+
+@command
+def convert(
+    model: options.Model,
+    output: Annotated[Path, typer.Argument(metavar="OUTPUT", show_default=False, help="A .candide or .json file.")],
+    without_rows: Annotated[bool, typer.Option("--without-rows", help="Leave training rows out.")] = False,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
+) -> None:
+    """Write a model in another form: a model file (.candide) in the newest format, or text (.json)."""
+    from ..learners.storing import dump_lines
+    from .reading import open_model
+    from .writing import written_aside
+
+    if output.suffix not in (".candide", ".json"):
+        raise ParameterError(f"the output is {output}; its ending must be .candide or .json")
+    session = Session(quiet, json)
+    learner = open_model(model, session)
+    kept = learner.has_training_rows and not without_rows
+    if output.suffix == ".candide":
+        learner.save(output, sample=kept)
+    else:
+        with written_aside(output) as file:
+            file.writelines(f"{line}\n".encode() for line in dump_lines(learner, sample=kept))
+    session.report({"model": str(output), "training_rows": kept}, lambda: [f"wrote {output}"])

@@ -1,0 +1,84 @@
+"""A learner and a source, batch by batch, with progress, interruption and checkpoints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from ..exceptions import InputError
+from .interrupt import Interrupts, Terminated
+from .progress import Pass, watched
+from .session import Session
+
+if TYPE_CHECKING:
+    from ..learners.base import BaseNB
+    from ..sources import Source
+    from .checkpoint import Checkpoint
+
+_DOING = {"partial_fit": "learning", "forget": "forgetting"}
+
+
+class Passed(NamedTuple):
+    """What a pass over a source came to."""
+
+    n_rows: int
+    n_without_label: int
+    megabytes: float
+    seconds: float
+
+
+def learn_source(
+    learner: BaseNB,
+    source: Source,
+    session: Session,
+    *,
+    verb: Literal["partial_fit", "forget"] = "partial_fit",
+    checkpoint: Checkpoint | None = None,
+    resume: bool = False,
+) -> Passed:
+    """Learn, or forget, all rows of a source. A signal stops between two batches."""
+    with Interrupts().caught() as interrupts, watched(source, _DOING[verb], session) as passed:
+        if checkpoint is not None and resume:
+            passed.rows, passed.without_label = checkpoint.resumed(learner, session)
+        try:
+            _go_through(learner, source, verb, passed, interrupts, checkpoint)
+        except (KeyboardInterrupt, Terminated) as stop:
+            raise type(stop)(_kept(learner, passed, checkpoint)) from None
+        done = Passed(passed.rows, passed.without_label, passed.megabytes, passed.seconds)
+    if done.n_rows <= done.n_without_label:
+        raise InputError(
+            f"the source has {done.n_rows:,} rows and none of them has a label; nothing is learned from nothing; "
+            "check the source and --label"
+        )
+    if done.n_without_label:
+        session.remark(f"{done.n_without_label:,} rows without a label were left out")
+    return done
+
+
+def _go_through(
+    learner: BaseNB, source: Source, verb: str, passed: Pass, interrupts: Interrupts, checkpoint: Checkpoint | None
+) -> None:
+    from ..kernels._core import release_memory
+    from ..learners.sourced import labelled_cells
+
+    for batch in source.batches(skip=passed.rows):
+        with interrupts.step():
+            rows = labelled_cells(batch, source.roles)
+            if rows.n_rows:
+                getattr(learner, verb)(rows.X, rows.y, sample_weight=rows.weight)
+            passed.without_label += batch.num_rows - rows.n_rows
+            passed.advance(batch.num_rows)
+            del rows, batch
+            # The C library would hold on to what counting took: pieces of it lie between what is kept.
+            release_memory()
+            if checkpoint is not None and checkpoint.is_due():
+                checkpoint.save(learner, passed.rows, passed.without_label)
+
+
+def _kept(learner: BaseNB, passed: Pass, checkpoint: Checkpoint | None) -> str:
+    if checkpoint is None or not passed.rows:
+        return f"stopped after {passed.rows:,} rows; nothing was written, and no file was touched"
+    checkpoint.save(learner, passed.rows, passed.without_label)
+    return (
+        f"stopped after {passed.rows:,} rows, which are kept in {checkpoint.path}; run the same command with --resume "
+        "to go on"
+    )

@@ -1,0 +1,73 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_COMMON = "For all commands"
+_READING = "Reading"
+
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.", rich_help_panel=_COMMON)]
+Json = Annotated[bool, typer.Option("--json", help="Answer in JSON on stdout.", rich_help_panel=_COMMON)]
+Threads = Annotated[int | None, typer.Option(min=1, help="How many threads; all by default.", rich_help_panel=_COMMON)]
+
+Sources = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="SOURCE...",
+        show_default=False,
+        help="Files, globs, folders, mailboxes, databases (sqlite:FILE, duckdb:FILE, postgres:…) or - for stdin.",
+    ),
+]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", show_default=False, help="A model file.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", show_default=False, help="Where to write.")]
+
+Label = Annotated[
+    str | None,
+    typer.Option(
+        show_default=False, help="The column that holds the labels; found if left out.", rich_help_panel=_READING
+    ),
+]
+Text = Annotated[
+    str | None,
+    typer.Option(
+        show_default=False, help="The column that holds the texts; found if left out.", rich_help_panel=_READING
+    ),
+]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        show_default=False,
+        help="The columns of a table to learn from, each with a model if you like: 'age,job=categorical'.",
+        rich_help_panel=_READING,
+    ),
+]
+Weight = Annotated[
+    str | None,
+    typer.Option(show_default=False, help="The column that says how much a row counts.", rich_help_panel=_READING),
+]
+Sql = Annotated[
+    str | None,
+    typer.Option(
+        show_default=False,
+        help="A query in place of, or on, the source: \"SELECT text, label FROM 'mail/*.parquet'\".",
+        rich_help_panel=_READING,
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        show_default=False, help="What the source is, where its name does not tell.", rich_help_panel=_READING
+    ),
+]
+OnBadRow = Annotated[
+    str,
+    typer.Option(
+        metavar="error|skip|FILE",
+        help="What to do with rows that cannot be read: stop, leave them out, or collect them in a file.",
+        rich_help_panel=_READING,
+    ),
+]

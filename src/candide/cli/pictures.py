@@ -1,0 +1,81 @@
+"""Tables and reports as people see them in a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.table import Table as Picture
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from ..model.evaluation import Report
+    from ..model.table import Table
+
+# More classes than this make a confusion that nobody reads.
+_MOST_CLASSES = 12
+_MOST_MISTAKES = 8
+
+
+def picture(title: str | None = None, *headings: str, right: tuple[str, ...] = ()) -> Picture:
+    """An empty table in the style of all."""
+    table = Picture(
+        title=title, box=box.SIMPLE, title_justify="left", title_style="bold", header_style="dim", pad_edge=False
+    )
+    for heading in headings:
+        table.add_column(heading, justify="right" if heading in right else "left", overflow="fold")
+    return table
+
+
+def of_table(table: Table, title: str | None = None, most: int = 60) -> Picture:
+    """A table of the model's."""
+    numeric = tuple(name for name, column in table.items() if column.dtype.kind in "iuf")
+    shown = picture(title, *table, right=numeric)
+    for number, row in enumerate(table.rows()):
+        if number == most:
+            shown.add_row(*["…", *[""] * (len(table) - 1)])
+            break
+        shown.add_row(*map(_cell, row))
+    return shown
+
+
+def _cell(value: Any) -> Text:
+    return Text("" if value is None or value != value else f"{value:.4g}" if isinstance(value, float) else str(value))
+
+
+def of_report(report: Report, title: str) -> list[Any]:
+    """Accuracy, log-loss and the rest; and what was taken for what."""
+    lines = picture(title, "", "")
+    lines.show_header = False
+    lines.add_row("accuracy", f"{report.accuracy:.4f} ± {report.accuracy_error:.4f}")
+    lines.add_row("log-loss", f"{report.log_loss:.4f} ± {report.log_loss_error:.4f}")
+    lines.add_row("Brier score", f"{report.brier:.4f}")
+    lines.add_row("calibration error", f"{report.ece:.4f}")
+    return [lines, of_confusion(report)]
+
+
+def of_confusion(report: Report) -> Picture:
+    """True classes down, answers across; of many classes the most frequent mistakes."""
+    labels = [str(label) for label in report.per_class["class"].tolist()]
+    if len(labels) > _MOST_CLASSES:
+        return _mistakes(report, labels)
+    shown = picture("confusion", "true ↓  answered →", *labels, "recall", right=(*labels, "recall"))
+    recalls = report.per_class["recall"].tolist()
+    for place, (label, row) in enumerate(zip(labels, report.confusion, strict=True)):
+        cells = [
+            Text(f"{weight:,.6g}" if weight else "·", "bold" if i == place else "") for i, weight in enumerate(row)
+        ]
+        shown.add_row(label, *cells, "" if recalls[place] != recalls[place] else f"{recalls[place]:.3f}")
+    return shown
+
+
+def _mistakes(report: Report, labels: list[str]) -> Picture:
+    shown = picture("the most frequent mistakes", "true", "answered", "rows", right=("rows",))
+    wrong = report.confusion.copy()
+    for place in range(len(labels)):
+        wrong[place, place] = 0.0
+    for cell in wrong.ravel().argsort()[::-1][:_MOST_MISTAKES].tolist():
+        true, answered = divmod(cell, len(labels))
+        if wrong[true, answered]:
+            shown.add_row(labels[true], labels[answered], f"{wrong[true, answered]:,.6g}")
+    return shown

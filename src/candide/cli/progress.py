@@ -1,0 +1,101 @@
+"""How far a pass over a source has come: a bar on a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Self
+
+from .session import Session
+
+if TYPE_CHECKING:
+    from ..sources import Source
+
+# Seconds between two lines where there is no terminal.
+_BETWEEN_LINES = 10.0
+
+
+class Pass(ABC):
+    """Rows and bytes of a pass over a source, and the seconds it takes."""
+
+    def __init__(self, source: Source, what: str) -> None:
+        self.source = source
+        self.what = what
+        self.rows = 0
+        self.without_label = 0
+        self.began = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.began
+
+    @property
+    def megabytes(self) -> float:
+        return (self.source.bytes_read or 0) / 1e6
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.show()
+
+    def advance(self, n_rows: int) -> None:
+        """So many rows more are done."""
+        self.rows += n_rows
+        self.show()
+
+    @abstractmethod
+    def show(self) -> None:
+        """Tell people, if it is time."""
+
+
+class _Silent(Pass):
+    def show(self) -> None:
+        pass
+
+
+class _Lines(Pass):
+    def __init__(self, source: Source, what: str, session: Session) -> None:
+        super().__init__(source, what)
+        self.session = session
+        self.last = self.began
+
+    def show(self) -> None:
+        now = time.perf_counter()
+        if now - self.last >= _BETWEEN_LINES:
+            self.last = now
+            self.session.say(f"{self.what}: {self._text()}")
+
+    def _text(self) -> str:
+        text = f"{self.rows:,} rows, {self.megabytes:,.0f} MB, {self.megabytes / self.seconds:,.0f} MB/s"
+        total = self.source.n_bytes
+        return text if not total else f"{text}, {min(1.0, self.megabytes * 1e6 / total):.0%}"
+
+
+class _Bar(Pass):
+    def __init__(self, source: Source, what: str, session: Session) -> None:
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import TransferSpeedColumn as Speed
+
+        super().__init__(source, what)
+        rows, left = TextColumn("{task.fields[rows]:,} rows"), TimeRemainingColumn(compact=True)
+        columns: list[Any] = [TextColumn("{task.description}"), BarColumn(), rows, DownloadColumn(), Speed(), left]
+        self.bar = Progress(*columns, console=session.people, transient=True)
+        self.task = self.bar.add_task(what, total=source.n_bytes, rows=0)
+
+    def __enter__(self) -> Self:
+        self.bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.stop()
+
+    def show(self) -> None:
+        self.bar.update(self.task, completed=self.source.bytes_read or 0, rows=self.rows)
+
+
+def watched(source: Source, what: str, session: Session) -> Pass:
+    """A pass over the source that people can follow."""
+    if session.quiet:
+        return _Silent(source, what)
+    return _Bar(source, what, session) if session.is_watched else _Lines(source, what, session)

@@ -1,0 +1,85 @@
+"""``candide show``: what is in a model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import options
+from .command import command
+from .session import Session
+
+if TYPE_CHECKING:
+    from ..learners.base import BaseNB
+
+EXAMPLES = """
+candide show messages.candide
+candide show messages.candide --words 20
+candide show messages.candide --parameters | less
+"""
+
+
+@command
+def show(
+    model: options.Model,
+    words: Annotated[int, typer.Option(min=0, help="How many telling words of each class.")] = 8,
+    parameters: Annotated[bool, typer.Option("--parameters", help="The parameters of all columns too.")] = False,
+    threads: options.Threads = None,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
+) -> None:
+    """Show what a model is, what it was trained on, how good it honestly is and what it looks at."""
+    from .pictures import of_report, of_table
+    from .reading import open_model
+    from .training_report import telling_words
+
+    session = Session(quiet, json, threads)
+    learner = open_model(model, session)
+    lines: list[Any] = [_origin(learner)]
+    if hasattr(learner, "summary"):
+        lines.append(of_table(learner.summary(), "what it looks at"))
+    if learner._fitted().can_report and learner.evaluate:
+        lines += of_report(learner.loo_, "honest accuracy: every row by a model that never saw it")
+    if hasattr(learner, "telling") and words:
+        lines.append(telling_words(learner, words))
+    if parameters:
+        lines.append(of_table(learner.parameters(), "parameters", most=100_000))
+    session.answer(_as_machine(learner), *lines)
+
+
+def _origin(learner: BaseNB) -> Any:
+    from .pictures import picture
+
+    table = picture(repr(learner), "", "")
+    table.show_header = False
+    for name, value in origin(learner).items():
+        table.add_row(name, str(value))
+    return table
+
+
+def origin(learner: BaseNB) -> dict[str, Any]:
+    """Where a model comes from."""
+    from .training_report import classes_text
+
+    roles = learner.roles_
+    what: dict[str, Any] = {"classes": classes_text(learner)}
+    if roles is not None:
+        what["label"] = roles.label
+        what["text" if roles.text else "columns"] = roles.text or ", ".join(map(str, roles.columns))
+    return what | (learner.provenance_ or {}) | {"training rows": "in the file" if learner.has_training_rows else "not kept"}
+
+
+def _as_machine(learner: BaseNB) -> dict[str, Any]:
+    found = {
+        "kind": type(learner).__name__,
+        "settings": {name: value for name, value in learner.get_params().items() if value is not None},
+        "classes": dict(zip(learner.classes_.tolist(), learner.class_count_.tolist(), strict=True)),
+        "provenance": learner.provenance_,
+        "training_rows": learner.has_training_rows,
+    }
+    if learner._fitted().can_report and learner.evaluate:
+        found["leave_one_out"] = learner.loo_.as_dict()
+    if hasattr(learner, "summary"):
+        found["summary"] = dict(learner.summary())
+    return found

@@ -1,0 +1,112 @@
+"""``candide train``: a model from a source."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import options
+from .command import command
+from .session import Session
+
+if TYPE_CHECKING:
+    from ..learners.base import BaseNB
+    from ..sources import Source
+
+EXAMPLES = """
+candide train messages.csv
+candide train people.parquet --label income --columns 'age,job=categorical,hours'
+candide train 'mail/*.csv.gz' --text body --label folder -o mail.candide --updatable
+candide train spam.mbox ham.mbox
+candide train --sql "SELECT body, queue FROM 'tickets.parquet' WHERE year = 2025" --label queue
+candide train big.parquet --checkpoint        # and, if it was stopped: --checkpoint --resume
+"""
+_MODELS = "auto|multinomial|bernoulli|complement|polya"
+
+
+@command
+def train(
+    sources: options.Sources = None,
+    label: options.Label = None,
+    text: options.Text = None,
+    columns: options.Columns = None,
+    output: options.Output = None,
+    model: Annotated[str, typer.Option(metavar=_MODELS, help="How texts are modelled.")] = "auto",
+    refine: Annotated[bool, typer.Option("--refine", help="Go on with a logistic regression (texts).")] = False,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of TextNB or NaiveBayes: alpha=0.5."),
+    ] = None,
+    updatable: Annotated[
+        bool, typer.Option("--updatable", help="Keep training rows in the file, so that later updates can weigh anew.")
+    ] = False,
+    checkpoint: Annotated[
+        bool, typer.Option("--checkpoint", help="Save what was learned so far now and then, beside the model.")
+    ] = False,
+    every: Annotated[float, typer.Option(min=0.0, help="Seconds between two checkpoints.")] = 60.0,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint.")] = False,
+    weight: options.Weight = None,
+    sql: options.Sql = None,
+    format: options.Format = None,
+    on_bad_row: options.OnBadRow = "error",
+    threads: options.Threads = None,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
+) -> None:
+    """Learn from a source and write a model.
+
+    Finds out which column holds the labels, which the texts, and how each column is best modelled, and says so; says
+    how good the model honestly is, on rows left out. Nothing is written unless all went well.
+    """
+    from .checkpoint import Checkpoint
+    from .learning import learn_source
+    from .reading import open_source, say_bad_rows
+    from .wishes import families_of, names_of, settings_of
+
+    session = Session(quiet, json, threads)
+    source = open_source(
+        sources, label=label, text=text, columns=names_of(columns), weight=weight, sql=sql, format=format,
+        on_bad_row=on_bad_row,
+    )  # fmt: skip
+    wishes = settings_of(setting) | {"n_threads": threads} | ({"refine": True} if refine else {})
+    learner = make_learner(source, model, wishes, families_of(columns))
+    path = output or beside(sources)
+    saved = Checkpoint(path, source, learner, every) if checkpoint or resume else None
+    passed = learn_source(learner, source, session, checkpoint=saved, resume=resume)
+    with session.status("weighing, on rows left out"):
+        learner.save(path, sample=updatable)
+    if saved is not None:
+        saved.remove()
+    say_bad_rows(source, session)
+    from .training_report import as_machine, for_people
+
+    session.report(
+        as_machine(learner, source, passed, path), lambda: for_people(learner, source, passed, path, updatable)
+    )
+
+
+def make_learner(source: Source, model: str, wishes: dict[str, Any], families: dict[str, str]) -> BaseNB:
+    """The learner that suits what the source holds."""
+    from ..exceptions import ParameterError
+    from ..learners import NaiveBayes, TextNB
+
+    if source.roles.text is not None:
+        return TextNB(model, **wishes)  # type: ignore[arg-type]  # TextNB checks its words itself
+    if model != "auto" or "refine" in wishes:
+        raise ParameterError(
+            f"the source is a table ({', '.join(source.roles.columns)}), and --model and --refine are for texts; leave "
+            "them out, or name the column of texts with --text"
+        )
+    return NaiveBayes(columns=families or "auto", **wishes)
+
+
+def beside(sources: list[str] | None) -> Path:
+    """Where the model goes: beside the first source, under its name; here, where that is no file."""
+    first = (sources or ["-"])[0]
+    path = Path(first)
+    if not path.exists() or first == "-":
+        return Path("model.candide")
+    stem = path.name if path.is_dir() else path.name.split(".")[0] or path.name
+    return path.parent / f"{stem}.candide"

@@ -1,0 +1,1 @@
+"""Why a model answers what it answers."""

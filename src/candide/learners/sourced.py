@@ -1,0 +1,85 @@
+"""Batches of a source as a learner reads them: the text or the columns, the labels, the weights."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..exceptions import InputError
+from ..sources.roles import Roles, nearest
+
+if TYPE_CHECKING:
+    from ..sources import Source
+    from .base import BaseNB
+
+
+class LabelledCells(NamedTuple):
+    """Rows that have a label, in the form that ``fit`` takes."""
+
+    X: Any
+    y: Any
+    weight: Any
+    n_rows: int
+
+
+def cells(batch: Any, roles: Roles) -> Any:
+    """What a learner looks at: a column of texts, or a table."""
+    import pyarrow as pa
+
+    if roles.text is not None:
+        return batch.column(roles.text)
+    return pa.Table.from_batches([batch.select(list(roles.columns))])
+
+
+def labelled_cells(batch: Any, roles: Roles) -> LabelledCells:
+    """The rows of a batch that have a label."""
+    labels = batch.column(roles.label)
+    if labels.null_count:
+        batch = batch.filter(labels.is_valid())
+        labels = batch.column(roles.label)
+    weight = None if roles.weight is None else batch.column(roles.weight).to_numpy(zero_copy_only=False)
+    return LabelledCells(cells(batch, roles), labels, weight, batch.num_rows)
+
+
+def roles_for(
+    learner: BaseNB, source: Source, text: str | None = None, *, label: str | None = None, labelled: bool = False
+) -> Roles:
+    """Which columns of another source are those that a model was trained on."""
+    names, trained = source.names, learner.roles_
+    label = label or (trained.label if trained else None)
+    if labelled and label is None:
+        label = source.roles.label
+    if labelled and label not in names:
+        raise InputError(
+            f"the source has no column {label!r} of labels, which the model was trained with; it has "
+            f"{', '.join(names)}{nearest(label, names)}; name the column of labels with --label"
+        )
+    label = label or ""
+    if learner.reads_texts:
+        return Roles(label, _text_column(text or (trained.text if trained else None), names, label), ())
+    return Roles(label, None, _table_columns(learner, names, label))
+
+
+def _text_column(wanted: str | None, names: list[str], label: str | None) -> str:
+    if wanted in names:
+        return str(wanted)
+    others = [name for name in names if name != label]
+    if wanted is None and len(others) == 1:
+        return others[0]
+    raise InputError(
+        f"the source has no column {wanted!r} of texts, which the model was trained on; it has {', '.join(names)}"
+        f"{nearest(wanted, names)}; name the column of texts with --text"
+    )
+
+
+def _table_columns(learner: BaseNB, names: list[str], label: str | None) -> tuple[str, ...]:
+    """Those that the model knows; whether some may be absent is the model's to say."""
+    known = getattr(learner, "feature_names_in_", None)
+    if known is None:
+        return tuple(name for name in names if name != label)
+    found = tuple(name for name in known.tolist() if name in names)
+    if not found:
+        raise InputError(
+            f"the model was trained on the columns {', '.join(known.tolist())}, and the source has none of them, but "
+            f"{', '.join(names)}; pass a source with these columns"
+        )
+    return found

@@ -1,0 +1,175 @@
+"""Learners in files: what is written of them, and how they come back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..exceptions import ModelFileError
+from ..model.classifier import Classifier
+from .fitted import Fitted
+from .schema import Schema
+from .settings import DEFAULTS
+
+if TYPE_CHECKING:
+    from ..sources import Roles
+    from ..storage import Content
+    from .base import BaseNB
+
+_LEARNED = ("plan", "state", "blend", "report", "token_names")
+_KINDS = (
+    "BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB", "NaiveBayes", "PoissonNB", "TextNB",
+)  # fmt: skip
+
+
+class Stored(Fitted):
+    """What a model knows of where it comes from, and its way into a file."""
+
+    # Which columns of a source were its label and its texts or cells; None if it was not trained on a source.
+    roles_: Roles | None = None
+    # Rows, date and version of a model that comes from a file.
+    provenance_: dict[str, Any] | None = None
+    evaluate: bool
+
+    def save(self, path: str | os.PathLike[str], sample: bool = False) -> None:
+        """Write the model to a file, which ``candide.load`` reads.
+
+        The file is written aside and renamed: whatever happens, there is the old file or the new one.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where; the usual ending is ``.candide``.
+        sample : bool, default False
+            Whether training rows go into the file. Without them a later ``partial_fit`` or ``merge`` goes on with the
+            weights and the calibration that the model has; with them these are fitted again.
+
+        Examples
+        --------
+        >>> import candide, tempfile
+        >>> model = candide.TextNB().fit(["win cash", "see you at noon"], ["spam", "ham"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(f"{folder}/mail.candide")
+        ...     candide.load(f"{folder}/mail.candide").predict(["cash"]).tolist()
+        ['spam']
+        """
+        from ..storage import write_model
+
+        model = self._fitted()
+        if sample:
+            model = model.settled(evaluate=self.evaluate)
+        write_model(path, content_of(self, model if sample else _without_rows(model, self.evaluate)))
+
+    def as_estimator(self) -> Any:
+        """The same model as an estimator of scikit-learn."""
+        import candide
+
+        shell = getattr(candide, type(self).__name__)
+        estimator = shell.__new__(shell)
+        estimator.__dict__.update(vars(self))
+        return estimator
+
+    @property
+    def has_training_rows(self) -> bool:
+        """Whether the model holds rows that it was trained on, as they are."""
+        return self._fitted().state.sample is not None
+
+
+def load(path: str | os.PathLike[str]) -> BaseNB:
+    """The model in a file: all its verbs, without scikit-learn (``as_estimator()`` for its pipelines).
+
+    Nothing in a file is ever executed, and everything in it is checked: a file that was cut, changed or made to harm is
+    refused with a ``ModelFileError``. Arrays stay in the file until they are asked for.
+    """
+    from ..storage import read_model
+
+    return learner_of(read_model(path), path)
+
+
+def note_of(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What was noted beside a model that was not finished."""
+    from ..storage import read_model
+
+    note: dict[str, Any] = read_model(path).parts.get("note") or {}
+    return note
+
+
+def save_unfinished(learner: BaseNB, path: str | os.PathLike[str], note: dict[str, Any]) -> None:
+    """What was learned so far, with a note; nothing is chosen or weighed for it."""
+    from ..storage import write_model
+
+    write_model(path, content_of(learner, learner._fitted(), note))
+
+
+def dump_lines(learner: BaseNB, sample: bool) -> Iterator[str]:
+    """The model as text, line by line."""
+    from ..storage import to_text
+
+    model = learner._fitted()
+    return iter(to_text(content_of(learner, model if sample else _without_rows(model, learner.evaluate))))
+
+
+def load_lines(lines: Iterable[str], name: str) -> BaseNB:
+    """The model that was dumped as these lines; ``name`` is that of their file."""
+    from ..storage import from_text
+
+    return learner_of(from_text(lines, name), name)
+
+
+def _without_rows(model: Classifier, evaluate: bool) -> Classifier:
+    return model if model.state.sample is None else model.without_sample(evaluate=evaluate)
+
+
+def content_of(learner: Any, model: Classifier, note: dict[str, Any] | None = None) -> Content:
+    """What is stored of a learner."""
+    from ..storage import Content, Provenance
+
+    names, roles = getattr(learner, "feature_names_in_", None), learner.roles_
+    schema: Schema | None = getattr(learner, "_schema", None)
+    settings = {name: value for name, value in learner.get_params().items() if value is not DEFAULTS.get(name)}
+    parts = {
+        **model.parts(),
+        "n_features": learner.n_features_in_,
+        "feature_names": None if names is None else tuple(names.tolist()),
+        "schema": None if schema is None else schema.parts(),
+        "unlabelled": getattr(learner, "unlabelled_", None),
+        "given": learner._given is learner._model.state,
+        "roles": None if roles is None else dict(roles._asdict()),
+        "note": note,
+    }
+    columns = parts["feature_names"] or parts["n_features"]
+    return Content(type(learner).__name__, settings, parts, Provenance.now(model.state.rows.sum(), columns))
+
+
+def learner_of(content: Content, path: Any) -> BaseNB:
+    """The learner again."""
+    from .. import learners
+
+    if content.kind not in _KINDS:
+        raise ModelFileError(f"{path}: holds a {content.kind!r}, which is no model that this version of candide knows")
+    learner: BaseNB = getattr(learners, content.kind)(**content.settings)
+    parts = dict(content.parts)
+    learner._model = Classifier(**{name: parts.pop(name) for name in _LEARNED})
+    _restore(learner, parts)
+    learner.provenance_ = content.provenance._asdict()
+    return learner
+
+
+def _restore(learner: Any, parts: dict[str, Any]) -> None:
+    """What a learner knows beside its model."""
+    learner.n_features_in_ = parts["n_features"]
+    if parts["feature_names"] is not None:
+        learner.feature_names_in_ = np.array(parts["feature_names"], dtype=object)
+    if parts["schema"] is not None:
+        learner._schema = Schema.of_parts(parts["schema"])
+    if parts["unlabelled"] is not None:
+        learner.unlabelled_ = parts["unlabelled"]
+    if parts["given"]:
+        learner._given = learner._model.state
+    if parts["roles"] is not None:
+        from ..sources import Roles
+
+        learner.roles_ = Roles(**parts["roles"])
