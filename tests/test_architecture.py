@@ -12,7 +12,7 @@ import pytest
 import candide
 
 SOURCE = Path(candide.__file__).parent
-ROOMS = ["exceptions", "kernels", "encoding", "statistics", "priors", "families", "model", "engines", "estimators"]
+ROOMS = ["exceptions", "kernels", "encoding", "statistics", "priors", "families", "model", "engines", "storage", "estimators"]
 # Guests that only some rooms receive. Everything else is the standard library or NumPy.
 GUESTS = {
     "sklearn": {"estimators"},
