@@ -16,6 +16,7 @@ from ..kernels.bands import KNOTS, BandTable, distinct
 from ..kernels.base import LinearTable
 from ..kernels.data import Array, Floats, Positions, Sparse, chunks
 from ..kernels.text_rows import TextRows
+from ..statistics.cells import row_bytes
 from ..statistics.seen_tokens import seen_tokens
 from ..statistics.texts import TextStatistics
 from .base import Batch, Scores
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 _BAND_ALPHA = 0.1
 # Texts whose tokens are held at once.
 CHUNK = 1 << 13
+# Bytes of texts that are asked about at once.
+_LITTLE = 1 << 16
 # So many times as many sums as tokens that are asked for are many.
 _MANY = 4
 # Of looks that are asked for; None: of all.
@@ -128,7 +131,18 @@ class TextLikelihood:
 
     def band_scores(self, data: TextRows, kernels: Kernels, names: Names = None) -> Floats:
         """Scores of texts by every look, or by some, ``(views, rows, classes)``."""
-        return self._each_look(data, kernels.band_scores, kernels, names)
+        return self._each_look(data, kernels.band_scores, kernels, names, few=self._is_first_question(data))
+
+    def _is_first_question(self, data: TextRows) -> bool:
+        """Whether a model that just came from a file is asked about little: that needs no tables of all tokens."""
+        asked = self._asked
+        self._asked.append(data.n_rows)
+        return not asked[:-1] and not self._bands and row_bytes(data).sum() <= _LITTLE
+
+    @cached_property
+    def _asked(self) -> list[int]:
+        """How many texts each time."""
+        return []
 
     def band_left_out(self, batch: Batch, kernels: Kernels, names: Names = None) -> Floats:
         """The same of texts that the sums hold, each as if they did not."""
