@@ -115,7 +115,9 @@ def main() -> None:
         Case("texts, CSV", "csv", False, arguments.csv),
         Case("table, CSV", "csv", True, arguments.csv),
     ]
-    versions = ", ".join(f"{name} {version(name)}" for name in ("candide", "scikit-learn", "pandas", "pyarrow", "duckdb"))
+    versions = ", ".join(
+        f"{name} {version(name)}" for name in ("candide", "scikit-learn", "pandas", "pyarrow", "duckdb")
+    )
     lines = [
         "# Files",
         "",

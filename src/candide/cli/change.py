@@ -85,7 +85,9 @@ def _change(
     from ..learners.sourced import roles_for
     from .learning import learn_source
     from .reading import open_model, open_source, say_bad_rows
+    from .writing import checked_place
 
+    target = checked_place(output or path)
     learner = open_model(path, session)
     source = open_source(sources, **how)  # type: ignore[arg-type]
     source = source.with_roles(roles_for(learner, source, text, label=label, labelled=True))
@@ -94,7 +96,7 @@ def _change(
     passed = learn_source(learner, source, session, verb=verb)
     say_bad_rows(source, session)
     what = "learned" if verb == "partial_fit" else "forgot"
-    _save(learner, output or path, session, f"{what} {passed.n_rows - passed.n_without_label:,} rows")
+    _save(learner, target, session, f"{what} {passed.n_rows - passed.n_without_label:,} rows")
 
 
 @command
@@ -108,12 +110,13 @@ def merge(
     """Add models that were trained apart: the counts are those of training on all their rows at once."""
     from .. import learners
     from .reading import open_model
+    from .writing import checked_place
 
     if output is None:
         raise ParameterError("merge needs a place for the result: -o FILE")
-    session = Session(quiet, json, threads)
+    session, target = Session(quiet, json, threads), checked_place(output)
     merged = learners.merge(open_model(path, session) for path in models)
-    _save(merged, output, session, f"merged {len(models)} models")
+    _save(merged, target, session, f"merged {len(models)} models")
 
 
 def _save(learner: BaseNB, path: Path, session: Session, what: str) -> None:

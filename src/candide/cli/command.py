@@ -29,6 +29,7 @@ def command(function: _Command) -> _Command:
         machine = bool(kwargs.get("json"))
         try:
             with warnings.catch_warnings():
+                warnings.simplefilter("default")
                 warnings.showwarning = _as_note
                 function(*args, **kwargs)
                 sys.stdout.flush()

@@ -66,8 +66,9 @@ Format = Annotated[
 OnBadRow = Annotated[
     str,
     typer.Option(
-        metavar="error|skip|FILE",
-        help="What to do with rows that cannot be read: stop, leave them out, or collect them in a file.",
+        metavar="error|skip|collect FILE",
+        help="What to do with rows that cannot be read: stop, leave them out, or collect them in a file (in quotes: "
+        "'collect bad.jsonl').",
         rich_help_panel=_READING,
     ),
 ]

@@ -19,7 +19,14 @@ def open_source(sources: list[str] | None, *, on_bad_row: str = "error", **optio
         raise ParameterError("there is no source; name a file, a folder, a mailbox or a database, or pass --sql")
     from ..sources import read
 
-    return read(*(sources or []), on_bad_row=on_bad_row, **options)
+    return read(*(sources or []), on_bad_row=_collecting(on_bad_row), **options)
+
+
+def _collecting(on_bad_row: str) -> str | Path:
+    """ "error", "skip", or the file that is meant by "collect", "collect FILE" or FILE."""
+    if on_bad_row in ("error", "skip"):
+        return on_bad_row
+    return Path(on_bad_row.removeprefix("collect").lstrip(" :=") or "bad_rows.jsonl")
 
 
 def open_model(path: Path, session: Session) -> BaseNB:

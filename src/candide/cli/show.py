@@ -67,7 +67,11 @@ def origin(learner: BaseNB) -> dict[str, Any]:
     if roles is not None:
         what["label"] = roles.label
         what["text" if roles.text else "columns"] = roles.text or ", ".join(map(str, roles.columns))
-    return what | (learner.provenance_ or {}) | {"training rows": "in the file" if learner.has_training_rows else "not kept"}
+    return (
+        what
+        | (learner.provenance_ or {})
+        | {"training rows": "in the file" if learner.has_training_rows else "not kept"}
+    )
 
 
 def _as_machine(learner: BaseNB) -> dict[str, Any]:

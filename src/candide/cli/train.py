@@ -63,6 +63,7 @@ def train(
     from .checkpoint import Checkpoint
     from .learning import learn_source
     from .reading import open_source, say_bad_rows
+    from .writing import checked_place
     from .wishes import families_of, names_of, settings_of
 
     session = Session(quiet, json, threads)
@@ -72,7 +73,8 @@ def train(
     )  # fmt: skip
     wishes = settings_of(setting) | {"n_threads": threads} | ({"refine": True} if refine else {})
     learner = make_learner(source, model, wishes, families_of(columns))
-    path = output or beside(sources)
+    learner.roles_ = source.roles
+    path = checked_place(output or beside(sources))
     saved = Checkpoint(path, source, learner, every) if checkpoint or resume else None
     passed = learn_source(learner, source, session, checkpoint=saved, resume=resume)
     with session.status("weighing, on rows left out"):
@@ -93,13 +95,13 @@ def make_learner(source: Source, model: str, wishes: dict[str, Any], families: d
     from ..learners import NaiveBayes, TextNB
 
     if source.roles.text is not None:
-        return TextNB(model, **wishes)  # type: ignore[arg-type]  # TextNB checks its words itself
+        return TextNB().set_params(model=model, **wishes)
     if model != "auto" or "refine" in wishes:
         raise ParameterError(
             f"the source is a table ({', '.join(source.roles.columns)}), and --model and --refine are for texts; leave "
             "them out, or name the column of texts with --text"
         )
-    return NaiveBayes(columns=families or "auto", **wishes)
+    return NaiveBayes(families or "auto").set_params(**wishes)
 
 
 def beside(sources: list[str] | None) -> Path:

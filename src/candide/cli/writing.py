@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import tempfile
@@ -97,6 +98,17 @@ _WRITERS: dict[str, type[Writer]] = {
     "arrow": _Feather,
     "feather": _Feather,
 }
+
+
+def checked_place(path: Path) -> Path:
+    """A path whose folder is there and may be written to: better to know before the work than after it."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "is a folder", str(path))
+    if not os.access(path.parent, os.W_OK):
+        raise PermissionError(errno.EACCES, "no permission", str(path.parent))
+    return path
 
 
 @contextmanager

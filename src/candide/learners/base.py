@@ -30,6 +30,7 @@ from .beliefs import check_height
 from .chunks import Chunks, are_chunks
 from .configured import Configured
 from .desk import Desk
+from .differing import first_difference
 from .guard import all_or_nothing
 from .settings import flag, number, whole_number
 from .storing import Stored
@@ -182,13 +183,12 @@ class BaseNB(Chunks, Desk, Answers, Stored, Configured):
 
     def _check_counting(self, family: Family) -> None:
         """What is counted cannot change under a fitted model."""
-        for parameter, name in self._counting.items():
-            before, now = getattr(self._model.plan.family, name), getattr(family, name)
-            if before != now:
-                raise ParameterError(
-                    f"{parameter} was {before!r} when the model was fitted and is {now!r} now, so it would count "
-                    "different things; set it back, or fit again"
-                )
+        found = first_difference(self._counting, self._model.plan.family, family)
+        if found is not None:
+            raise ParameterError(
+                f"{found.what} was {found.one} when the model was fitted and is {found.other} now, so it would count "
+                "different things; set it back, or fit again"
+            )
 
     # The algebra.
 
@@ -215,13 +215,12 @@ class BaseNB(Chunks, Desk, Answers, Stored, Configured):
                 f"the models have different columns: {names[0] or self.n_features_in_} and "
                 f"{names[1] or other.n_features_in_}; merge models that saw the same columns"
             )
-        for parameter, name in self._counting.items():
-            mine, theirs = getattr(self._model.plan.family, name), getattr(other._model.plan.family, name)
-            if mine != theirs:
-                raise MergeError(
-                    f"{parameter} is {mine!r} in one model and {theirs!r} in the other, so they counted different "
-                    "things; train both alike"
-                )
+        found = first_difference(self._counting, self._model.plan.family, other._model.plan.family)
+        if found is not None:
+            raise MergeError(
+                f"{found.what} is {found.one} in one model and {found.other} in the other, so they counted different "
+                "things; train both alike"
+            )
 
     @all_or_nothing
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

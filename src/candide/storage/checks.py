@@ -1,1 +1,2 @@
-def check_content(content): pass
+def check_content(content):
+    pass

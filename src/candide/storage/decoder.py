@@ -205,7 +205,9 @@ _CELLS = (bool, int, float, str, bytes, date, time, timedelta, np.generic)
 
 
 def _sparse(decoder: Decoder, tree: Tree, where: str) -> Any:
-    parts = [decoder.tensor(tree, name, where, kind) for name, kind in (("data", "f"), ("indices", "i"), ("indptr", "i"))]
+    parts = [
+        decoder.tensor(tree, name, where, kind) for name, kind in (("data", "f"), ("indices", "i"), ("indptr", "i"))
+    ]
     n_columns = tree.get("n_columns")
     require(type(n_columns) is int and is_canonical(*parts, n_columns), f"{where} is no sparse table in order")
     return csr_array(tuple(parts), shape=(len(parts[2]) - 1, n_columns))

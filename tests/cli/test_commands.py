@@ -1,0 +1,246 @@
+"""Every command, on the messages that ship and on a table."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import candide
+
+from .terminal import INBOX, MESSAGES, command, done, in_terminal, run
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def write_rows(path: Path, rows: list[dict[str, str]]) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def test_train_tells_what_it_understood(tmp_path: Path) -> None:
+    source = tmp_path / "messages.csv"
+    source.write_bytes(MESSAGES.read_bytes())
+    ran = done("train", source)
+    assert (tmp_path / "messages.candide").exists()
+    assert ran.out == ""
+    for told in ("label", "text", "400", "MB/s", "accuracy", "log-loss", "confusion", "telling", "invoice", "without"):
+        assert told in ran.err, told
+
+
+def test_train_is_the_model_of_fit(model: Path) -> None:
+    rows = rows_of(MESSAGES)
+    fitted = candide.TextNB().fit([row["text"] for row in rows], [row["label"] for row in rows])
+    inbox = [row["text"] for row in rows_of(INBOX)]
+    np.testing.assert_array_equal(candide.load(model).predict_proba(inbox), fitted.predict_proba(inbox))
+
+
+def test_train_as_json(tmp_path: Path) -> None:
+    ran = done("train", MESSAGES, "-o", tmp_path / "m.candide", "--json", "--quiet")
+    told = json.loads(ran.out)
+    assert ran.err == ""
+    assert (told["label"], told["text"], told["rows"], told["kind"]) == ("label", "text", 400, "TextNB")
+    assert 0.8 < told["leave_one_out"]["accuracy"] < 0.95
+    assert sum(told["classes"].values()) == 400
+
+
+def test_train_with_settings(tmp_path: Path) -> None:
+    path = tmp_path / "m.candide"
+    done("train", MESSAGES, "-o", path, "--model", "multinomial", "--set", "alpha=0.5", "--set", "ngrams=[1,2]", "-q")
+    loaded = candide.load(path)
+    assert (loaded.model, loaded.alpha, loaded.ngrams) == ("multinomial", 0.5, [1, 2])
+
+
+def test_train_a_table(people: Path) -> None:
+    ran = done("train", people, "--label", "pay", "--columns", "age=gaussian,job")
+    assert "gaussian" in ran.err
+    assert done("classify", people.with_suffix(".candide"), '{"age": 60, "job": "cook"}').out.startswith("high\t")
+
+
+def test_predict_to_every_kind_of_file(model: Path, tmp_path: Path) -> None:
+    loaded, texts = candide.load(model), [row["text"] for row in rows_of(INBOX)]
+    expected = loaded.predict(texts).tolist()
+    for ending in ("csv", "tsv", "jsonl", "parquet", "arrow"):
+        done("predict", model, INBOX, "-o", tmp_path / f"out.{ending}", "--proba")
+    assert [row["prediction"] for row in rows_of(tmp_path / "out.csv")] == expected
+    assert [json.loads(line)["prediction"] for line in (tmp_path / "out.jsonl").read_text().splitlines()] == expected
+    table = pq.read_table(tmp_path / "out.parquet")
+    assert table.column("prediction").to_pylist() == expected
+    shares = np.column_stack([table.column(f"p({label})") for label in loaded.classes_])
+    np.testing.assert_array_equal(shares, loaded.predict_proba(texts))
+    assert table.column("text").to_pylist() == texts
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_predict_to_a_pipe(model: Path) -> None:
+    ran = done("predict", model, "-", "--only", "--abstain", "0.9", stdin=INBOX.read_bytes())
+    answers = list(csv.DictReader(io.StringIO(ran.out)))
+    assert len(answers) == 25
+    assert {row["prediction"] == "unsure" for row in answers if float(row["probability"]) < 0.9} == {True}
+
+
+def test_classify(model: Path) -> None:
+    ran = done("classify", model, "claim your free prize now", "where is my parcel")
+    assert [line.split("\t")[0] for line in ran.out.splitlines()] == ["spam", "order"]
+    told = json.loads(done("classify", model, "claim your free prize now", "--json").out)
+    assert told["prediction"] == "spam"
+    assert sum(told["probabilities"].values()) == pytest.approx(1)
+
+
+def test_classify_answers_lines_as_they_come(model: Path) -> None:
+    with subprocess.Popen(
+        command("classify", model), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for text, label in (("claim your free prize now", "spam"), ("where is my parcel", "order")):
+            process.stdin.write(text + "\n")
+            process.stdin.flush()
+            assert process.stdout.readline().startswith(label)
+        process.stdin.close()
+
+
+def test_evaluate(model: Path, tmp_path: Path) -> None:
+    rows = rows_of(MESSAGES)[:50]
+    told = json.loads(done("evaluate", model, write_rows(tmp_path / "some.csv", rows), "--json", "-q").out)
+    report = candide.load(model).measure([row["text"] for row in rows], [row["label"] for row in rows])
+    assert told["accuracy"] == report.accuracy
+    assert told["log_loss"] == pytest.approx(report.log_loss, rel=1e-12)
+    assert run("evaluate", model, tmp_path / "some.csv", "--least-accuracy", "1.0", "-q").code in (0, 1)
+
+
+def test_explain(model: Path) -> None:
+    told = json.loads(done("explain", model, "claim your free prize, see you at the greenhouse", "--json", "-q").out)
+    assert told["label"] == "spam"
+    assert told["bits"] == sorted(told["bits"], reverse=True)
+    assert set(told["parts"][:3]) & {"claim", "free", "prize"}
+    assert "claim" in done("explain", model, "claim your prize").out
+
+
+def test_update_and_forget_are_inverse(updatable: Path, tmp_path: Path) -> None:
+    more = [{"text": f"please hurry with parcel {i}", "label": "order"} for i in range(5)]
+    source, before = write_rows(tmp_path / "more.csv", more), candide.load(updatable)
+    done("update", updatable, source)
+    assert candide.load(updatable).class_count_.sum() == 405
+    done("forget", updatable, source)
+    after = candide.load(updatable)
+    assert after.vocabulary_ == before.vocabulary_
+    assert (after.token_count_ != before.token_count_).nnz == 0 if hasattr(after.token_count_, "nnz") else True
+    np.testing.assert_array_equal(after.class_count_, before.class_count_)
+
+
+def test_forget_of_a_file_is_as_if_never_seen(tmp_path: Path) -> None:
+    rows = rows_of(MESSAGES)
+    some, others = write_rows(tmp_path / "some.csv", rows[:60]), write_rows(tmp_path / "others.csv", rows[60:])
+    done("train", MESSAGES, "-o", tmp_path / "all.candide", "--updatable", "-q")
+    done("train", others, "-o", tmp_path / "others.candide", "--updatable", "-q")
+    done("forget", tmp_path / "all.candide", some, "-q")
+    inbox = [row["text"] for row in rows_of(INBOX)]
+    left, never = (candide.load(tmp_path / f"{name}.candide") for name in ("all", "others"))
+    np.testing.assert_allclose(left.predict_proba(inbox), never.predict_proba(inbox), rtol=1e-7)
+    np.testing.assert_array_equal(left.class_count_, never.class_count_)
+
+
+def test_merge_of_ten_parts_is_the_whole(tmp_path: Path, updatable: Path) -> None:
+    rows = rows_of(MESSAGES)
+    parts = []
+    for i in range(10):
+        part = write_rows(tmp_path / f"part{i}.csv", rows[i::10])
+        parts.append(tmp_path / f"part{i}.candide")
+        done("train", part, "-o", parts[-1], "--updatable", "-q")
+    done("merge", *parts, "-o", tmp_path / "merged.candide")
+    merged, whole = candide.load(tmp_path / "merged.candide"), candide.load(updatable)
+    np.testing.assert_array_equal(merged.class_count_, whole.class_count_)
+    inbox = [row["text"] for row in rows_of(INBOX)]
+    np.testing.assert_allclose(merged.predict_proba(inbox), whole.predict_proba(inbox), rtol=1e-6)
+
+
+def test_show(model: Path, people: Path) -> None:
+    ran = done("show", model)
+    for told in ("TextNB", "order 112", "accuracy", "telling", "not kept"):
+        assert told in ran.out, told
+    told = json.loads(done("show", model, "--json", "-q").out)
+    assert told["classes"]["order"] == 112
+    done("train", people, "--label", "pay", "-q")
+    assert "age" in done("show", people.with_suffix(".candide"), "--parameters").out
+
+
+def test_dump_and_load(model: Path, tmp_path: Path) -> None:
+    text = done("dump", model).out
+    assert "invoice" in text
+    done("load", "-", "-o", tmp_path / "again.candide", stdin=text)
+    inbox = [row["text"] for row in rows_of(INBOX)]
+    before, after = candide.load(model), candide.load(tmp_path / "again.candide")
+    np.testing.assert_array_equal(after.predict_proba(inbox), before.predict_proba(inbox))
+    assert done("dump", tmp_path / "again.candide").out == text
+
+
+def test_convert(updatable: Path, tmp_path: Path) -> None:
+    done("convert", updatable, tmp_path / "lean.candide", "--without-rows")
+    assert not candide.load(tmp_path / "lean.candide").has_training_rows
+    assert (tmp_path / "lean.candide").stat().st_size < updatable.stat().st_size
+    done("convert", updatable, tmp_path / "model.json")
+    done("load", tmp_path / "model.json", "-o", tmp_path / "back.candide", "-q")
+    assert candide.load(tmp_path / "back.candide").has_training_rows
+
+
+def test_compare(people: Path) -> None:
+    told = json.loads(done("compare", MESSAGES, "--json", "-q").out)
+    assert next(iter(told)) == "TextNB()"
+    losses = [one["log_loss"] for one in told.values()]
+    assert losses == sorted(losses)
+    assert "textbook" in done("compare", people, "--label", "pay").out
+
+
+def test_quiet_says_nothing(tmp_path: Path) -> None:
+    ran = done("train", MESSAGES, "-o", tmp_path / "m.candide", "--quiet")
+    assert (ran.out, ran.err) == ("", "")
+
+
+def test_a_bar_in_a_terminal_and_none_in_a_pipe(tmp_path: Path) -> None:
+    (tmp_path / "messages.csv").write_bytes(MESSAGES.read_bytes())
+    code, shown = in_terminal("train", "messages.csv", cwd=tmp_path)
+    assert code == 0
+    assert "learning" in shown
+    assert "━" in shown
+    assert "\x1b[" in shown
+    assert "wrote messages.candide" in shown
+    piped = subprocess.run(command("train", "messages.csv"), cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "━━━" not in piped.stderr
+    assert "\x1b[" not in piped.stderr
+    assert "wrote messages.candide" in piped.stderr
+
+
+def test_no_scikit_learn(model: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys; from candide.cli.app import app\n"
+        f"for words in (['train', {str(MESSAGES)!r}, '-o', {str(tmp_path / 'x.candide')!r}, '-q'],"
+        f" ['classify', {str(model)!r}, 'hello']):\n"
+        "    app(words, standalone_mode=False)\n"
+        "assert not [name for name in sys.modules if name.split('.')[0] == 'sklearn']"
+    )
+    done_ = subprocess.run(command()[:1] + ["-c", code], capture_output=True, text=True, check=False)
+    assert done_.returncode == 0, done_.stderr
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["train", "update", "forget", "merge", "compare", "predict", "classify", "evaluate", "explain", "show", "dump",
+     "load", "convert"],
+)  # fmt: skip
+def test_help_has_examples(name: str) -> None:
+    ran = done(name, "--help")
+    assert "Examples" in ran.out
+    assert f"candide {name}" in ran.out
