@@ -1,0 +1,22 @@
+"""What the README shows in a terminal works."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..walkthrough import PAGES, commands, copied, run
+
+
+def test_all_commands_of_the_pages(tmp_path: Path) -> None:
+    folder = copied(tmp_path)
+    lines = [line.replace("pip install . && ", "") for page in PAGES for line in commands(page)]
+    assert sum("candide train" in line for line in lines) >= 2
+    for line in lines:
+        shown = run(line, folder, terminal=True)
+        piped = run(line, folder, terminal=False)
+        if line.startswith("candide train"):
+            assert "━" in shown  # the bar
+            assert "accuracy" in shown
+            assert "accuracy" in piped
+            assert "\x1b[" not in piped
+    assert (folder / "examples" / "messages.candide").exists()
