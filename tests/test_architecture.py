@@ -12,7 +12,18 @@ import pytest
 import candide
 
 SOURCE = Path(candide.__file__).parent
-ROOMS = ["exceptions", "kernels", "encoding", "statistics", "priors", "families", "model", "engines", "estimators"]
+ROOMS = [
+    "exceptions",
+    "kernels",
+    "encoding",
+    "sources",
+    "statistics",
+    "priors",
+    "families",
+    "model",
+    "engines",
+    "estimators",
+]
 # Guests that only some rooms receive. Everything else is the standard library or NumPy.
 GUESTS = {
     "sklearn": {"estimators"},
@@ -21,6 +32,8 @@ GUESTS = {
     "threadpoolctl": {"kernels"},
     "pandas": {"model"},
     "polars": {"model"},
+    "pyarrow": {"sources"},
+    "duckdb": {"sources"},
 }
 MODULES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
 
@@ -69,7 +82,7 @@ def test_every_room_is_in_the_order() -> None:
 
 def test_import_is_light() -> None:
     """`import candide` loads neither scikit-learn nor any other large guest, nor even NumPy."""
-    guests = ("sklearn", "scipy", "narwhals", "pandas", "numpy")
+    guests = ("sklearn", "scipy", "narwhals", "pandas", "numpy", "pyarrow", "duckdb")
     code = f"import candide, sys; print([m for m in {guests} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
@@ -87,6 +100,7 @@ def test_public_names() -> None:
         "TextNB",
         "__version__",
         "merge",
+        "read",
         "select",
     ]
     assert all(hasattr(candide, name) for name in candide.__all__)

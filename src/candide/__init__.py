@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         merge,
         select,
     )
+    from .sources import read
 
 __version__ = "0.1.0"
 
@@ -39,17 +40,23 @@ __all__ = [
     "TextNB",
     "__version__",
     "merge",
+    "read",
     "select",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    # Loaded when first used: the estimators need scikit-learn, `import candide` does not (PEP 562).
+    # Loaded when first used: the estimators need scikit-learn and sources need pyarrow, `import candide` neither
+    # (PEP 562).
+    if name == "read":
+        from .sources import read
+
+        return read
     if name in __all__:
         value = getattr(import_module(".estimators", __name__), name)
         globals()[name] = value
         return value
-    if name in ("exceptions", "families", "kernels", "priors", "statistics"):
+    if name in ("exceptions", "families", "kernels", "priors", "sources", "statistics"):
         return import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -4,6 +4,7 @@
 
     CandideError
     ├── InputError (ValueError)      the data, labels or weights cannot be used as they are
+    │   └── SourceError              a file, folder, mailbox or database cannot be read
     ├── ParameterError (ValueError)  a setting of a model is outside what it allows
     ├── MergeError (ValueError)      two models cannot be added
     ├── ForgetError (ValueError)     rows cannot be removed, because the model never learned them
@@ -18,7 +19,16 @@ import sys
 import warnings
 from pathlib import Path
 
-__all__ = ["CandideError", "ForgetError", "InputError", "MergeError", "NotADensity", "ParameterError", "warn"]
+__all__ = [
+    "CandideError",
+    "ForgetError",
+    "InputError",
+    "MergeError",
+    "NotADensity",
+    "ParameterError",
+    "SourceError",
+    "warn",
+]
 
 
 class CandideError(Exception):
@@ -27,6 +37,10 @@ class CandideError(Exception):
 
 class InputError(CandideError, ValueError):
     """The data, labels or weights cannot be used as they are."""
+
+
+class SourceError(InputError):
+    """A file, folder, mailbox or database cannot be read."""
 
 
 class ParameterError(CandideError, ValueError):
