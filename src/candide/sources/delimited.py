@@ -23,7 +23,7 @@ _ARROW_TYPES = {"BIGINT": pa.int64(), "DOUBLE": pa.float64(), "DATE": pa.date32(
 _SAMPLE_BYTES = 8 * HEAD_BYTES
 # The longest row, and what is read at once.
 _LINE_BYTES = 1 << 24
-_BUFFER_BYTES = 1 << 25
+_BUFFER_BYTES = 1 << 24
 # As many rows that cannot be read are listed by the engine.
 _LISTED = 100_000
 _REJECTED = "SELECT line_byte_position, error_type, column_name, csv_line, error_message FROM reject_errors"

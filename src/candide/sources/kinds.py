@@ -61,7 +61,7 @@ def kind_of(path: Path, name: str, format: str | None, encoding: str | None) -> 
     if format in ("parquet", "arrow", "sqlite", "duckdb"):
         return Kind(format)
     _refuse_foreign(head, name)
-    encoding = _checked_encoding(encoding) or encoding_of(head)
+    encoding = _checked_encoding(encoding) or encoding_of(head, whole=len(head) < HEAD_BYTES)
     if encoding is None:
         raise SourceError(
             f"{name} holds bytes that are no text and none of the formats {', '.join(FORMATS)}; pass such a file, or "
@@ -83,8 +83,8 @@ def promised_format(path: Path) -> str | None:
     return _FORMAT_OF.get(endings[-1][1:].lower()) if endings else None
 
 
-def encoding_of(head: bytes) -> str | None:
-    """The encoding of a text that begins so; None if it is no text.
+def encoding_of(head: bytes, whole: bool = True) -> str | None:
+    """The encoding of a text, or of one that begins so; None if it is no text.
 
     >>> encoding_of("naïve".encode()), encoding_of("naïve".encode("latin-1")), encoding_of("naïve".encode("utf-16"))
     ('utf-8', 'cp1252', 'utf-16')
@@ -93,7 +93,7 @@ def encoding_of(head: bytes) -> str | None:
         if head.startswith(mark):
             return encoding
     for encoding in _candidates(head):
-        text = _decoded(head, encoding)
+        text = _decoded(head, encoding, whole)
         if text is not None and _is_text(text):
             return encoding
     return None
@@ -107,10 +107,10 @@ def _candidates(head: bytes) -> tuple[str, ...]:
     return ("utf-8", "cp1252", "latin-1")
 
 
-def _decoded(head: bytes, encoding: str) -> str | None:
+def _decoded(head: bytes, encoding: str, whole: bool) -> str | None:
     try:
-        # Not final: the head may end within a character.
-        return codecs.getincrementaldecoder(encoding)().decode(head)
+        # What is not whole may end within a character.
+        return codecs.getincrementaldecoder(encoding)().decode(head, final=whole)
     except UnicodeDecodeError:
         return None
 

@@ -16,6 +16,8 @@ from .kinds import encoding_of
 from .records import encodable
 
 _SPACE = re.compile(r"[ \t\r\f\v]*\n\s*|[ \t\r\f\v]+")
+# Parts that say they have parts and have none are texts.
+_WRITTEN = ("text", "multipart")
 _TAG = re.compile(r"<[^>]*>")
 
 
@@ -72,7 +74,7 @@ def _texts(part: Message) -> Iterator[str]:
         plain = [text for child, text in inner if child.get_content_type() == "text/plain" and text.strip()]
         alternatives = part.get_content_subtype() == "alternative" and plain
         yield from plain if alternatives else (text for _, text in inner)
-    elif part.get_content_maintype() == "text" and not _is_attachment(part):
+    elif part.get_content_maintype() in _WRITTEN and not _is_attachment(part):
         text = _decoded(part)
         yield plain_text(text) if part.get_content_subtype() == "html" else text
 
@@ -94,7 +96,7 @@ def _decoded(part: Message) -> str:
 
 def _attachments(message: Message) -> Iterator[str]:
     for part in message.walk():
-        if not part.is_multipart() and (_is_attachment(part) or part.get_content_maintype() != "text"):
+        if not part.is_multipart() and (_is_attachment(part) or part.get_content_maintype() not in _WRITTEN):
             yield encodable(f"{_filename(part) or 'attachment'} ({part.get_content_type()})")
 
 
