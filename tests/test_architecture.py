@@ -16,6 +16,7 @@ ROOMS = [
     "exceptions",
     "kernels",
     "encoding",
+    "sources",
     "statistics",
     "priors",
     "families",
@@ -35,7 +36,8 @@ GUESTS = {
     "threadpoolctl": {"kernels"},
     "pandas": {"model"},
     "polars": {"model"},
-    "pyarrow": {"cli"},
+    "pyarrow": {"cli", "learners", "sources"},
+    "duckdb": {"sources"},
     "rich": {"cli"},
     "typer": {"cli"},
 }
@@ -86,7 +88,7 @@ def test_every_room_is_in_the_order() -> None:
 
 def test_import_is_light() -> None:
     """`import candide` loads neither scikit-learn nor any other large guest, nor even NumPy."""
-    guests = ("sklearn", "scipy", "narwhals", "pandas", "numpy")
+    guests = ("sklearn", "scipy", "narwhals", "pandas", "numpy", "pyarrow", "duckdb")
     code = f"import candide, sys; print([m for m in {guests} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
@@ -119,7 +121,9 @@ def test_public_names() -> None:
         "PoissonNB",
         "TextNB",
         "__version__",
+        "load",
         "merge",
+        "read",
         "select",
     ]
     assert all(hasattr(candide, name) for name in candide.__all__)

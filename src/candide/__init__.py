@@ -23,7 +23,8 @@ if TYPE_CHECKING:
         PoissonNB,
         TextNB,
     )
-    from .learners import merge, select
+    from .learners import load, merge, select
+    from .sources import read
 
 __version__ = "0.1.0"
 
@@ -37,19 +38,25 @@ __all__ = [
     "PoissonNB",
     "TextNB",
     "__version__",
+    "load",
     "merge",
+    "read",
     "select",
 ]
 
 
+# Where public names are, but for the estimators.
+_ROOMS = {"load": ".learners", "merge": ".learners", "read": ".sources", "select": ".learners"}
+
+
 def __getattr__(name: str) -> Any:
-    # Loaded when first used: the estimators need scikit-learn, `import candide` does not (PEP 562).
+    # Loaded when first used: the estimators need scikit-learn and sources need pyarrow, `import candide` neither
+    # (PEP 562).
     if name in __all__:
-        room = ".learners" if name in ("merge", "select") else ".estimators"
-        value = getattr(import_module(room, __name__), name)
+        value = getattr(import_module(_ROOMS.get(name, ".estimators"), __name__), name)
         globals()[name] = value
         return value
-    if name in ("exceptions", "families", "kernels", "priors", "statistics"):
+    if name in ("exceptions", "families", "kernels", "priors", "sources", "statistics"):
         return import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

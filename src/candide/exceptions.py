@@ -4,6 +4,7 @@
 
     CandideError
     ├── InputError (ValueError)      the data, labels or weights cannot be used as they are
+    │   └── SourceError              a file, folder, mailbox or database cannot be read
     ├── ParameterError (ValueError)  a setting of a model is outside what it allows
     ├── MergeError (ValueError)      two models cannot be added
     ├── ForgetError (ValueError)     rows cannot be removed, because the model never learned them
@@ -25,9 +26,11 @@ __all__ = [
     "ForgetError",
     "InputError",
     "MergeError",
+    "ModelFileError",
     "NotADensity",
     "NotFitted",
     "ParameterError",
+    "SourceError",
     "warn",
 ]
 
@@ -38,6 +41,10 @@ class CandideError(Exception):
 
 class InputError(CandideError, ValueError):
     """The data, labels or weights cannot be used as they are."""
+
+
+class SourceError(InputError):
+    """A file, folder, mailbox or database cannot be read."""
 
 
 class ParameterError(CandideError, ValueError):

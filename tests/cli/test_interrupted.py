@@ -30,7 +30,7 @@ def small(*arguments: object) -> list[str]:
 @pytest.fixture(scope="module")
 def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path, draw = tmp_path_factory.mktemp("texts") / "texts.csv", random.Random(0)
-    words = {"order": "parcel tray bulbs delivery late".split(), "spam": "free prize click win now".split()}
+    words = {"order": ["parcel", "tray", "bulbs", "delivery", "late"], "spam": ["free", "prize", "click", "win", "now"]}
     lines = [
         f"{' '.join(draw.choices([*words[label], 'the', 'a', 'of', 'my', 'we'], k=12))} {i},{label}"
         for i in range(N_ROWS)

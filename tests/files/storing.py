@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import candide
 from candide.estimators.schema import Schema
 from candide.estimators.settings import DEFAULTS
+
+import candide
 from candide.model.classifier import Classifier
 from candide.storage import Content, Provenance, read_model, write_model
 

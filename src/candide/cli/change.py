@@ -90,10 +90,10 @@ def _change(
     target = checked_place(output or path)
     learner = open_model(path, session)
     source = open_source(sources, **how)  # type: ignore[arg-type]
-    source = source.with_roles(roles_for(learner, source, text, label=label, labelled=True))
+    roles = roles_for(learner, source, text, label=label, weight=how["weight"], labelled=True)
     if decay is not None:
         learner.discount(decay)
-    passed = learn_source(learner, source, session, verb=verb)
+    passed = learn_source(learner, source, roles, session, verb=verb)
     say_bad_rows(source, session)
     what = "learned" if verb == "partial_fit" else "forgot"
     _save(learner, target, session, f"{what} {passed.n_rows - passed.n_without_label:,} rows")

@@ -48,7 +48,7 @@ def evaluate(
     session = Session(quiet, json, threads)
     learner = open_model(model, session)
     source = open_source(sources, sql=sql, format=format, weight=weight, on_bad_row=on_bad_row)
-    roles = roles_for(learner, source, text, label=label, labelled=True)
+    roles = roles_for(learner, source, text, label=label, weight=weight, labelled=True)
     with Interrupts().caught(), watched(source, "judging", session) as passed:
         report = learner.measure(_followed(source, roles, passed))
     say_bad_rows(source, session)
@@ -60,9 +60,9 @@ def evaluate(
 
 def _followed(source: Source, roles: Roles, passed: Pass) -> Iterator[tuple[Any, ...]]:
     """Batch by batch, rows with labels."""
-    from ..learners.sourced import labelled_cells
+    from ..learners.sourced import labelled_cells, needed
 
-    for batch in source.batches():
+    for batch in source.batches(columns=needed(roles)):
         rows = labelled_cells(batch, roles)
         yield rows.X, rows.y, rows.weight
         passed.advance(batch.num_rows)

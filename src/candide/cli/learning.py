@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..exceptions import InputError
 from .interrupt import Interrupts, Terminated
@@ -11,7 +12,7 @@ from .session import Session
 
 if TYPE_CHECKING:
     from ..learners.base import BaseNB
-    from ..sources import Source
+    from ..sources import Roles, Source
     from .checkpoint import Checkpoint
 
 _DOING = {"partial_fit": "learning", "forget": "forgetting"}
@@ -29,6 +30,7 @@ class Passed(NamedTuple):
 def learn_source(
     learner: BaseNB,
     source: Source,
+    roles: Roles,
     session: Session,
     *,
     verb: Literal["partial_fit", "forget"] = "partial_fit",
@@ -39,8 +41,13 @@ def learn_source(
     with Interrupts().caught() as interrupts, watched(source, _DOING[verb], session) as passed:
         if checkpoint is not None and resume:
             passed.rows, passed.without_label = checkpoint.resumed(learner, session)
+
+        def kept() -> None:
+            if checkpoint is not None and checkpoint.is_due():
+                checkpoint.save(learner, passed.rows, passed.without_label)
+
         try:
-            _go_through(learner, source, verb, passed, interrupts, checkpoint)
+            _go_through(getattr(learner, verb), source, roles, passed, interrupts, kept)
         except (KeyboardInterrupt, Terminated) as stop:
             raise type(stop)(_kept(learner, passed, checkpoint)) from None
         done = Passed(passed.rows, passed.without_label, passed.megabytes, passed.seconds)
@@ -55,23 +62,23 @@ def learn_source(
 
 
 def _go_through(
-    learner: BaseNB, source: Source, verb: str, passed: Pass, interrupts: Interrupts, checkpoint: Checkpoint | None
-) -> None:
+    learn: Callable[..., Any], source: Source, roles: Roles, passed: Pass, interrupts: Interrupts,
+    checkpoint: Callable[[], None],
+) -> None:  # fmt: skip
     from ..kernels._core import release_memory
-    from ..learners.sourced import labelled_cells
+    from ..learners.sourced import labelled_cells, needed
 
-    for batch in source.batches(skip=passed.rows):
+    for batch in source.batches(passed.rows, needed(roles)):
         with interrupts.step():
-            rows = labelled_cells(batch, source.roles)
+            rows = labelled_cells(batch, roles)
             if rows.n_rows:
-                getattr(learner, verb)(rows.X, rows.y, sample_weight=rows.weight)
+                learn(rows.X, rows.y, sample_weight=rows.weight)
             passed.without_label += batch.num_rows - rows.n_rows
             passed.advance(batch.num_rows)
             del rows, batch
             # The C library would hold on to what counting took: pieces of it lie between what is kept.
             release_memory()
-            if checkpoint is not None and checkpoint.is_due():
-                checkpoint.save(learner, passed.rows, passed.without_label)
+            checkpoint()
 
 
 def _kept(learner: BaseNB, passed: Pass, checkpoint: Checkpoint | None) -> str:

@@ -43,4 +43,6 @@ def say_bad_rows(source: Source, session: Session) -> None:
     """How many rows could not be read, and the first of them."""
     bad = source.bad_rows
     if bad:
-        session.remark(f"{len(bad):,} rows could not be read and were left out; the first: {bad[0]}")
+        session.remark(
+            f"{len(bad):,} rows could not be read and were left out; the first: {bad.rows[0].file}, line {bad.rows[0].line}: {bad.rows[0].problem}"
+        )

@@ -63,8 +63,8 @@ def train(
     from .checkpoint import Checkpoint
     from .learning import learn_source
     from .reading import open_source, say_bad_rows
-    from .writing import checked_place
     from .wishes import families_of, names_of, settings_of
+    from .writing import checked_place
 
     session = Session(quiet, json, threads)
     source = open_source(
@@ -76,7 +76,7 @@ def train(
     learner.roles_ = source.roles
     path = checked_place(output or beside(sources))
     saved = Checkpoint(path, source, learner, every) if checkpoint or resume else None
-    passed = learn_source(learner, source, session, checkpoint=saved, resume=resume)
+    passed = learn_source(learner, source, source.roles, session, checkpoint=saved, resume=resume)
     with session.status("weighing, on rows left out"):
         learner.save(path, sample=updatable)
     if saved is not None:

@@ -8,6 +8,7 @@ from .gaussian import GaussianNB
 from .multinomial import MultinomialNB
 from .poisson import PoissonNB
 from .selection import select
+from .storing import load
 from .table import NaiveBayes
 from .text import TextNB
 
@@ -20,6 +21,7 @@ __all__ = [
     "NaiveBayes",
     "PoissonNB",
     "TextNB",
+    "load",
     "merge",
     "select",
 ]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..exceptions import InputError
-from ..sources.roles import Roles, nearest
 
 if TYPE_CHECKING:
-    from ..sources import Source
+    from ..sources import Roles, Source
     from .base import BaseNB
 
 
@@ -19,6 +18,11 @@ class LabelledCells(NamedTuple):
     y: Any
     weight: Any
     n_rows: int
+
+
+def needed(roles: Roles) -> list[str]:
+    """The columns that are asked for at all."""
+    return [name for name in dict.fromkeys([roles.label, roles.weight, *roles.columns]) if name]
 
 
 def cells(batch: Any, roles: Roles) -> Any:
@@ -41,9 +45,12 @@ def labelled_cells(batch: Any, roles: Roles) -> LabelledCells:
 
 
 def roles_for(
-    learner: BaseNB, source: Source, text: str | None = None, *, label: str | None = None, labelled: bool = False
-) -> Roles:
+    learner: BaseNB, source: Source, text: str | None = None, *, label: str | None = None, weight: str | None = None,
+    labelled: bool = False,
+) -> Roles:  # fmt: skip
     """Which columns of another source are those that a model was trained on."""
+    from ..sources import Roles
+
     names, trained = source.names, learner.roles_
     label = label or (trained.label if trained else None)
     if labelled and label is None:
@@ -51,12 +58,13 @@ def roles_for(
     if labelled and label not in names:
         raise InputError(
             f"the source has no column {label!r} of labels, which the model was trained with; it has "
-            f"{', '.join(names)}{nearest(label, names)}; name the column of labels with --label"
+            f"{', '.join(names)}; name the column of labels with label= (--label in a terminal)"
         )
     label = label or ""
     if learner.reads_texts:
-        return Roles(label, _text_column(text or (trained.text if trained else None), names, label), ())
-    return Roles(label, None, _table_columns(learner, names, label))
+        column = _text_column(text or (trained.text if trained else None), names, label)
+        return Roles(label, column, (column,), weight)
+    return Roles(label, None, _table_columns(learner, names, label), weight)
 
 
 def _text_column(wanted: str | None, names: list[str], label: str | None) -> str:
@@ -66,8 +74,8 @@ def _text_column(wanted: str | None, names: list[str], label: str | None) -> str
     if wanted is None and len(others) == 1:
         return others[0]
     raise InputError(
-        f"the source has no column {wanted!r} of texts, which the model was trained on; it has {', '.join(names)}"
-        f"{nearest(wanted, names)}; name the column of texts with --text"
+        f"the source has no column {wanted!r} of texts, which the model was trained on; it has {', '.join(names)}; name "
+        "the column of texts with text= (--text in a terminal)"
     )
 
 

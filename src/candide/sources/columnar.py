@@ -1,0 +1,100 @@
+"""Parquet and Arrow files, by pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..exceptions import SourceError
+from .part import BATCH_BYTES, Part, Reading, rows_per_batch
+from .streams import readable
+
+# Read at once of a column, so that a row group of any size takes little memory.
+_BUFFER_BYTES = 1 << 20
+
+
+class Parquet(Part):
+    """A Parquet file. One thread is as fast as two, in less memory; the engine's reader needs more of both."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self.name = name
+        self.n_bytes = path.stat().st_size
+        self._path = path
+        with self._opened() as file:
+            self._schema = file.schema_arrow.remove_metadata()
+            self.n_rows = file.metadata.num_rows
+            groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
+            self._row_bytes = sum(group.total_byte_size for group in groups) / max(self.n_rows, 1)
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self._schema
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        settings = {"buffer_size": _BUFFER_BYTES, "pre_buffer": False}
+        with readable(self._path), _damage_told(self.name, "Parquet"), pq.ParquetFile(self._path, **settings) as file:
+            yield file
+
+    def batches(self, reading: Reading, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        n_done = 0
+        with self._opened() as file:
+            for batch in file.iter_batches(rows_per_batch(self._row_bytes), columns=list(names), use_threads=False):
+                n_done += len(batch)
+                reading.bytes_here = int((self.n_bytes or 0) * n_done / max(self.n_rows or 0, 1))
+                yield batch
+
+
+class ArrowFile(Part):
+    """An Arrow file (Feather) or stream."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self.name = name
+        self.n_bytes = path.stat().st_size
+        self._path = path
+        with self._opened() as (reader, _):
+            self._schema = reader.schema.remove_metadata()
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self._schema
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        with readable(self._path), _damage_told(self.name, "Arrow"), pa.OSFile(str(self._path)) as file:
+            is_file = file.read(6) == b"ARROW1"
+            file.seek(0)
+            yield (pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)), file
+
+    def batches(self, reading: Reading, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        with self._opened() as (reader, file):
+            for batch in _stored(reader):
+                reading.bytes_here = min(file.tell(), self.n_bytes or 0)
+                yield from _sliced(batch)
+
+
+def _stored(reader: Any) -> Iterator[pa.RecordBatch]:
+    if isinstance(reader, pa.RecordBatchFileReader):
+        return (reader.get_batch(i) for i in range(reader.num_record_batches))
+    return iter(reader)
+
+
+def _sliced(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """A batch may be a whole file."""
+    n_rows = rows_per_batch(batch.nbytes / max(len(batch), 1)) if batch.nbytes > 2 * BATCH_BYTES else max(len(batch), 1)
+    for start in range(0, len(batch), n_rows):
+        yield batch.slice(start, n_rows)
+
+
+@contextmanager
+def _damage_told(name: str, format: str) -> Iterator[None]:
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        said = str(error).partition("\n")[0].rstrip(". ")
+        raise SourceError(f"{name} cannot be read as {format}: {said}; make or fetch it again") from None

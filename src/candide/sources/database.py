@@ -1,0 +1,147 @@
+"""Tables and queries of databases, and SQL on files."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ..exceptions import SourceError
+from .bad_rows import BadRows
+from .engine import connected, explained, first_line, identifier, literal
+from .part import Part, Reading, rows_per_batch
+from .places import missing_place
+
+_ADDRESS = re.compile(r"(sqlite|duckdb|postgres(?:ql)?):(.*?)(?:\?table=([^&]+))?$", re.DOTALL)
+_SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
+_ENGINE_TABLES = "SELECT table_name FROM information_schema.tables WHERE table_catalog = 'source'"
+# Rows that are fetched at once, and looked at for the kinds of columns.
+_ROWS = 10_000
+_ADVICE = "check the names in it"
+
+
+def is_address(path: str) -> bool:
+    """Whether a source is one of a database, as in sqlite:shop.db?table=orders."""
+    return _ADDRESS.match(path) is not None
+
+
+def database(address: str, sql: str | None) -> Part:
+    """The rows of a table or a query."""
+    found = _ADDRESS.match(address)
+    assert found is not None
+    kind, place, table = found.groups()
+    if kind in ("sqlite", "duckdb") and not Path(place).is_file():
+        raise missing_place(place)
+    if kind == "sqlite":
+        return SqliteQuery(place, sql or _select(table or _only_table(SqliteQuery(place, _SQLITE_TABLES))))
+    attach = _attach(kind, place)
+    name = f"{kind}:{place}" if kind == "duckdb" else kind  # an address may hold a password
+    return EngineQuery(name, sql or _select(table or _only_table(EngineQuery(name, _ENGINE_TABLES, attach))), attach)
+
+
+def _attach(kind: str, place: str) -> str:
+    if kind == "duckdb":
+        return f"ATTACH {literal(place)} AS source (READ_ONLY)"
+    address = f"postgresql:{place}" if place.startswith("//") else place
+    return f"ATTACH {literal(address)} AS source (TYPE postgres, READ_ONLY)"
+
+
+def _select(table: str) -> str:
+    return f"SELECT * FROM {identifier(table)}"
+
+
+def _only_table(listing: Part) -> str:
+    batches = listing.batches(Reading(BadRows()), listing.schema.names)
+    tables = sorted(name for batch in batches for name in batch.column(0).to_pylist())
+    if len(tables) == 1:
+        return str(tables[0])
+    raise SourceError(
+        f"{listing.name} has {len(tables)} tables ({', '.join(tables[:10])}); say which one, as in "
+        f"?table={tables[0] if tables else 'name'} at the end of it, or pass sql='SELECT …'"
+    )
+
+
+class EngineQuery(Part):
+    """A query to the embedded engine: on files, or on a database that it can attach."""
+
+    def __init__(self, name: str, sql: str, attach: str | None = None) -> None:
+        self.name = name
+        self._sql, self._attach = sql.strip().rstrip(";"), attach
+        with self._connected() as connection:
+            self._schema = connection.sql(f"SELECT * FROM ({self._sql}) LIMIT 0").to_arrow_table().schema
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self._schema
+
+    @contextmanager
+    def _connected(self) -> Iterator[Any]:
+        with connected(memory_limit="1GB", autoinstall_known_extensions=True) as connection:
+            if self._attach:
+                with explained(f"{self.name} cannot be opened", "check the address, and that the database answers"):
+                    connection.execute(self._attach)
+                    connection.execute("USE source")
+            with explained(f"the query {self._sql!r} failed", _ADVICE):
+                yield connection
+
+    def batches(self, reading: Reading, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        with self._connected() as connection:
+            yield from connection.sql(self._sql).to_arrow_reader(rows_per_batch(512))
+
+
+class SqliteQuery(Part):
+    """A query to SQLite, by the standard library. A column is of the kind that its first rows have."""
+
+    def __init__(self, path: str, sql: str) -> None:
+        self.name = f"sqlite:{path}"
+        self._path, self._sql = path, sql
+        with self._cursor() as cursor:
+            self._schema = _table(cursor, cursor.fetchmany(_ROWS)).schema
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self._schema
+
+    @contextmanager
+    def _cursor(self) -> Iterator[sqlite3.Cursor]:
+        try:
+            with closing(sqlite3.connect(f"{Path(self._path).resolve().as_uri()}?mode=ro", uri=True)) as connection:
+                connection.text_factory = lambda text: text.decode("utf-8", errors="replace")
+                yield connection.execute(self._sql)
+        except sqlite3.Error as error:
+            raise SourceError(f"{self.name}: the query {self._sql!r} failed: {error}; {_ADVICE}") from None
+
+    def batches(self, reading: Reading, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        n_rows = 0
+        with self._cursor() as cursor:
+            while rows := cursor.fetchmany(_ROWS):
+                yield from self._typed(_table(cursor, rows), n_rows).to_batches()
+                n_rows += len(rows)
+
+    def _typed(self, table: pa.Table, n_before: int) -> pa.Table:
+        try:
+            return table.cast(self._schema)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise SourceError(
+                f"{self.name}: after row {n_before:,} a column is of another kind than before ({first_line(error)}); "
+                "make it one, as in sql='SELECT CAST(x AS TEXT) …'"
+            ) from None
+
+
+def _table(cursor: sqlite3.Cursor, rows: list[tuple[Any, ...]]) -> pa.Table:
+    names = [column[0] for column in cursor.description]
+    columns = list(zip(*rows, strict=True)) or [()] * len(names)
+    return pa.table([_column(list(cells)) for cells in columns], names=names)
+
+
+def _column(cells: list[Any]) -> pa.Array:
+    """Cells of one kind; numbers and texts together are texts, for SQLite does not mind."""
+    try:
+        return pa.array(cells)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.array([None if cell is None else str(cell) for cell in cells], pa.string())

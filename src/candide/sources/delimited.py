@@ -1,0 +1,193 @@
+"""CSV and its relatives, by the engine's reader."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ..exceptions import SourceError, warn
+from .bad_rows import BadRow
+from .dialect import sniff
+from .engine import call, connected, explained, first_line, identifier
+from .kinds import Kind
+from .part import Part, Reading, rows_per_batch
+from .streams import HEAD_BYTES, Spool, compression_of, opened, spooled_plain
+
+_SQL_TYPES = {"int64": "BIGINT", "double": "DOUBLE", "date32[day]": "DATE", "timestamp[us]": "TIMESTAMP"}
+_ARROW_TYPES = {"BIGINT": pa.int64(), "DOUBLE": pa.float64(), "DATE": pa.date32(), "TIMESTAMP": pa.timestamp("us")}
+# Looked at for types and separators.
+_SAMPLE_BYTES = 8 * HEAD_BYTES
+# The longest row, and what is read at once.
+_LINE_BYTES = 1 << 24
+_BUFFER_BYTES = 1 << 24
+# As many rows that cannot be read are listed by the engine.
+_LISTED = 100_000
+_REJECTED = "SELECT line_byte_position, error_type, column_name, csv_line, error_message FROM reject_errors"
+
+
+class Delimited(Part):
+    """A file of cells between delimiters."""
+
+    def __init__(self, path: Path, name: str, kind: Kind, missing: Sequence[str]) -> None:
+        self.name = name
+        self.n_bytes = path.stat().st_size
+        self._missing = tuple(missing)
+        self._path = path
+        sample = _sample(path, kind)
+        if not kind.is_utf8 or compression_of(path) in ("bz2", "xz") or _mixed_newlines(sample):
+            self._use(spooled_plain(path, kind.encoding, one_newline=_mixed_newlines(sample)))
+        if not sample.strip():
+            raise SourceError(f"{name} holds nothing but blank lines; pass a file with rows")
+        self.dialect = sniff(sample, missing)
+        self._types = self.dialect.types
+
+    def _use(self, spool: Spool) -> None:
+        self.spool, self._path = spool, spool.path
+        self.n_bytes = spool.path.stat().st_size
+
+    @property
+    def schema(self) -> pa.Schema:
+        types = [_ARROW_TYPES.get(name, pa.string()) for name in self._types]
+        return pa.schema(list(zip(self.dialect.names, types, strict=True)))
+
+    def as_types(self, schema: pa.Schema) -> Delimited:
+        self._types = tuple(_SQL_TYPES.get(str(schema.field(name).type), "VARCHAR") for name in self.dialect.names)
+        return self
+
+    def batches(self, reading: Reading, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        with connected(threads=1) as connection:
+            if reading.bad_rows.are_errors:
+                yield from self._strictly(connection, reading, names)
+            else:
+                yield from self._stream(connection, reading, names, self._options(rejects=True))
+                for bad in self._rejected(connection):
+                    reading.bad_rows.add(bad)
+
+    def _strictly(self, connection: Any, reading: Reading, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        import duckdb
+
+        try:
+            yield from self._stream(connection, reading, names, self._options())
+        except (duckdb.Error, OSError) as error:
+            for bad in self._first_bad(names):
+                reading.bad_rows.add(bad)
+            raise SourceError(
+                f"{self.name} cannot be read as CSV: {first_line(error)}; check how its lines end and its cells are "
+                "quoted"
+            ) from None
+
+    def _first_bad(self, names: Sequence[str]) -> list[BadRow]:
+        """A second look, for the engine does not say on which line of the file a row begins."""
+        with connected(threads=1) as connection, explained(self.name, "check how its cells are quoted"):
+            for _ in self._read(connection, names, self._options(rejects=True)):
+                pass
+            return self._rejected(connection)
+
+    def _stream(
+        self, connection: Any, reading: Reading, names: Sequence[str], options: dict[str, Any]
+    ) -> Iterator[pa.RecordBatch]:
+        for batch in self._read(connection, names, options):
+            reading.bytes_here = int(max(connection.query_progress(), 0.0) / 100 * (self.n_bytes or 0))
+            yield batch
+
+    def _read(self, connection: Any, names: Sequence[str], options: dict[str, Any]) -> Iterator[pa.RecordBatch]:
+        selected = ", ".join(map(identifier, names))
+        query = connection.sql(f"SELECT {selected} FROM {call('read_csv', _plain_path(self._path), options)}")
+        return iter(query.to_arrow_reader(rows_per_batch(self.dialect.row_bytes)))
+
+    def _options(self, rejects: bool = False) -> dict[str, Any]:
+        quoting, dialect = self.dialect.quoting, self.dialect
+        options = {
+            "auto_detect": False,
+            "delim": quoting.delimiter,
+            "quote": quoting.quote,
+            "escape": quoting.escape,
+            "header": dialect.header,
+            "comment": "",
+            "columns": dict(zip(dialect.names, self._types, strict=True)),
+            "nullstr": ["", *self._missing],
+            "max_line_size": _LINE_BYTES,
+            "buffer_size": _BUFFER_BYTES,
+            "compression": compression_of(self._path) or "none",
+        }
+        formats = {"dateformat": dialect.day, "timestampformat": dialect.time}
+        options |= {name: pattern for name, pattern in formats.items() if pattern}
+        return options | ({"store_rejects": True, "rejects_limit": _LISTED} if rejects else {})
+
+    def _rejected(self, connection: Any) -> list[BadRow]:
+        found = connection.execute(f"{_REJECTED} ORDER BY line_byte_position, column_name LIMIT {_LISTED}").fetchall()
+        if len(found) == _LISTED:
+            warn(f"{self.name} has {_LISTED:,} rows or more that cannot be read, and more than these are not listed")
+        first = {row[0]: row for row in reversed(found)}  # a row may have several faults
+        positions = sorted(first)
+        # Where lines end with \r\n, the engine may begin a row with the \n of the line before.
+        starts = [at + len(line) - len(line.lstrip("\r\n")) for at in positions for line in [first[at][3] or ""]]
+        lines = _line_numbers(self._path, starts)
+        return [self._bad_row(first[at], line) for at, line in zip(positions, lines, strict=True)]
+
+    def _bad_row(self, rejected: tuple[Any, ...], line: int) -> BadRow:
+        _, error, column, row, message = rejected
+        problem, advice = _explained(error, column, message)
+        return BadRow(self.name, line, problem, (row or "").strip("\r\n"), advice)
+
+
+def _explained(error: str, column: str, message: str) -> tuple[str, str]:
+    """What is wrong with a row, and what to do."""
+    if error == "CAST":
+        cell, kind = re.findall(r'string "(.*)" to \'(\w+)\'', message, re.DOTALL)[0]
+        what = {"DATE": "a date", "TIMESTAMP": "a date and time"}.get(kind, "a number")
+        return (
+            f"column {column!r} holds {cell!r}, where the rows before hold {what}",
+            f"correct it, or pass missing=[{cell!r}] if that says that the value is missing",
+        )
+    counts = re.findall(r"Columns: (\d+) Found: (\d+)", message)
+    if counts:
+        return f"{counts[0][1]} cells, where {counts[0][0]} are expected", "correct the line"
+    if error == "UNQUOTED VALUE":
+        return "a quote that is not closed, or with something after it", 'write a quote within a cell twice ("")'
+    if error == "INVALID ENCODING":
+        return "bytes that are no UTF-8", "pass encoding='cp1252' or whichever it has"
+    if error == "LINE SIZE OVER MAXIMUM":
+        return f"a row of more than {_LINE_BYTES >> 20} MB", "see whether a quote is missing"
+    return message.partition("\n")[0], "correct the line"
+
+
+def _sample(path: Path, kind: Kind) -> str:
+    """The first whole lines."""
+    with opened(path) as stream:
+        head = stream.read(_SAMPLE_BYTES)
+        is_all = not stream.read(1)
+    text: str = head.decode(kind.encoding, errors="replace").removeprefix("\ufeff")
+    if is_all:
+        return text
+    end = max(text.rfind("\n"), text.rfind("\r"))
+    return text if end < 0 else text[: end + 1]
+
+
+def _mixed_newlines(text: str) -> bool:
+    """Whether some lines end with \\r\\n and others with \\n, outside of quotes; the engine wants one of them."""
+    outside = "".join(text.split('"')[::2])
+    return 0 < outside.count("\r\n") < outside.count("\n")
+
+
+def _plain_path(path: Path) -> str:
+    """A path in which nothing stands for other paths."""
+    return re.sub(r"([*?\[])", r"[\1]", str(path))
+
+
+def _line_numbers(path: Path, positions: Sequence[int]) -> list[int]:
+    """On which lines these bytes are, in ascending order."""
+    lines, line, at = [], 1, 0
+    with opened(path) as stream:
+        newline = b"\n" if b"\n" in stream.read(HEAD_BYTES) else b"\r"
+    with opened(path) as stream:
+        for position in positions:
+            while at < position:
+                block = stream.read(min(position - at, 1 << 22))
+                line, at = line + block.count(newline), at + max(len(block), 1)
+            lines.append(line)
+    return lines

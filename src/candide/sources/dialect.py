@@ -1,0 +1,182 @@
+"""How a CSV file is written: what separates and quotes cells, whether names come first, which types columns have.
+
+The engine's own sniffer leaves out rows that do not fit its guess, and quotes that its sample does not have. So what
+separates and quotes is told to it, and it is asked for types alone, on rows that are whole.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from .engine import call, connected
+from .streams import Spool
+
+# Rows that are looked at: to tell what separates cells, and to tell types.
+_FEW_ROWS, _FEW_BYTES = 1_000, 1 << 20
+_ROWS = 20_480
+# A name of a column is no longer than this; a text may be.
+_NAME_LENGTH = 80
+# Booleans and times of day are left as they are written: categories either way, and labels come back as they went.
+_TYPES = ["BIGINT", "DOUBLE", "DATE", "TIMESTAMP", "VARCHAR"]
+# No cell holds it: separates where there is one column.
+_NOTHING = "\x1f"
+
+
+@dataclass(frozen=True)
+class Quoting:
+    """What separates cells, and what quotes them."""
+
+    delimiter: str
+    quote: str = '"'
+    escape: str = '"'
+
+    def rows(self, text: str, n_rows: int) -> Iterator[list[str] | None]:
+        """Cells of the first rows, None for a row with quotes out of place."""
+        reader = csv.reader(io.StringIO(text, newline=""), strict=True, **self._settings())
+        with _long_fields():
+            for _ in range(n_rows):
+                try:
+                    row = next(reader)
+                except StopIteration:
+                    return
+                except csv.Error:
+                    yield None
+                else:
+                    if row:
+                        yield row
+
+    def _settings(self) -> dict[str, Any]:
+        if not self.quote:
+            return {"delimiter": self.delimiter, "quoting": csv.QUOTE_NONE, "quotechar": None}
+        doubled = self.escape == self.quote
+        escape = None if doubled else self.escape
+        return {"delimiter": self.delimiter, "quotechar": self.quote, "doublequote": doubled, "escapechar": escape}
+
+
+_CANDIDATES = (
+    *(Quoting(delimiter) for delimiter in ",;\t|"),
+    *(Quoting(delimiter, escape="\\") for delimiter in ",;\t|"),
+    Quoting("\t", quote="", escape=""),
+)
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a file is written, and what its first rows say of its columns."""
+
+    quoting: Quoting
+    header: bool
+    names: tuple[str, ...]
+    types: tuple[str, ...]
+    #: strptime patterns of days and times, None where they are as usual.
+    day: str | None
+    time: str | None
+    #: Of a row in the file.
+    row_bytes: float
+
+
+def sniff(text: str, missing: Sequence[str]) -> Dialect:
+    """The dialect of a file that begins so; ``text`` ends with a whole line."""
+    quoting = _quoting(text[:_FEW_BYTES])
+    rows = [row for row in quoting.rows(text, _ROWS) if row is not None]
+    n_cells = len(rows[0])
+    header = _is_header(rows)
+    whole = [row[:n_cells] for row in rows[header:] if len(row) == n_cells or row[n_cells:] == [""]]
+    types, day, time = _types(whole, n_cells, missing)
+    names = _names(rows[0]) if header else tuple(f"column{j}" for j in range(n_cells))
+    return Dialect(quoting, header, names, types, day, time, _bytes(rows))
+
+
+def is_delimited(text: str) -> bool:
+    """Whether nearly all lines have as many cells, and several."""
+    return any(_n_whole(quoting, text) > 0.95 * _n_rows(quoting, text) for quoting in _CANDIDATES)
+
+
+def _quoting(text: str) -> Quoting:
+    best = max(_CANDIDATES, key=lambda quoting: _n_whole(quoting, text))
+    return best if _n_whole(best, text) else Quoting(_NOTHING)
+
+
+def _n_whole(quoting: Quoting, text: str) -> int:
+    """Rows with as many cells as the first, which has several."""
+    rows = list(quoting.rows(text, _FEW_ROWS))
+    if not rows or rows[0] is None or len(rows[0]) < 2:
+        return 0
+    return sum(row is not None and len(row) == len(rows[0]) for row in rows)
+
+
+def _n_rows(quoting: Quoting, text: str) -> int:
+    return sum(1 for _ in quoting.rows(text, _FEW_ROWS))
+
+
+def _is_header(rows: list[list[str]]) -> bool:
+    """Names are short, no numbers, and none is a value that its column takes later."""
+    first = rows[0]
+    named = [cell for cell in first if cell.strip()]
+    if not named or any(len(cell) > _NAME_LENGTH or _is_number(cell) for cell in named):
+        return False
+    later = [row for row in rows[1:] if row != first]  # files put together repeat their header
+    return not any(cell and cell == name for row in later for cell, name in zip(row, first, strict=False))
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell.replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def _names(cells: list[str]) -> tuple[str, ...]:
+    """Names that are all different, and none empty.
+
+    >>> _names(["", "a", "a"])
+    ('column0', 'a', 'a_1')
+    """
+    names: list[str] = []
+    for j, cell in enumerate(cells):
+        name = base = cell.strip() or f"column{j}"
+        number = 0
+        while name in names:
+            number += 1
+            name = f"{base}_{number}"
+        names.append(name)
+    return tuple(names)
+
+
+def _types(
+    rows: list[list[str]], n_cells: int, missing: Sequence[str]
+) -> tuple[tuple[str, ...], str | None, str | None]:
+    if not rows:
+        return ("VARCHAR",) * n_cells, None, None
+    spool = Spool(".csv")
+    with spool.path.open("w", encoding="utf-8", newline="") as file:
+        # Lines within cells tell no type, and the engine does not want two ways to end a line.
+        cells = ([" ".join(cell.splitlines()) for cell in row] for row in rows)
+        csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(cells)
+    options = {"delim": ",", "quote": '"', "escape": '"', "header": False, "comment": "", "sample_size": -1}
+    options |= {"auto_type_candidates": _TYPES, "nullstr": ["", *missing], "max_line_size": 1 << 28}
+    with connected(threads=1) as connection:
+        query = f"SELECT Columns, DateFormat, TimestampFormat FROM {call('sniff_csv', str(spool.path), options)}"
+        columns, day, time = connection.execute(query).fetchone()
+    return tuple(column["type"] for column in columns), day, time
+
+
+def _bytes(rows: Iterable[list[str]]) -> float:
+    sizes = [sum(map(len, row)) + len(row) for row in rows]
+    return sum(sizes) / len(sizes)
+
+
+@contextmanager
+def _long_fields() -> Iterator[None]:
+    """Cells of any length; the limit is one of the process, and is put back."""
+    limit = csv.field_size_limit(1 << 30)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(limit)

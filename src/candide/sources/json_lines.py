@@ -1,0 +1,174 @@
+"""JSON: a record in each line, or one array of records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..exceptions import SourceError
+from .bad_rows import BadRow
+from .engine import call, connected, explained, first_line, identifier, literal
+from .kinds import Kind
+from .lines import line_arrays
+from .part import Part, Reading, rows_per_batch
+from .streams import HEAD_BYTES, Spool, compression_of, opened, spooled_plain
+
+# Records that are looked at for names and types.
+_ROWS = 20_480
+_SAMPLE_BYTES = 8 * HEAD_BYTES
+_PLAIN = {"BIGINT": "BIGINT", "UBIGINT": "BIGINT", "HUGEINT": "DOUBLE", "DOUBLE": "DOUBLE", "BOOLEAN": "BOOLEAN"}
+_PLAIN |= {"DATE": "DATE", "TIMESTAMP": "TIMESTAMP"}
+_ARROW = {"BIGINT": pa.int64(), "DOUBLE": pa.float64(), "BOOLEAN": pa.bool_(), "DATE": pa.date32()}
+_ARROW |= {"TIMESTAMP": pa.timestamp("us"), "VARCHAR": pa.string()}
+
+
+class JsonLines(Part):
+    """A record in each line. A cell that is a list or a record is read as its JSON text.
+
+    Lines are cut here and taken apart by the engine, which does not say which line of the file it could not read.
+    """
+
+    def __init__(self, path: Path, name: str, kind: Kind) -> None:
+        self.name = name
+        self.n_bytes = path.stat().st_size
+        self._path, self._kind = path, kind
+        self._types = _types_of(_first_lines(path, kind), name)
+
+    @property
+    def schema(self) -> pa.Schema:
+        return pa.schema([(name, _ARROW[kind]) for name, kind in self._types.items()])
+
+    def as_types(self, schema: pa.Schema) -> JsonLines:
+        sql = {str(arrow): name for name, arrow in _ARROW.items()}
+        self._types = {name: sql.get(str(schema.field(name).type), "VARCHAR") for name in self._types}
+        return self
+
+    def batches(self, reading: Reading, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        n_before = 0
+        with connected() as connection:
+            for lines in line_arrays(self._path, self._kind, reading):
+                rows = self._parsed(connection, lines, names)
+                kept = self._kept(lines, rows, n_before, reading)
+                n_before += len(lines)
+                yield from (rows if kept is None else rows.filter(kept)).combine_chunks().to_batches()
+
+    def _parsed(self, connection: Any, lines: pa.Array, names: Sequence[str]) -> pa.Table:
+        table = pa.table({"line": lines})
+        structure = literal(json.dumps({name: self._types[name] for name in names}))
+        cells = ", ".join(f"record.{identifier(name)} AS {identifier(name)}" for name in names)
+        # TRY: a line that is no JSON has a record without cells, and is looked at again.
+        inner = f"SELECT TRY(json_transform(line, {structure})) AS record FROM lines"
+        connection.register("lines", table)
+        with explained(self.name, "see that each of its lines is a record, {…}"):
+            rows = connection.sql(f"SELECT {cells} FROM ({inner})").to_arrow_table()
+        return rows.cast(pa.schema([self.schema.field(name) for name in names]))
+
+    def _kept(self, lines: pa.Array, rows: pa.Table, n_before: int, reading: Reading) -> pa.Array | None:
+        """Which rows stay, None if all do: blank lines and bad ones go."""
+        kept = [True] * len(lines)
+        for i in _with_holes(rows):
+            line = lines[i].as_py()
+            problem = _problem(
+                line, {name: column[i].as_py() for name, column in zip(rows.column_names, rows.columns, strict=True)}
+            )
+            kept[i] = bool(line.strip()) and problem is None
+            if problem is not None:
+                reading.bad_rows.add(BadRow(self.name, n_before + i + 1, problem, line))
+        return None if all(kept) else pa.array(kept)
+
+
+def _with_holes(rows: pa.Table) -> list[int]:
+    """Rows with a missing cell: only these may have been read wrongly."""
+    holes = pc.is_null(rows.columns[0])
+    for column in rows.columns[1:]:
+        holes = pc.or_(holes, pc.is_null(column))
+    return list(pc.indices_nonzero(holes).to_pylist())
+
+
+def _problem(line: str, read: dict[str, Any]) -> str | None:
+    """What is wrong with a line, None if what is missing is missing there too."""
+    if not line.strip():
+        return None
+    try:
+        record = json.loads(line)
+    except ValueError as error:
+        return f"no JSON: {error}"
+    if not isinstance(record, dict):
+        return "not a record, {…}"
+    for name, cell in read.items():
+        if cell is None and record.get(name) is not None:
+            return f"{name!r} holds {record[name]!r}, which is not of the kind that the first lines hold"
+    return None
+
+
+class JsonArray(Part):
+    """One array of records, read whole by the engine."""
+
+    def __init__(self, path: Path, name: str, kind: Kind) -> None:
+        self.name = name
+        self.n_bytes = path.stat().st_size
+        if not kind.is_utf8 or compression_of(path):
+            self.spool = spooled_plain(path, kind.encoding)
+        self._path = path if self.spool is None else self.spool.path
+        self._types = _described(self._path, name, {"format": "array"})
+
+    @property
+    def schema(self) -> pa.Schema:
+        return pa.schema([(name, _ARROW[kind]) for name, kind in self._types.items()])
+
+    def batches(self, reading: Reading, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        options = {"format": "array", "columns": self._types}
+        selected = ", ".join(map(identifier, names))
+        with connected(threads=1) as connection, explained(self.name, "correct it, or write one record in each line"):
+            query = connection.sql(f"SELECT {selected} FROM {call('read_json', str(self._path), options)}")
+            for batch in query.to_arrow_reader(rows_per_batch(512)):
+                reading.bytes_here = int(max(connection.query_progress(), 0.0) / 100 * (self.n_bytes or 0))
+                yield batch
+
+
+def _first_lines(path: Path, kind: Kind) -> list[str]:
+    with opened(path) as stream:
+        text: str = stream.read(_SAMPLE_BYTES).decode(kind.encoding, errors="replace").removeprefix("\ufeff")
+    lines = text.split("\n")
+    # The last may be cut.
+    return lines[:_ROWS] if len(text) < _SAMPLE_BYTES // 4 or len(lines) == 1 else lines[:-1][:_ROWS]
+
+
+def _types_of(lines: list[str], name: str) -> dict[str, str]:
+    records = [line for line in lines if _is_record(line)]
+    if not records:
+        first = next((line for line in lines if line.strip()), "")
+        raise SourceError(
+            f"{name} holds no records in its first lines (the first is {first[:80]!r}); a line of JSON Lines is a "
+            'record such as {"text": "hello", "label": "ham"}'
+        )
+    spool = Spool(".jsonl")
+    spool.path.write_text("\n".join(records) + "\n", encoding="utf-8", errors="replace")
+    return _described(spool.path, name, {"format": "newline_delimited", "sample_size": -1})
+
+
+def _is_record(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
+
+
+def _described(path: Path, name: str, options: dict[str, Any]) -> dict[str, str]:
+    """Names and types, by the engine; what has parts, or several types, is text."""
+    import duckdb
+
+    query = f"DESCRIBE SELECT * FROM {call('read_json', str(path), {'records': True, **options})}"
+    try:
+        with connected() as connection:
+            found = connection.execute(query).fetchall()
+    except duckdb.Error as error:
+        raise SourceError(
+            f"{name} cannot be read as JSON: {first_line(error)}; write one record in each line"
+        ) from None
+    return {column: _PLAIN.get(kind, "VARCHAR") for column, kind, *_ in found}

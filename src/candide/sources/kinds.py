@@ -1,0 +1,172 @@
+"""What a file is, by its first bytes and its name."""
+
+from __future__ import annotations
+
+import codecs
+from pathlib import Path
+from typing import NamedTuple
+
+from ..exceptions import ParameterError, SourceError
+from .streams import HEAD_BYTES, opened
+
+# Endings, and what they promise.
+ENDINGS = {
+    "csv": ("csv", "tsv", "tab"),
+    "jsonl": ("jsonl", "ndjson"),
+    "json": ("json",),
+    "parquet": ("parquet", "pq"),
+    "arrow": ("arrow", "feather", "ipc", "arrows"),
+    "text": ("txt", "text"),
+    "mbox": ("mbox",),
+    "eml": ("eml",),
+    "sqlite": ("sqlite", "sqlite3"),
+    "duckdb": ("duckdb",),
+}
+FORMATS = tuple(ENDINGS)
+_FORMAT_OF = {ending: kind for kind, endings in ENDINGS.items() for ending in endings}
+_COMPRESSED_ENDINGS = (".gz", ".zst", ".zstd", ".bz2", ".xz")
+
+# First bytes that say what a file is, whatever its name.
+_BINARY = ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"\xff\xff\xff\xff", "arrow"), (b"SQLite format 3\0", "sqlite"))
+_FOREIGN = ((b"PK\x03\x04", "a zip archive or an Excel workbook"), (b"%PDF", "a PDF"), (b"\x89PNG", "an image"))
+_BOMS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+# Of the characters of a text, at most this share is control characters.
+_CONTROLS = 0.05
+
+
+class Kind(NamedTuple):
+    """What a file holds, and in which encoding if it is text."""
+
+    format: str
+    encoding: str = "utf-8"
+
+    @property
+    def is_utf8(self) -> bool:
+        return self.encoding in ("utf-8", "utf-8-sig")
+
+
+def kind_of(path: Path, name: str, format: str | None, encoding: str | None) -> Kind:
+    """What the file holds; ``format`` and ``encoding`` where the user says so."""
+    with opened(path) as stream:
+        head = stream.read(HEAD_BYTES)
+    if not head:
+        raise SourceError(f"{name} is empty (0 bytes); pass a file with rows")
+    format = format or _binary_format(head)
+    if format in ("parquet", "arrow", "sqlite", "duckdb"):
+        return Kind(format)
+    _refuse_foreign(head, name)
+    encoding = _checked_encoding(encoding) or encoding_of(head, whole=len(head) < HEAD_BYTES)
+    if encoding is None:
+        raise SourceError(
+            f"{name} holds bytes that are no text and none of the formats {', '.join(FORMATS)}; pass such a file, or "
+            "say which encoding the text has: encoding='shift_jis'"
+        )
+    text = head.decode(encoding, errors="replace")
+    return Kind(format or _promised(path, text) or _text_format(text, name), encoding)
+
+
+def checked_format(format: str | None) -> str | None:
+    if format is None or format in FORMATS:
+        return format
+    raise ParameterError(f"format is {format!r}; allowed are {', '.join(FORMATS)}, or None, to look at the file")
+
+
+def promised_format(path: Path) -> str | None:
+    """What the ending says, after that of a compression."""
+    endings = [ending for ending in path.suffixes if ending.lower() not in _COMPRESSED_ENDINGS]
+    return _FORMAT_OF.get(endings[-1][1:].lower()) if endings else None
+
+
+def encoding_of(head: bytes, whole: bool = True) -> str | None:
+    """The encoding of a text, or of one that begins so; None if it is no text.
+
+    >>> encoding_of("naïve".encode()), encoding_of("naïve".encode("latin-1")), encoding_of("naïve".encode("utf-16"))
+    ('utf-8', 'cp1252', 'utf-16')
+    """
+    for mark, encoding in _BOMS:
+        if head.startswith(mark):
+            return encoding
+    for encoding in _candidates(head):
+        text = _decoded(head, encoding, whole)
+        if text is not None and _is_text(text):
+            return encoding
+    return None
+
+
+def _candidates(head: bytes) -> tuple[str, ...]:
+    # Western letters in UTF-16 are half zeros; without a mark at the beginning that is all there is to see.
+    zeros_even, zeros_odd = head[0:4096:2].count(0), head[1:4096:2].count(0)
+    if max(zeros_even, zeros_odd) > 0.3 * min(len(head), 4096) / 2:
+        return ("utf-16-le",) if zeros_odd > zeros_even else ("utf-16-be",)
+    return ("utf-8", "cp1252", "latin-1")
+
+
+def _decoded(head: bytes, encoding: str, whole: bool) -> str | None:
+    try:
+        # What is not whole may end within a character.
+        return codecs.getincrementaldecoder(encoding)().decode(head, final=whole)
+    except UnicodeDecodeError:
+        return None
+
+
+def _is_text(text: str) -> bool:
+    controls = sum(text.count(chr(code)) for code in range(32) if chr(code) not in "\t\n\r\f\x1b")
+    return controls <= _CONTROLS * len(text)
+
+
+def _checked_encoding(encoding: str | None) -> str | None:
+    try:
+        return encoding and codecs.lookup(encoding).name
+    except LookupError:
+        raise ParameterError(
+            f"encoding is {encoding!r}, which Python does not know; pass one such as 'utf-8', 'latin-1', 'cp1252', "
+            "'utf-16', or None, to look at the file"
+        ) from None
+
+
+def _binary_format(head: bytes) -> str | None:
+    if head[8:12] == b"DUCK":
+        return "duckdb"
+    return next((format for magic, format in _BINARY if head.startswith(magic)), None)
+
+
+def _refuse_foreign(head: bytes, name: str) -> None:
+    for magic, what in _FOREIGN:
+        if head.startswith(magic):
+            raise SourceError(f"{name} is {what}; export its rows as one of {', '.join(FORMATS)}")
+
+
+def _promised(path: Path, text: str) -> str | None:
+    format = promised_format(path)
+    if format == "json" and not text.lstrip().startswith("["):
+        return "jsonl"
+    return "csv" if format == "text" and _has_tabs(text) else format
+
+
+def _text_format(text: str, name: str) -> str:
+    """What a text is whose name does not tell."""
+    from .dialect import is_delimited
+
+    start = text.lstrip()
+    if start.startswith(("{", "[")):
+        return "jsonl" if start.startswith("{") else "json"
+    if start.startswith("From "):
+        return "mbox"
+    if is_delimited(text):
+        return "csv"
+    raise SourceError(
+        f"{name} is a text, but no rows can be seen in it and its name does not tell; rename it, or say what it is: "
+        f"format='text' (one text in each line), or one of {', '.join(FORMATS)}"
+    )
+
+
+def _has_tabs(text: str) -> bool:
+    """Whether every line has as many tabs, and some."""
+    lines = text.splitlines()[:100]
+    return len({line.count("\t") for line in lines if line}) == 1 and "\t" in lines[0]

@@ -1,0 +1,218 @@
+"""From what a user names to the parts of a source."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..exceptions import ParameterError, SourceError, warn
+from .bad_rows import OnBadRow
+from .columnar import ArrowFile, Parquet
+from .database import EngineQuery, database, is_address
+from .delimited import Delimited
+from .documents import Document, Documents
+from .json_lines import JsonArray, JsonLines
+from .kinds import FORMATS, Kind, checked_format, kind_of, promised_format
+from .lines import Lines
+from .mailbox import Mailbox, is_mail
+from .part import Part
+from .places import expanded, files_below, visible
+from .roles import Asked
+from .source import Source
+from .streams import spooled_input
+
+_STDIN = "standard input"
+# Files of a folder are a table in pieces if they are of these formats.
+_TABLES = ("csv", "jsonl", "json", "parquet", "arrow")
+
+
+def read(
+    *paths: str | os.PathLike[str],
+    label: str | None = None,
+    text: str | None = None,
+    columns: Sequence[str] | None = None,
+    weight: str | None = None,
+    sql: str | None = None,
+    format: str | None = None,
+    encoding: str | None = None,
+    missing: Sequence[str] = (),
+    on_bad_row: OnBadRow = "error",
+) -> Source:
+    """Rows from files, folders, mailboxes or databases of any size, a few megabytes at a time.
+
+    Parameters
+    ----------
+    *paths : str or path
+        Files (CSV, TSV, JSON, JSON Lines, Parquet, Arrow, texts line by line, mbox, .eml; also compressed by gzip,
+        zstd, bz2 or xz), globs, folders (one sub-folder for each class, Maildirs, tables in pieces), "-" for standard
+        input, or a database: ``sqlite:shop.db?table=orders``, ``duckdb:…``, ``postgres:…``. Several are read one after
+        the other, in this order, those of a glob in sorted order; they must have the same columns.
+    label, text, columns, weight : str, str, sequence of str, str, optional
+        Names of the column of classes, the column of texts or the columns that are learned from, and the column of
+        weights. What is not named is found on the first rows; see ``roles``.
+    sql : str, optional
+        A query, to the database that is named or, without one, to the embedded engine, DuckDB:
+        ``"SELECT * FROM 'mail.parquet' WHERE year > 2020"``.
+    format : str, optional
+        What the files are, where their names and first bytes do not tell: csv, jsonl, json, parquet, arrow, text,
+        mbox, eml, sqlite or duckdb.
+    encoding : str, optional
+        Of texts. By default it is told from the first megabyte.
+    missing : sequence of str, default=()
+        What stands for a missing cell in CSV, besides nothing: ``["NA", "?"]``.
+    on_bad_row : "error", "skip", path or callable, default="error"
+        What becomes of a row that cannot be read: an error that says where it is, or it is left out, written to a file
+        of JSON Lines, or passed to a function. ``source.bad_rows`` tells of them after a pass.
+
+    Returns
+    -------
+    Source
+
+    Examples
+    --------
+    >>> import candide, tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "mail.csv")
+    ...     _ = path.write_text("text,label\\nfree entry,spam\\nsee you at noon,ham\\n")
+    ...     source = candide.read(path)
+    ...     source.roles
+    ...     source.to_table().to_pylist()[0]
+    Roles(label='label', text='text', columns=('text',), weight=None)
+    {'text': 'free entry', 'label': 'spam'}
+    """
+    if isinstance(columns, str):
+        raise ParameterError(f"columns is the text {columns!r}; pass a list of names: columns=[{columns!r}]")
+    asked = Asked(label, text, None if columns is None else tuple(columns), weight)
+    how = How(checked_format(format), encoding, tuple(missing))
+    return Source(_parts([os.fspath(path) for path in paths], sql, how), asked, on_bad_row)
+
+
+@dataclass(frozen=True)
+class How:
+    """What the user says of files."""
+
+    format: str | None
+    encoding: str | None
+    missing: tuple[str, ...]
+
+
+def _parts(paths: list[str], sql: str | None, how: How) -> list[Part]:
+    if sql is not None:
+        return [_query(paths, sql)]
+    if not paths:
+        raise ParameterError("no source is named; pass a file, a folder, '-' for standard input, or sql='SELECT …'")
+    if "-" in paths or any(map(is_address, paths)):
+        return [
+            _special(path, how) if path == "-" or is_address(path) else _file(Path(path), path, how) for path in paths
+        ]
+    places = [place for path in paths for place in expanded(path)]
+    return _folders_and_mail(places, how) or [_file(path, str(path), how) for path in _pieces(places)]
+
+
+def _query(paths: list[str], sql: str) -> Part:
+    if not paths:
+        return EngineQuery("the query", sql)
+    if len(paths) == 1 and is_address(paths[0]):
+        return database(paths[0], sql)
+    raise ParameterError(
+        f"sql= is given together with {', '.join(map(repr, paths))}; a query names its files itself, as in "
+        "sql=\"SELECT * FROM 'mail.csv'\"; beside it only a database such as 'sqlite:shop.db' is allowed"
+    )
+
+
+def _special(path: str, how: How) -> Part:
+    if is_address(path):
+        return database(path, None)
+    spool = spooled_input()
+    part = _file(spool.path, _STDIN, how)
+    part.spool = spool
+    return part
+
+
+def _folders_and_mail(places: list[Path], how: How) -> list[Part]:
+    """Documents, where all places are folders or mailboxes; several are a class each."""
+    if not all(_is_folder_of_documents(place) or _is_mailbox(place, how) for place in places):
+        return []
+    classes = [one for place in places for one in _classes(place)]
+    if len(places) > 1:
+        classes = [(place, place.name.partition(".")[0]) for place in places]
+    documents = [Document(file, label) for place, label in classes for file in _documents(place)]
+    if not documents:
+        raise SourceError(
+            f"the folder {places[0]} holds no files; pass one with a sub-folder of texts for each class, or with files "
+            f"of the formats {', '.join(FORMATS)}"
+        )
+    name = str(places[0]) if len(places) == 1 else "the folders"
+    is_mailbox = any(_is_maildir(place) for place, _ in classes) or is_mail(documents[0].path)
+    return [Mailbox(documents, name) if is_mailbox else Documents(documents, name, how.encoding)]
+
+
+def _is_folder_of_documents(place: Path) -> bool:
+    return place.is_dir() and not _is_table_in_pieces(place)
+
+
+def _is_table_in_pieces(folder: Path) -> bool:
+    files = files_below(folder)
+    return bool(files) and all(promised_format(file) in _TABLES for file in files)
+
+
+def _is_mailbox(place: Path, how: How) -> bool:
+    format = how.format or promised_format(place)
+    return place.is_file() and (format in ("mbox", "eml") or (format is None and is_mail(place)))
+
+
+def _is_maildir(folder: Path) -> bool:
+    return (folder / "cur").is_dir() and (folder / "new").is_dir()
+
+
+def _classes(place: Path) -> list[tuple[Path, str | None]]:
+    """The sub-folders, a class each; else the place itself, without a class."""
+    if place.is_dir() and not _is_maildir(place):
+        folders = [entry for entry in visible(place) if entry.is_dir()]
+        mailboxes = [entry for entry in visible(place) if promised_format(entry) == "mbox"]
+        if folders or mailboxes:
+            return [(entry, entry.name.partition(".")[0]) for entry in sorted([*folders, *mailboxes])]
+    return [(place, None)]
+
+
+def _documents(place: Path) -> list[Path]:
+    if place.is_file():
+        return [place]
+    folders = [place / "cur", place / "new"] if _is_maildir(place) else [place]
+    return [file for folder in folders for file in files_below(folder)]
+
+
+def _pieces(places: list[Path]) -> list[Path]:
+    return [file for place in places for file in (files_below(place) if place.is_dir() else [place])]
+
+
+def _file(path: Path, name: str, how: How) -> Part:
+    kind = kind_of(path, name, how.format, how.encoding)
+    if kind.encoding in ("cp1252", "latin-1") and how.encoding is None:
+        warn(
+            f"{name} is no UTF-8, and is read as {kind.encoding} (Western European); pass encoding={kind.encoding!r} "
+            "if that is right, or the one it has"
+        )
+    return _of_kind(path, name, kind, how)
+
+
+def _of_kind(path: Path, name: str, kind: Kind, how: How) -> Part:
+    match kind.format:
+        case "csv":
+            return Delimited(path, name, kind, how.missing)
+        case "jsonl":
+            return JsonLines(path, name, kind)
+        case "json":
+            return JsonArray(path, name, kind)
+        case "parquet":
+            return Parquet(path, name)
+        case "arrow":
+            return ArrowFile(path, name)
+        case "text":
+            return Lines(path, name, kind)
+        case "mbox" | "eml":
+            return Mailbox([Document(path, None)], name)
+        case _:
+            return database(f"{kind.format}:{path}", None)

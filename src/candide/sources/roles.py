@@ -1,0 +1,166 @@
+"""Which column is the label, and which are learned from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..encoding.labels import Labelled
+from ..encoding.prose import has_words, is_prose
+from ..exceptions import InputError, ParameterError
+
+# What a label is called; the first that a table has is it.
+_LABELS = ("label", "labels", "class", "target", "category", "y", "outcome", "spam", "sentiment", "topic", "species")
+_LABEL_LIKE = re.compile(r"is_\w+|\w+_(label|class|category|target)|(label|class|category|target)_\w+")
+_TEXTS = frozenset(["text", "message", "body", "content", "review", "comment", "tweet", "document", "sms", "email"])
+# More different values than these are no classes.
+_FEW_CLASSES = 50
+# Up to so many rows, words alone tell a text: there cannot be many different ones.
+_FEW_ROWS = 20
+
+
+class Roles(NamedTuple):
+    """What columns are for."""
+
+    #: The column of classes.
+    label: str
+    #: The one column that is learned from, if that is a column of texts.
+    text: str | None
+    #: The columns that are learned from.
+    columns: tuple[str, ...]
+    #: The column of weights.
+    weight: str | None = None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user says of the columns, as far as anything."""
+
+    label: str | None = None
+    text: str | None = None
+    columns: tuple[str, ...] | None = None
+    weight: str | None = None
+
+    def check(self, names: Sequence[str]) -> None:
+        """Refuses names that no column has, and a column with two roles."""
+        for role in ("label", "text", "weight"):
+            _check_name(f"{role}=", getattr(self, role), names)
+        for name in self.columns or ():
+            _check_name("columns=", name, names)
+        if self.text is not None and self.columns is not None:
+            raise ParameterError(
+                "text= and columns= are both given; text= is for one column of texts; pass one of them"
+            )
+        if self.label is not None and self.label in (self.text, self.weight, *(self.columns or ())):
+            raise ParameterError(
+                f"label={self.label!r} is also asked for as a column to learn from or as the weight; a label is one "
+                "thing; name another column"
+            )
+
+
+def _check_name(role: str, name: str | None, names: Sequence[str]) -> None:
+    if name is None or name in names:
+        return
+    near = get_close_matches(name.casefold(), [known.casefold() for known in names], n=1, cutoff=0.6)
+    meant = next((known for known in names if [known.casefold()] == near), None)
+    hint = f"did you mean {meant!r}?" if meant else "pass one of these"
+    raise InputError(f"{role} names a column {name!r}, but the columns are {', '.join(map(repr, names))}; {hint}")
+
+
+def find_roles(asked: Asked, rows: pa.Table, is_texts: bool = False) -> Roles:
+    """Roles as asked for, and the others by the names and the first rows; ``is_texts``: the column text is one.
+
+    >>> rows = pa.table({"age": [31, 40, 52], "job": ["cook", "smith", "cook"], "class": ["a", "b", "a"]})
+    >>> find_roles(Asked(), rows)
+    Roles(label='class', text=None, columns=('age', 'job'), weight=None)
+    """
+    names = [name for name in rows.column_names if name != asked.weight]
+    label = asked.label or _label(rows.select(names), asked, is_texts)
+    if asked.text is not None:
+        return Roles(label, asked.text, (asked.text,), asked.weight)
+    if is_texts and asked.columns is None:
+        return Roles(label, "text", ("text",), asked.weight)
+    columns = asked.columns or tuple(name for name in names if name != label)
+    if not columns:
+        raise InputError(f"{label!r} is the only column; a model learns from others; pass a table that has some")
+    only_text = asked.columns is None and len(columns) == 1 and _is_text(rows, columns[0])
+    return Roles(label, columns[0] if only_text else None, columns, asked.weight)
+
+
+def _label(rows: pa.Table, asked: Asked, is_texts: bool) -> str:
+    free = [name for name in rows.column_names if name != asked.text and name not in (asked.columns or ())]
+    found = _by_name(free) or (None if is_texts else _by_content(rows, free))
+    if found is None:
+        raise InputError(_no_classes() if is_texts else _no_label(rows))
+    return found
+
+
+def _by_name(names: list[str]) -> str | None:
+    folded = {name.strip().casefold().replace(" ", "_"): name for name in names}
+    for known in _LABELS:
+        if known in folded:
+            return folded[known]
+    alike = [name for key, name in folded.items() if _LABEL_LIKE.fullmatch(key)]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _by_content(rows: pa.Table, free: list[str]) -> str | None:
+    if len(rows.column_names) == 2:
+        texts = [name for name in rows.column_names if _is_text(rows, name)]
+        others = [name for name in free if name not in texts]
+        if len(texts) == 1 and others:
+            return others[0]
+    return free[-1] if free and free[-1] == rows.column_names[-1] and _is_classes(rows.column(free[-1])) else None
+
+
+def _is_classes(column: pa.ChunkedArray) -> bool:
+    """Few values that come again and again, and no measurements."""
+    n_values = pc.count_distinct(column).as_py()
+    is_named = not pa.types.is_floating(column.type) and not pa.types.is_temporal(column.type)
+    return is_named and 2 <= n_values <= min(_FEW_CLASSES, max(2, len(column) // 2))
+
+
+def _is_text(rows: pa.Table, name: str) -> bool:
+    column = rows.column(name)
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return False
+    if name.strip().casefold() in _TEXTS:
+        return True
+    encoded = column.combine_chunks().dictionary_encode()
+    labels = encoded.dictionary.to_pylist()
+    if len(rows) <= _FEW_ROWS:
+        return len(labels) > 0.8 * (len(rows) - column.null_count) > 0 and has_words(labels)
+    return is_prose(Labelled(np.asarray(encoded.indices.fill_null(-1)), labels))
+
+
+def _kind(rows: pa.Table, name: str) -> str:
+    column = rows.column(name)
+    if _is_text(rows, name):
+        return "texts"
+    if pa.types.is_temporal(column.type):
+        return "dates"
+    n_values = pc.count_distinct(column).as_py()
+    what = "numbers" if pa.types.is_integer(column.type) or pa.types.is_floating(column.type) else "names"
+    return f"{what}, {n_values} different" if n_values < len(rows) else what
+
+
+def _no_label(rows: pa.Table) -> str:
+    kinds = "; ".join(f"{name!r} ({_kind(rows, name)})" for name in rows.column_names)
+    return (
+        f"no column is clearly the label; the columns are {kinds}; say which one holds the classes: label='…' "
+        "(--label in a terminal)"
+    )
+
+
+def _no_classes() -> str:
+    return (
+        "these texts have no classes; to learn from them pass a folder with one sub-folder for each class, or several "
+        "folders or mailboxes, one for each: read('ham.mbox', 'spam.mbox')"
+    )
