@@ -1,8 +1,8 @@
 """The commands that the README and the page on the command line show, as a reader runs them: one after the other.
 
 ``python tests/walkthrough.py`` runs them in a copy of this folder, with the interpreter's own environment first in the
-path, each in a terminal and then in a pipe; ``--install`` with the ``pip install .`` that comes before. It needs nothing
-but the standard library, so that it runs where nothing is installed yet.
+path, each in a terminal and then in a pipe; ``--install`` with the ``pip install .`` that comes before. It needs the
+standard library alone, so that it runs where nothing is installed yet.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -231,8 +232,8 @@ def test_no_scikit_learn(model: Path, tmp_path: Path) -> None:
         "    app(words, standalone_mode=False)\n"
         "assert not [name for name in sys.modules if name.split('.')[0] == 'sklearn']"
     )
-    done_ = subprocess.run(command()[:1] + ["-c", code], capture_output=True, text=True, check=False)
-    assert done_.returncode == 0, done_.stderr
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
 
 
 @pytest.mark.parametrize(

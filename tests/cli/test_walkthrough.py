@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..walkthrough import PAGES, commands, copied, run
+from walkthrough import PAGES, commands, copied, run
 
 
 def test_all_commands_of_the_pages(tmp_path: Path) -> None:

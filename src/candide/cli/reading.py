@@ -43,6 +43,8 @@ def say_bad_rows(source: Source, session: Session) -> None:
     """How many rows could not be read, and the first of them."""
     bad = source.bad_rows
     if bad:
+        first = next(iter(bad))
         session.remark(
-            f"{len(bad):,} rows could not be read and were left out; the first: {bad.rows[0].file}, line {bad.rows[0].line}: {bad.rows[0].problem}"
+            f"{len(bad):,} rows could not be read and were left out; the first: {first.file}, line {first.line}: "
+            f"{first.problem}"
         )

@@ -12,6 +12,7 @@ from .session import Session
 
 if TYPE_CHECKING:
     from ..learners.base import BaseNB
+    from ..model.table import Table
 
 EXAMPLES = """
 candide show messages.candide
@@ -38,7 +39,8 @@ def show(
     learner = open_model(model, session)
     lines: list[Any] = [_origin(learner)]
     if hasattr(learner, "summary"):
-        lines.append(of_table(learner.summary(), "what it looks at"))
+        summary = learner.summary()
+        lines.append(of_table(_by_look(summary) if learner.reads_texts else summary, "what it looks at"))
     if learner._fitted().can_report and learner.evaluate:
         lines += of_report(learner.loo_, "honest accuracy: every row by a model that never saw it")
     if hasattr(learner, "telling") and words:
@@ -67,11 +69,8 @@ def origin(learner: BaseNB) -> dict[str, Any]:
     if roles is not None:
         what["label"] = roles.label
         what["text" if roles.text else "columns"] = roles.text or ", ".join(map(str, roles.columns))
-    return (
-        what
-        | (learner.provenance_ or {})
-        | {"training rows": "in the file" if learner.has_training_rows else "not kept"}
-    )
+    rows = "in the file" if learner.has_training_rows else "not kept"
+    return what | {name: _short(value) for name, value in (learner.provenance_ or {}).items()} | {"training rows": rows}
 
 
 def _as_machine(learner: BaseNB) -> dict[str, Any]:
@@ -87,3 +86,21 @@ def _as_machine(learner: BaseNB) -> dict[str, Any]:
     if hasattr(learner, "summary"):
         found["summary"] = dict(learner.summary())
     return found
+
+
+def _by_look(summary: Table) -> Table:
+    """A line for each look at the texts, with the weights of all its bands together."""
+    import numpy as np
+
+    from ..model.table import Table
+
+    looks = list(dict.fromkeys(summary["look"].tolist()))
+    places = [np.flatnonzero(summary["look"] == look) for look in looks]
+    found = {"look": np.array(looks, dtype=object), "tokens": np.array([summary["tokens"][rows[0]] for rows in places])}
+    if "weight" in summary:
+        found["weight"] = np.array([summary["weight"][rows].sum() for rows in places])
+    return Table(found)
+
+
+def _short(value: Any) -> str:
+    return f"{value:,.12g}" if isinstance(value, float) else str(value)

@@ -60,8 +60,8 @@ def _understood(learner: BaseNB, source: Source, passed: Passed) -> Any:
         table.add_row("columns", f"{len(roles.columns)}: {', '.join(map(str, roles.columns[:20]))}")
     table.add_row("rows", f"{passed.n_rows:,}")
     table.add_row("classes", classes_text(learner))
-    speed = f", {passed.megabytes / passed.seconds:,.0f} MB/s" if passed.megabytes else ""
-    table.add_row("time", f"{passed.seconds:.2f} s for {passed.megabytes:,.2f} MB{speed}")
+    speed = f", {passed.megabytes / passed.seconds:,.3g} MB/s" if passed.megabytes else ""
+    table.add_row("time", f"{passed.seconds:.2f} s for {passed.megabytes:,.3g} MB{speed}")
     return table
 
 

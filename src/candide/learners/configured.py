@@ -36,7 +36,7 @@ class Configured:
 
     def __repr__(self) -> str:
         usual = {name: one.default for name, one in inspect.signature(type(self).__init__).parameters.items()}
-        given = (f"{name}={value!r}" for name, value in self.get_params().items() if value is not usual[name])
+        given = (f"{name}={value!r}" for name, value in self.get_params().items() if not _alike(value, usual[name]))
         return f"{type(self).__name__}({', '.join(given)})"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -47,3 +47,9 @@ class Configured:
         names = state.get("_not_given", [])
         self.__dict__.update({name: value for name, value in state.items() if name != "_not_given"})
         self.__dict__.update({name: DEFAULTS[name] for name in names})
+
+
+def _alike(value: Any, usual: Any) -> bool:
+    """Whether it is the usual value; arrays are never asked whether they are equal."""
+    plain = isinstance(value, (str, int, float)) and type(value) is type(usual)
+    return value is usual or (plain and bool(value == usual))

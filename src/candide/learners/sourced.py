@@ -74,8 +74,8 @@ def _text_column(wanted: str | None, names: list[str], label: str | None) -> str
     if wanted is None and len(others) == 1:
         return others[0]
     raise InputError(
-        f"the source has no column {wanted!r} of texts, which the model was trained on; it has {', '.join(names)}; name "
-        "the column of texts with text= (--text in a terminal)"
+        f"the source has no column {wanted!r} of texts, which the model was trained on; it has {', '.join(names)}; "
+        "name the column of texts with text= (--text in a terminal)"
     )
 
 
