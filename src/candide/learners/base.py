@@ -49,8 +49,6 @@ class BaseNB(Chunks, Desk, Answers, Stored, Configured):
     # Parameters that change what is counted, with their names in the family: models that differ in them do not add.
     _counting: ClassVar[dict[str, str]] = {}
     _positive_only: ClassVar[bool] = False
-    # Whether rows are texts, not tables.
-    reads_texts: ClassVar[bool] = False
     # How the constructor calls what is known of the classes.
     _class_prior_name: ClassVar[str] = "class_prior"
     # What is said of labels that come as a table of one column.
@@ -122,7 +120,7 @@ class BaseNB(Chunks, Desk, Answers, Stored, Configured):
         X : array, sparse matrix or data frame of shape (n_rows, n_columns), or an iterator of chunks
             NaN, None and nulls are missing values: ignored cell by cell. Without ``y``, an iterator (a generator, say)
             that yields ``(X, y)`` or ``(X, y, sample_weight)``; the model is that of all rows, few of which are in
-            memory at once.
+            memory at once. So it is with what ``candide.read`` gives.
         y : array of shape (n_rows,)
             Class labels: numbers, texts or booleans.
         sample_weight : array of shape (n_rows,), optional

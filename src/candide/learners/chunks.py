@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from ..model.evaluation import Report, Verdicts
 from ..model.plan import ClassPrior, Plan
 from ..model.state import State
 from .fitted import Fitted
+from .sourced import chunks_of, is_source, roles_for, roles_to_learn
+
+if TYPE_CHECKING:
+    from ..sources import Roles
 
 
 def are_chunks(X: Any) -> bool:
@@ -28,6 +32,10 @@ def are_chunks(X: Any) -> bool:
 
 class Chunks(Fitted):
     """How an estimator goes through chunks."""
+
+    # Which columns of a source were its label and its texts or cells; None if it was not trained on a source.
+    roles_: Roles | None = None
+    reads_texts: ClassVar[bool] = False  # rows are texts, not tables
 
     @abstractmethod
     def _rows(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> LabelledRows:
@@ -48,6 +56,8 @@ class Chunks(Fitted):
         >>> model.measure([[0.0], [7.0], [4.0]], ["low", "high", "high"]).accuracy
         0.6666666666666666
         """
+        if is_source(X):
+            X = chunks_of(X, roles_for(self, X, labelled=True))
         chunks = X if y is None and are_chunks(X) else [(X, y, sample_weight)]
         verdicts = [self._verdicts(*_parts(item, number)) for number, item in enumerate(chunks)]
         return Report.from_verdicts(verdicts, self._fitted().classes.labels)
@@ -60,6 +70,9 @@ class Chunks(Fitted):
     def _summarize_chunks(self, chunks: Iterable[Any], sample_weight: Any) -> tuple[Plan, State]:
         if sample_weight is not None:
             raise InputError("sample_weight is given beside chunks; let each chunk be (X, y, sample_weight) instead")
+        if is_source(chunks):
+            self.roles_ = roles_to_learn(self, chunks)
+            chunks = chunks_of(chunks, self.roles_)
         plan, state, kernels = None, None, self._kernels()
         for group in gathered(self._read_chunks(chunks)):
             if plan is None:

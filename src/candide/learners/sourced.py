@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
-from ..exceptions import InputError
+from ..exceptions import InputError, warn
 
 if TYPE_CHECKING:
     from ..sources import Roles, Source
-    from .base import BaseNB
+    from .chunks import Chunks
 
 
 class LabelledCells(NamedTuple):
@@ -18,6 +19,37 @@ class LabelledCells(NamedTuple):
     y: Any
     weight: Any
     n_rows: int
+
+
+def is_source(X: Any) -> TypeGuard[Source]:
+    """Whether it is what ``candide.read`` gives; asked without importing what that needs."""
+    return hasattr(X, "batches") and hasattr(X, "roles")
+
+
+def roles_to_learn(learner: Chunks, source: Source) -> Roles:
+    """Which columns a learner learns from."""
+    roles = source.roles
+    if not learner.reads_texts:
+        return roles._replace(text=None)
+    if roles.text is None:
+        raise InputError(
+            f"{type(learner).__name__} learns from one column of texts, and the source has {', '.join(roles.columns)}; "
+            "name the column of texts with read(…, text=…), or use NaiveBayes"
+        )
+    return roles
+
+
+def chunks_of(source: Source, roles: Roles) -> Iterator[tuple[Any, Any, Any]]:
+    """Rows that have a label, chunk by chunk, as ``fit`` takes them."""
+    left_out = 0
+    for batch in source.batches(columns=needed(roles)):
+        rows = labelled_cells(batch, roles)
+        left_out += batch.num_rows - rows.n_rows
+        if rows.n_rows:
+            yield rows.X, rows.y, rows.weight
+        del batch, rows
+    if left_out:
+        warn(f"{left_out} rows without a label were left out")
 
 
 def needed(roles: Roles) -> list[str]:
@@ -45,7 +77,7 @@ def labelled_cells(batch: Any, roles: Roles) -> LabelledCells:
 
 
 def roles_for(
-    learner: BaseNB, source: Source, text: str | None = None, *, label: str | None = None, weight: str | None = None,
+    learner: Chunks, source: Source, text: str | None = None, *, label: str | None = None, weight: str | None = None,
     labelled: bool = False,
 ) -> Roles:  # fmt: skip
     """Which columns of another source are those that a model was trained on."""
@@ -79,7 +111,7 @@ def _text_column(wanted: str | None, names: list[str], label: str | None) -> str
     )
 
 
-def _table_columns(learner: BaseNB, names: list[str], label: str | None) -> tuple[str, ...]:
+def _table_columns(learner: Chunks, names: list[str], label: str | None) -> tuple[str, ...]:
     """Those that the model knows; whether some may be absent is the model's to say."""
     known = getattr(learner, "feature_names_in_", None)
     if known is None:

@@ -15,7 +15,6 @@ from .schema import Schema
 from .settings import DEFAULTS
 
 if TYPE_CHECKING:
-    from ..sources import Roles
     from ..storage import Content
     from .base import BaseNB
 
@@ -28,8 +27,6 @@ _KINDS = (
 class Stored(Fitted):
     """What a model knows of where it comes from, and its way into a file."""
 
-    # Which columns of a source were its label and its texts or cells; None if it was not trained on a source.
-    roles_: Roles | None = None
     # Rows, date and version of a model that comes from a file.
     provenance_: dict[str, Any] | None = None
     evaluate: bool
