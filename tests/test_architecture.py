@@ -21,6 +21,7 @@ ROOMS = [
     "families",
     "model",
     "engines",
+    "storage",
     "learners",
     "estimators",
 ]

@@ -7,6 +7,7 @@
     ├── ParameterError (ValueError)  a setting of a model is outside what it allows
     ├── MergeError (ValueError)      two models cannot be added
     ├── ForgetError (ValueError)     rows cannot be removed, because the model never learned them
+    ├── ModelFileError (ValueError)  a file holds no sound model, or a model holds what no file can
     ├── NotADensity (AttributeError) the model gives scores, not probabilities of the data
     └── NotFitted (ValueError, AttributeError)  the model has learned nothing yet
 
@@ -49,6 +50,10 @@ class MergeError(CandideError, ValueError):
 
 class ForgetError(CandideError, ValueError):
     """Rows cannot be removed, because the model never learned them."""
+
+
+class ModelFileError(CandideError, ValueError):
+    """A file holds no model that can be trusted, or a model holds something that no file can."""
 
 
 class NotADensity(CandideError, AttributeError):

@@ -53,6 +53,11 @@ class Classifier:
         kept = {"plan": self.plan, "state": self.state, "_report": self._report, "token_names": self.token_names}
         return {**kept, "_earlier_blend": self._latest_blend}
 
+    def parts(self) -> dict[str, Any]:
+        """What it is made of, by the names that the constructor has for them; the blend if it was made already."""
+        made = {"blend": self._latest_blend, "report": self._report, "token_names": self.token_names}
+        return {"plan": self.plan, "state": self.state, **made}
+
     @property
     def classes(self) -> Index:
         return self.state.classes

@@ -83,7 +83,7 @@ def calibrate(
 
 
 @dataclass(frozen=True)
-class _Chain:
+class Chain:
     """One calibration after another."""
 
     first: Calibration
@@ -96,8 +96,8 @@ class _Chain:
         return {**self.first.describe(), **self.second.describe()}
 
 
-def _after(platt: Scaling, rows: Rows, fit: Callable[[Rows], Any]) -> _Chain:
-    return _Chain(platt, fit(replace(rows, posterior=platt.apply(rows.posterior, rows.amount))))
+def _after(platt: Scaling, rows: Rows, fit: Callable[[Rows], Any]) -> Chain:
+    return Chain(platt, fit(replace(rows, posterior=platt.apply(rows.posterior, rows.amount))))
 
 
 def cross_fitted(

@@ -1,0 +1,151 @@
+"""The bytes of a model file: the safetensors format, with a checksum.
+
+Eight bytes for the length of the header, the header (JSON: for each array its type, shape and place, and texts under
+``__metadata__``), then the arrays. Larger types come first and the header is padded, so every array is aligned.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..exceptions import ModelFileError
+from ..kernels.data import Array
+from .sound import Unsound, require
+
+# By the names that the format has for them.
+DTYPES = {
+    "BOOL": np.dtype(bool), "I8": np.dtype("<i1"), "U8": np.dtype("<u1"), "I16": np.dtype("<i2"),
+    "U16": np.dtype("<u2"), "I32": np.dtype("<i4"), "U32": np.dtype("<u4"), "I64": np.dtype("<i8"),
+    "U64": np.dtype("<u8"), "F16": np.dtype("<f2"), "F32": np.dtype("<f4"), "F64": np.dtype("<f8"),
+}  # fmt: skip
+DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
+
+_LENGTH, _ALIGNMENT = 8, 8
+# Of headers: trees stay far below it, and what JSON becomes in memory is many times as large.
+_MOST_HEADER = 1 << 26
+_MOST_AXES = 8
+_METADATA, _CHECKSUM = "__metadata__", "checksum"
+_BLANK = "0" * hashlib.sha256().digest_size * 2
+
+
+class Tensors(NamedTuple):
+    """Texts by name, and arrays by name."""
+
+    metadata: Mapping[str, str]
+    arrays: Mapping[str, Array]
+
+
+def pieces(tensors: Tensors) -> Iterator[bytes | memoryview]:
+    """The bytes of a file, one piece after the other."""
+    order = sorted(tensors.arrays, key=lambda name: (-tensors.arrays[name].dtype.itemsize, name))
+    bodies = [tensors.arrays[name] for name in order]
+    header = _header(tensors.metadata, dict(zip(order, bodies, strict=True)))
+    if len(header) > _MOST_HEADER:
+        raise ModelFileError(
+            f"labels and settings take {len(header)} bytes, and a model file has room for {_MOST_HEADER}; leave out the "
+            "training rows (sample=False), or columns in which every row has a value of its own"
+        )
+    views = [memoryview(body.reshape(-1).view(np.uint8)) for body in bodies if body.size]
+    yield _length(header)
+    yield header.replace(_BLANK.encode(), _digest([_length(header), header, *views]).encode(), 1)
+    yield from views
+
+
+def _header(metadata: Mapping[str, str], arrays: Mapping[str, Array]) -> bytes:
+    # The checksum comes first of all, so that its blank is the first in the file.
+    entries: dict[str, Any] = {_METADATA: {_CHECKSUM: _BLANK, **metadata}}
+    begin = 0
+    for name, array in arrays.items():
+        end = begin + array.nbytes
+        entries[name] = {"dtype": DTYPE_NAMES[array.dtype], "shape": list(array.shape), "data_offsets": [begin, end]}
+        begin = end
+    text = json.dumps(entries, separators=(",", ":"), ensure_ascii=False).encode()
+    return text + b" " * (-len(text) % _ALIGNMENT)
+
+
+def _length(header: bytes) -> bytes:
+    return len(header).to_bytes(_LENGTH, "little")
+
+
+def _digest(parts: Iterable[bytes | memoryview]) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def unpacked(content: memoryview) -> Tensors:
+    """What the bytes of a file hold; arrays are views of them, not copies."""
+    require(len(content) >= _LENGTH, f"it has {len(content)} bytes, and the shortest model file has more")
+    size = int.from_bytes(content[:_LENGTH], "little")
+    require(size <= min(_MOST_HEADER, len(content) - _LENGTH), "it is cut short, or no model file at all")
+    raw, data = bytes(content[_LENGTH : _LENGTH + size]), content[_LENGTH + size :]
+    entries = _parsed(raw)
+    metadata = entries.pop(_METADATA, None)
+    require(
+        isinstance(metadata, dict) and all(isinstance(text, str) for text in metadata.values()),
+        "it has no description of what it holds",
+    )
+    _check_digest(metadata, raw, data)
+    return Tensors(metadata, _arrays(entries, data))
+
+
+def _parsed(raw: bytes) -> dict[str, Any]:
+    try:
+        entries = json.loads(raw.decode("utf-8"), parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise Unsound(f"its header is no JSON ({error})") from None
+    require(isinstance(entries, dict), "its header is no table of arrays")
+    return dict(entries)
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no number of JSON")
+
+
+def _check_digest(metadata: dict[str, Any], raw: bytes, data: memoryview) -> None:
+    """Of everything but itself: its own digits are taken as zeros."""
+    stored = metadata.get(_CHECKSUM, "")
+    require(len(stored) == len(_BLANK), "it has no checksum")
+    blank = raw.replace(stored.encode(), _BLANK.encode(), 1)
+    require(_digest([_length(raw), blank, data]) == stored, "its checksum is not that of its content")
+
+
+def _arrays(entries: dict[str, Any], data: memoryview) -> dict[str, Array]:
+    """All arrays, which must follow one another without a gap."""
+    places = {name: _place(name, entry) for name, entry in entries.items()}
+    arrays, end = {}, 0
+    for name, (begin, after) in sorted(places.items(), key=lambda item: item[1]):
+        require(begin == end <= after <= len(data), f"the array {name!r:.60} does not follow the one before")
+        arrays[name], end = _array(name, entries[name], data[begin:after]), after
+    require(end == len(data), f"its arrays end at byte {end} of {len(data)}")
+    return arrays
+
+
+def _place(name: str, entry: Any) -> tuple[int, int]:
+    """Where an array begins and ends."""
+    bounds = entry.get("data_offsets") if isinstance(entry, dict) else None
+    require(_are_sizes(bounds) and len(bounds) == 2, f"the array {name!r:.60} has no place")
+    return bounds[0], bounds[1]
+
+
+def _are_sizes(numbers: Any) -> bool:
+    return isinstance(numbers, list) and all(type(number) is int and number >= 0 for number in numbers)
+
+
+def _array(name: str, entry: dict[str, Any], data: memoryview) -> Array:
+    dtype, shape = DTYPES.get(str(entry.get("dtype"))), entry.get("shape")
+    require(dtype is not None and _are_sizes(shape) and len(shape) <= _MOST_AXES, f"the array {name!r:.60} has no form")
+    require(prod(shape) * dtype.itemsize == len(data), f"the array {name!r:.60} is not as large as its shape says")
+    if not data:
+        require(max(shape) < 1 << 40, f"the array {name!r:.60} is empty, and too wide")
+        return np.zeros(shape, dtype=dtype)
+    if dtype == bool:
+        require(max(data) <= 1, f"the array {name!r:.60} holds truth values that are neither")
+    return np.frombuffer(data, dtype=dtype).reshape(shape)

@@ -1,0 +1,245 @@
+"""From a tree of plain values and the arrays beside it to objects of the house; nothing in it is believed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from contextlib import contextmanager
+from collections.abc import Iterator
+from datetime import date, datetime, time, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from ..kernels.data import Array
+from ..kernels.text_rows import TextRows
+from ..kernels.vocabulary import Vocabulary
+from ..model.table import Table
+from .encoder import Tree
+from .hints import fits, hints_of
+from .nouns import NOUNS
+from .sound import Unsound, is_canonical, require, rises_within
+
+_SCALARS = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+            "float16", "float32", "float64")  # fmt: skip
+_TIMES = re.compile(r"[mM]8(\[(Y|M|W|D|h|m|s|ms|us|ns)\])?")
+_DEEPEST = 64
+
+
+class Decoder:
+    """Makes what the tree says of arrays that were read; each array may be asked for several times."""
+
+    def __init__(self, arrays: Mapping[str, Array]) -> None:
+        self._arrays = arrays
+        self._vocabularies: dict[tuple[str, str], Vocabulary] = {}
+        self._depth = 0
+
+    def value(self, tree: Tree, where: str) -> Any:
+        """What a tree stands for; ``where`` it stands, for messages."""
+        with self._within(where):
+            if isinstance(tree, list):
+                return tuple(self.values(tree, where))
+            if not isinstance(tree, dict):
+                return tree
+            kind = tree.get("$")
+            require(isinstance(kind, str), f"{where} does not say what it is")
+            if kind in NOUNS:
+                return self._noun(NOUNS[kind], tree, where)
+            require(kind in _READERS, f"{where} is a {kind!r:.40}, which this version of candide does not know")
+            return _READERS[kind](self, tree, where)
+
+    @contextmanager
+    def _within(self, where: str) -> Iterator[None]:
+        require(self._depth < _DEEPEST, f"{where:.200} lies more than {_DEEPEST} levels deep")
+        self._depth += 1
+        yield
+        self._depth -= 1
+
+    def values(self, trees: Any, where: str) -> list[Any]:
+        """What several trees stand for."""
+        require(isinstance(trees, list), f"{where} holds no list of items")
+        return [self.value(tree, f"{where}.{i}") for i, tree in enumerate(trees)]
+
+    def tensor(self, tree: Tree, key: str, where: str, kinds: str = "biuf") -> Array:
+        """The array that a tree names."""
+        name = tree.get(key)
+        require(isinstance(name, str) and name in self._arrays, f"{where} names an array that is not there")
+        require(self._arrays[name].dtype.kind in kinds, f"{where} is of type {self._arrays[name].dtype}")
+        return self._arrays[name]
+
+    def strings(self, tree: Any, where: str) -> tuple[Array, Array]:
+        """The bytes of texts, and where each begins and ends."""
+        require(isinstance(tree, dict), f"{where} holds no texts")
+        utf8, offsets = self.tensor(tree, "utf8", where, "u"), self.tensor(tree, "offsets", where, "i")
+        require(utf8.dtype == np.uint8 and utf8.ndim == 1, f"the texts of {where} are no bytes")
+        require(offsets.dtype == np.int64, f"the offsets of {where} are no 64-bit numbers")
+        require(rises_within(offsets, len(utf8)), f"the offsets of {where} do not rise within its bytes")
+        return utf8, offsets
+
+    def vocabulary(self, tree: Tree, where: str) -> Vocabulary:
+        """A vocabulary; the same arrays make one, whoever asks."""
+        parts = self.strings(tree, where)
+        key = tree["utf8"], tree["offsets"]
+        if key not in self._vocabularies:
+            self._vocabularies[key] = Vocabulary.from_arrays(*parts)
+        return self._vocabularies[key]
+
+    def _noun(self, noun: type[Any], tree: Tree, where: str) -> Any:
+        hints = hints_of(noun)
+        parts = {name: self.value(part, f"{where}.{name}") for name, part in tree.items() if name != "$"}
+        for name, part in parts.items():
+            require(name in hints, f"{where} has no part {name!r:.40}")
+            require(fits(part, hints[name]), f"{where}.{name} is {_shown(part)}, which is none of what it may be")
+        try:
+            return noun(**parts)
+        except TypeError as error:
+            raise Unsound(f"{where} is incomplete ({error})") from None
+
+
+def _shown(value: Any) -> str:
+    return f"an array of {value.dtype}" if isinstance(value, np.ndarray) else f"{value!r:.40}"
+
+
+def _float(_: Decoder, tree: Tree, where: str) -> float:
+    require(tree.get("value") in ("nan", "inf", "-inf"), f"{where} is no number")
+    return float(tree["value"])
+
+
+def _scalar(decoder: Decoder, tree: Tree, where: str) -> Any:
+    require(tree.get("dtype") in _SCALARS, f"{where} is a number of no known type")
+    number = decoder.value(tree.get("value"), where)
+    require(isinstance(number, (bool, int, float)), f"{where} is no number")
+    return np.dtype(tree["dtype"]).type(number)
+
+
+def _list(decoder: Decoder, tree: Tree, where: str) -> list[Any]:
+    return decoder.values(tree.get("items"), where)
+
+
+def _set(decoder: Decoder, tree: Tree, where: str) -> Any:
+    items = decoder.values(tree.get("items"), where)
+    return frozenset(items) if tree["$"] == "frozenset" else set(items)
+
+
+def _dict(decoder: Decoder, tree: Tree, where: str) -> dict[Any, Any]:
+    pairs = tree.get("items")
+    require(isinstance(pairs, list), f"{where} holds no items")
+    for pair in pairs:
+        require(isinstance(pair, list) and len(pair) == 2, f"{where} holds something that is no pair")
+    return {decoder.value(key, where): decoder.value(item, f"{where}.{key!s:.40}") for key, item in pairs}
+
+
+def _table(decoder: Decoder, tree: Tree, where: str) -> Table:
+    table = Table(_dict(decoder, tree, where))
+    columns = list(table.values())
+    names = all(isinstance(name, str) for name in table)
+    require(names and all(isinstance(column, np.ndarray) and column.ndim == 1 for column in columns),
+            f"{where} is no table of named columns")  # fmt: skip
+    require(len({len(column) for column in columns}) <= 1, f"the columns of {where} differ in length")
+    return table
+
+
+def _moment(_: Decoder, tree: Tree, where: str) -> Any:
+    text, zone = tree.get("value"), tree.get("zone")
+    require(isinstance(text, str) and isinstance(zone, (str, type(None))), f"{where} is no date or time")
+    made: Any = {"date": date, "datetime": datetime, "time": time}[tree["$"]].fromisoformat(text)
+    return made if zone is None else made.replace(tzinfo=ZoneInfo(zone))
+
+
+def _duration(_: Decoder, tree: Tree, where: str) -> timedelta:
+    parts = {name: tree.get(name) for name in ("days", "seconds", "microseconds")}
+    require(all(type(part) is int for part in parts.values()), f"{where} is no duration")
+    return timedelta(**parts)
+
+
+def _array(decoder: Decoder, tree: Tree, where: str) -> Array:
+    tensor = decoder.tensor(tree, "tensor", where)
+    return tensor.T if tree.get("flipped") else tensor
+
+
+def _times(decoder: Decoder, tree: Tree, where: str) -> Array:
+    tensor, dtype = decoder.tensor(tree, "tensor", where, "i"), tree.get("dtype")
+    require(isinstance(dtype, str) and _TIMES.fullmatch(dtype) is not None, f"{where} is of no known unit of time")
+    require(tensor.dtype == np.int64, f"{where} holds no 64-bit times")
+    return tensor.view(f"<{dtype}")
+
+
+def _characters(decoder: Decoder, tree: Tree, where: str) -> Array:
+    points = decoder.tensor(tree, "tensor", where, "u")
+    require(points.dtype == np.uint32 and points.ndim > 0, f"{where} holds no characters")
+    # Surrogates are halves of characters, and no text of UTF-8 holds one.
+    valid = (points < 0xD800) | ((points > 0xDFFF) & (points < 0x110000))
+    require(bool(valid.all()), f"{where} holds a number that is no character")
+    return _joined(points, "U")
+
+
+def _bytes(decoder: Decoder, tree: Tree, where: str) -> Array:
+    units = decoder.tensor(tree, "tensor", where, "u")
+    require(units.dtype == np.uint8 and units.ndim > 0, f"{where} holds no bytes")
+    return _joined(units, "S")
+
+
+def _joined(units: Array, kind: str) -> Array:
+    width = units.shape[-1]
+    return units.view(f"<{kind}{width}")[..., 0] if width else np.zeros(units.shape[:-1], dtype=f"<{kind}1")
+
+
+def _objects(decoder: Decoder, tree: Tree, where: str) -> Array:
+    values = decoder.values(tree.get("others"), where)
+    if tree.get("texts") is not None:
+        utf8, offsets = decoder.strings(tree["texts"], where)
+        data, bounds = utf8.tobytes(), offsets.tolist()
+        values += [data[begin:end].decode("utf-8") for begin, end in zip(bounds, bounds[1:], strict=False)]
+    for value in values:
+        require(value is None or isinstance(value, _CELLS), f"{where} holds {value!r:.40}, which is no label")
+    codes = decoder.tensor(tree, "codes", where, "i")
+    require(bool(((codes >= 0) & (codes < len(values))).all()), f"a code of {where} stands for nothing")
+    labels = np.empty(len(values), dtype=object)
+    labels[:] = values
+    return labels[codes]
+
+
+_CELLS = (bool, int, float, str, bytes, date, time, timedelta, np.generic)
+
+
+def _sparse(decoder: Decoder, tree: Tree, where: str) -> Any:
+    parts = [decoder.tensor(tree, name, where, kind) for name, kind in (("data", "f"), ("indices", "i"), ("indptr", "i"))]
+    n_columns = tree.get("n_columns")
+    require(type(n_columns) is int and is_canonical(*parts, n_columns), f"{where} is no sparse table in order")
+    return csr_array(tuple(parts), shape=(len(parts[2]) - 1, n_columns))
+
+
+def _vocabulary(decoder: Decoder, tree: Tree, where: str) -> Vocabulary:
+    return decoder.vocabulary(tree, where)
+
+
+def _text_rows(decoder: Decoder, tree: Tree, where: str) -> TextRows:
+    utf8, offsets = decoder.strings(tree, where)
+    missing = decoder.tensor(tree, "missing", where, "b")
+    require(missing.shape == (len(offsets) - 1,), f"{where} does not say of each text whether it is missing")
+    return TextRows.packed(utf8, offsets, missing)
+
+
+_READERS: dict[str, Callable[[Decoder, Tree, str], Any]] = {
+    "float": _float,
+    "scalar": _scalar,
+    "list": _list,
+    "set": _set,
+    "frozenset": _set,
+    "dict": _dict,
+    "table": _table,
+    "date": _moment,
+    "datetime": _moment,
+    "time": _moment,
+    "timedelta": _duration,
+    "array": _array,
+    "times": _times,
+    "characters": _characters,
+    "bytes": _bytes,
+    "objects": _objects,
+    "sparse table": _sparse,
+    "vocabulary": _vocabulary,
+    "text rows": _text_rows,
+}

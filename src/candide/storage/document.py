@@ -1,0 +1,52 @@
+"""A model as files hold it: trees of plain values, and arrays."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ..kernels.data import Array
+from .content import Content, Provenance
+from .decoder import Decoder
+from .encoder import Encoder, Tree
+from .hints import fits, hints_of
+from .sound import require
+
+
+class Document(NamedTuple):
+    """What both forms of a model file, bytes and text, are made of."""
+
+    kind: str
+    provenance: dict[str, Any]
+    settings: Tree
+    parts: Tree
+    arrays: Mapping[str, Array]
+
+    @classmethod
+    def of(cls, content: Content) -> Document:
+        """The form in which a model is stored."""
+        encoder = Encoder()
+        settings = encoder.tree(content.settings, "settings")
+        parts = encoder.tree(content.parts, "model")
+        return cls(content.kind, content.provenance._asdict(), settings, parts, encoder.arrays)
+
+    def content(self) -> Content:
+        """The model again; of the right types, but not checked any further."""
+        decoder = Decoder(self.arrays)
+        settings, parts = decoder.value(self.settings, "settings"), decoder.value(self.parts, "model")
+        for name, found in (("settings", settings), ("model", parts)):
+            require(fits(found, dict[str, Any]), f"the {name} have no names")
+        return Content(self.kind, settings, parts, _provenance(self.provenance))
+
+
+def _provenance(found: Any) -> Provenance:
+    hints = hints_of(Provenance)
+    named = isinstance(found, dict) and found.keys() == hints.keys()
+    require(named and all(fits(found[name], hint) for name, hint in hints.items()), "it does not say where it is from")
+    return Provenance(**found)
+
+
+def as_json(tree: Tree) -> str:
+    """A tree in one line."""
+    return json.dumps(tree, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

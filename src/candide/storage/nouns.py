@@ -1,0 +1,141 @@
+"""The nouns that a model file may hold, by the names they have there.
+
+A name is for ever: classes move and are renamed, files stay. What is not in this table is not stored, and a file that
+names anything else is refused: no class is ever looked up by what a file says but here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..encoding.index import Index
+from ..engines.unlabelled import Unlabelled
+from ..families import Bernoulli, Categorical, Complement, Family, Gaussian, Multinomial, MultivariateNormal, Poisson
+from ..families.table import Block, TableFamily, Wanted
+from ..families.terms import Limits, TokenLook
+from ..families.text import TextFamily
+from ..families.text_likelihood import BandName
+from ..kernels.base import PairTable, TripleTable
+from ..kernels.data import Dense, Sparse
+from ..kernels.tokens import Recipe
+from ..kernels.vocabulary import Buckets, SomeBuckets
+from ..model.blend import Blend
+from ..model.calibration import Calibration, Chain
+from ..model.calibration.beta import Beta as BetaCurves
+from ..model.calibration.isotonic import Curve, Isotonic
+from ..model.calibration.scaling import Scaling
+from ..model.evaluation import Report
+from ..model.plan import ClassPrior, Plan
+from ..model.refinement import Refinement
+from ..model.state import State
+from ..model.views.base import View
+from ..model.views.blended import Blended
+from ..model.views.coordinates import ClippedCoordinates, Coordinates, RankCoordinates
+from ..model.views.cosines import Cosines
+from ..model.views.covariance import Covariance
+from ..model.views.dependence import OneDependence
+from ..model.views.inputs import Inputs
+from ..model.views.look import ColumnLook, Look
+from ..model.views.merging import Merging
+from ..model.views.mixture import Mixture
+from ..model.views.text_view import TextView
+from ..model.views.texts import TextBlended
+from ..model.views.two_dependence import JointSlots, TwoDependence
+from ..model.views.waves import Waves, WaveSums
+from ..priors import Beta, Dirichlet, Gamma, Normal, NormalInverseGamma, NormalInverseWishart
+from ..statistics import BlockMoments, CategoryCounts, Counts, Moments, Sample
+from ..statistics.base import Statistics
+from ..statistics.grid import Grid
+from ..statistics.mixed_rows import MixedRows
+from ..statistics.sample import Entries
+from ..statistics.table import TableStatistics
+from ..statistics.texts import TextStatistics
+from ..statistics.token_counts import Dropped, TokenCounts
+
+NOUNS: dict[str, type[Any]] = {
+    # Rows, labels and tokens.
+    "index": Index,
+    "dense rows": Dense,
+    "sparse rows": Sparse,
+    "mixed rows": MixedRows,
+    "recipe": Recipe,
+    "buckets": Buckets,
+    "some buckets": SomeBuckets,
+    # What was seen.
+    "counts": Counts,
+    "category counts": CategoryCounts,
+    "moments": Moments,
+    "block moments": BlockMoments,
+    "grid": Grid,
+    "table statistics": TableStatistics,
+    "text statistics": TextStatistics,
+    "token counts": TokenCounts,
+    "dropped": Dropped,
+    "sample": Sample,
+    "entries": Entries,
+    "state": State,
+    # What is believed.
+    "dirichlet": Dirichlet,
+    "beta": Beta,
+    "gamma": Gamma,
+    "normal": Normal,
+    "normal-inverse-gamma": NormalInverseGamma,
+    "normal-inverse-wishart": NormalInverseWishart,
+    "class prior": ClassPrior,
+    "bernoulli family": Bernoulli,
+    "categorical family": Categorical,
+    "complement family": Complement,
+    "gaussian family": Gaussian,
+    "multinomial family": Multinomial,
+    "multivariate normal family": MultivariateNormal,
+    "poisson family": Poisson,
+    "table family": TableFamily,
+    "wanted": Wanted,
+    "block": Block,
+    "text family": TextFamily,
+    "token look": TokenLook,
+    "limits": Limits,
+    "plan": Plan,
+    # What was chosen by looking at rows again.
+    "blend": Blend,
+    "scaling": Scaling,
+    "beta curves": BetaCurves,
+    "isotonic curves": Isotonic,
+    "curve": Curve,
+    "chain": Chain,
+    "mixture": Mixture,
+    "blended": Blended,
+    "look": Look,
+    "column look": ColumnLook,
+    "merging": Merging,
+    "one-dependence": OneDependence,
+    "pair table": PairTable,
+    "two-dependence": TwoDependence,
+    "joint slots": JointSlots,
+    "triple table": TripleTable,
+    "covariance": Covariance,
+    "clipped coordinates": ClippedCoordinates,
+    "rank coordinates": RankCoordinates,
+    "waves": Waves,
+    "wave sums": WaveSums,
+    "cosines": Cosines,
+    "inputs": Inputs,
+    "text view": TextView,
+    "text blended": TextBlended,
+    "band name": BandName,
+    "refinement": Refinement,
+    "report": Report,
+    "unlabelled": Unlabelled,
+}
+NAMES = {noun: name for name, noun in NOUNS.items()}
+
+# Families of single columns and of tokens; those of whole tables and texts stand in plans alone.
+_FAMILIES = (Bernoulli, Categorical, Complement, Gaussian, Multinomial, MultivariateNormal, Poisson)
+# What may stand where only a protocol is asked for.
+MEMBERS: dict[Any, tuple[type[Any], ...]] = {
+    Family: (*_FAMILIES, TableFamily, TextFamily),
+    Statistics: (BlockMoments, CategoryCounts, Counts, Moments),
+    Calibration: (BetaCurves, Chain, Isotonic, Scaling),
+    View: (Covariance, OneDependence, TwoDependence, Waves),
+    Coordinates: (ClippedCoordinates, RankCoordinates),
+}

@@ -1,0 +1,97 @@
+"""What numbers from a file must be before anything is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import ModelFileError
+from ..kernels.data import Array
+
+# Weights beyond this have squares that are no numbers.
+MOST_WEIGHT = 1e150
+# Columns of a sparse table without regard to what is in it, and for each cell that is.
+_MOST_COLUMNS, _COLUMNS_PER_CELL = 1 << 24, 256
+
+
+_DAMAGED = "it was damaged or altered on the way; fetch it again, or save the model again"
+
+
+class Unsound(Exception):
+    """Something in a file is not what it must be; whoever knows the file says the rest."""
+
+    def __init__(self, found: str, remedy: str = _DAMAGED) -> None:
+        super().__init__(found)
+        self.remedy = remedy
+
+
+def require(holds: bool, otherwise: str) -> None:
+    """Raises ``Unsound`` where something does not hold."""
+    if not holds:
+        raise Unsound(otherwise)
+
+
+@contextmanager
+def refusing(source: str) -> Iterator[None]:
+    """Whatever is found wrong with a source of models is one kind of error, which names it."""
+    try:
+        yield
+    except Unsound as error:
+        raise ModelFileError(f"{source} cannot be used: {error}; {error.remedy}") from None
+    except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError, MemoryError) as error:
+        raise ModelFileError(f"{source} cannot be used: {type(error).__name__}, {error}; {_DAMAGED}") from error
+
+
+def rises_within(offsets: Array, end: int) -> bool:
+    """Whether offsets rise from 0 to the end.
+
+    >>> rises_within(np.array([0, 2, 2, 5]), 5), rises_within(np.array([0, 3, 2, 5]), 5)
+    (True, False)
+    """
+    bounded = offsets.ndim == 1 and len(offsets) > 0 and offsets[0] == 0 and offsets[-1] == end
+    return bool(bounded and (offsets[1:] >= offsets[:-1]).all())
+
+
+def ascends(numbers: Array) -> bool:
+    """Whether each number is larger than the one before."""
+    return bool((numbers[1:] > numbers[:-1]).all())
+
+
+def is_canonical(data: Array, indices: Array, indptr: Array, n_columns: int) -> bool:
+    """Whether compressed rows are in order: columns within the table, in ascending order and distinct in every row.
+
+    The table is no wider than what is in it lets one expect: what is made of it may have a number for each column.
+    """
+    types = data.dtype == np.float64 and indices.dtype == indptr.dtype and indices.dtype.itemsize >= 4
+    if not (types and data.ndim == 1 and data.shape == indices.shape and rises_within(indptr, len(data))):
+        return False
+    if not 0 <= n_columns <= max(_MOST_COLUMNS, _COLUMNS_PER_CELL * len(data)):
+        return False
+    rising = indices[1:] > indices[:-1]
+    begins = indptr[(indptr > 0) & (indptr < len(data))]
+    rising[begins - 1] = True
+    return bool(rising.all()) and lie_within(indices, n_columns)
+
+
+def lie_within(numbers: Array, limit: int) -> bool:
+    """Whether all are positions below the limit."""
+    return not numbers.size or bool(numbers.min() >= 0 and numbers.max() < limit)
+
+
+def are_weights(numbers: Any) -> bool:
+    """Whether all are finite, not too large, and 0 or more; None holds none."""
+    stored = cells_of(numbers)
+    return not stored.size or bool(stored.min() >= 0 and stored.max() <= MOST_WEIGHT)
+
+
+def are_finite(*numbers: Any) -> bool:
+    """Whether all numbers of arrays are finite; their sum is not where one is not, and mostly tells."""
+    return all(bool(np.isfinite(each).all()) for each in numbers)
+
+
+def cells_of(numbers: Any) -> Array:
+    """What an array holds, or a sparse table stores."""
+    return numbers if isinstance(numbers, np.ndarray) else numbers.data
