@@ -126,7 +126,9 @@ ZOO: dict[str, Callable[[], Case]] = {
     "categorical kept": lambda: categories(CategoricalNB(keep_sample=True)),
     "table": lambda: table(NaiveBayes()),
     "table plain": lambda: table(NaiveBayes(blend=None)),
-    "table order 1": lambda: table(NaiveBayes(order=1, class_prior={"setosa": 0.2, "versicolor": 0.3, "virginica": 0.5})),
+    "table order 1": lambda: table(
+        NaiveBayes(order=1, class_prior={"setosa": 0.2, "versicolor": 0.3, "virginica": 0.5})
+    ),
     "table block": lambda: table(NaiveBayes(columns={("a", "b"): "multivariate_normal", "c": ("bins", {"n_bins": 4})})),
     "table isotonic": lambda: table(NaiveBayes(calibrate="isotonic", missing="category")),
     "table of texts": lambda: table_with_texts(NaiveBayes()),

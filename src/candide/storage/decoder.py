@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -43,8 +42,7 @@ class Decoder:
                 return tuple(self.values(tree, where))
             if not isinstance(tree, dict):
                 return tree
-            kind = tree.get("$")
-            require(isinstance(kind, str), f"{where} does not say what it is")
+            kind = str(tree.get("$"))
             if kind in NOUNS:
                 return self._noun(NOUNS[kind], tree, where)
             require(kind in _READERS, f"{where} is a {kind!r:.40}, which this version of candide does not know")
@@ -86,7 +84,7 @@ class Decoder:
             self._vocabularies[key] = Vocabulary.from_arrays(*parts)
         return self._vocabularies[key]
 
-    def _noun(self, noun: type[Any], tree: Tree, where: str) -> Any:
+    def _noun(self, noun: Any, tree: Tree, where: str) -> Any:
         hints = hints_of(noun)
         parts = {name: self.value(part, f"{where}.{name}") for name, part in tree.items() if name != "$"}
         for name, part in parts.items():
@@ -144,7 +142,8 @@ def _table(decoder: Decoder, tree: Tree, where: str) -> Table:
 def _moment(_: Decoder, tree: Tree, where: str) -> Any:
     text, zone = tree.get("value"), tree.get("zone")
     require(isinstance(text, str) and isinstance(zone, (str, type(None))), f"{where} is no date or time")
-    made: Any = {"date": date, "datetime": datetime, "time": time}[tree["$"]].fromisoformat(text)
+    kinds: dict[str, Any] = {"date": date, "datetime": datetime, "time": time}
+    made = kinds[tree["$"]].fromisoformat(text)
     return made if zone is None else made.replace(tzinfo=ZoneInfo(zone))
 
 
@@ -205,10 +204,10 @@ _CELLS = (bool, int, float, str, bytes, date, time, timedelta, np.generic)
 
 
 def _sparse(decoder: Decoder, tree: Tree, where: str) -> Any:
-    parts = [decoder.tensor(tree, name, where, kind) for name, kind in (("data", "f"), ("indices", "i"), ("indptr", "i"))]
+    data, indices, indptr = (decoder.tensor(tree, name, where, "if") for name in ("data", "indices", "indptr"))
     n_columns = tree.get("n_columns")
-    require(type(n_columns) is int and is_canonical(*parts, n_columns), f"{where} is no sparse table in order")
-    return csr_array(tuple(parts), shape=(len(parts[2]) - 1, n_columns))
+    require(type(n_columns) is int and is_canonical(data, indices, indptr, n_columns), f"{where} is no sparse table")
+    return csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_columns))
 
 
 def _vocabulary(decoder: Decoder, tree: Tree, where: str) -> Vocabulary:

@@ -1,1 +1,0 @@
-def check_content(content): pass
