@@ -29,10 +29,11 @@ from .zoo import ZOO
 # Small models of all kinds, with and without their rows.
 TARGETS = [
     ("gaussian names", True), ("gaussian isotonic", False), ("gaussian beta", False), ("multinomial balanced", True),
-    ("multinomial evidence", False), ("complement calibrated", False), ("bernoulli prior", True), ("poisson prior", False),
-    ("categorical kept", True), ("categorical codes", False), ("table", False), ("table plain", True),
-    ("table block", False), ("table of texts", True), ("text", False), ("text three classes", True),
-    ("text refined", False), ("text tfidf", True), ("text pattern", False), ("text buckets", False),
+    ("multinomial evidence", False), ("complement calibrated", False), ("bernoulli prior", True),
+    ("poisson prior", False), ("categorical kept", True), ("categorical codes", False), ("table", False),
+    ("table plain", True), ("table block", False), ("table of texts", True), ("text", False),
+    ("text three classes", True), ("text refined", False), ("text tfidf", True), ("text pattern", False),
+    ("text buckets", False),
 ]  # fmt: skip
 LONGEST = 120
 

@@ -73,7 +73,8 @@ def _changed_header(raw: bytes, rng: np.random.Generator) -> bytes:
         entry["shape"] = [[], [2**62, 4], [0], [1], [-1], entry["shape"][::-1], ["a"]][rng.integers(7)]
     elif way == 3:
         metadata = header["__metadata__"]
-        metadata[list(metadata)[rng.integers(len(metadata))]] = ["", "2", "0", "GaussianNB", "{}", "nan"][rng.integers(6)]
+        odd = ["", "2", "0", "GaussianNB", "{}", "nan"]
+        metadata[list(metadata)[rng.integers(len(metadata))]] = odd[rng.integers(len(odd))]
     elif way == 4:
         del header[names[rng.integers(len(names))]]
     else:

@@ -48,8 +48,8 @@ def pieces(tensors: Tensors) -> Iterator[bytes | memoryview]:
     header = _header(tensors.metadata, dict(zip(order, bodies, strict=True)))
     if len(header) > _MOST_HEADER:
         raise ModelFileError(
-            f"labels and settings take {len(header)} bytes, and a model file has room for {_MOST_HEADER}; leave out the "
-            "training rows (sample=False), or columns in which every row has a value of its own"
+            f"labels and settings take {len(header)} bytes, and a model file has room for {_MOST_HEADER}; leave out "
+            "the training rows (sample=False), or columns in which every row has a value of its own"
         )
     views = [body.reshape(-1).view(np.uint8).data for body in bodies if body.size]
     yield _length(header)
@@ -147,6 +147,6 @@ def _array(name: str, entry: dict[str, Any], data: memoryview) -> Array:
     if not data:
         require(max(shape) < 1 << 40, f"the array {name!r:.60} is empty, and too wide")
         return np.zeros(shape, dtype=dtype)
-    if dtype == bool:
+    if dtype.kind == "b":
         require(max(data) <= 1, f"the array {name!r:.60} holds truth values that are neither")
     return np.frombuffer(data, dtype=dtype).reshape(shape)

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
+from itertools import pairwise
+from math import isqrt
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -86,10 +88,10 @@ class Decoder:
 
     def _noun(self, noun: Any, tree: Tree, where: str) -> Any:
         hints = hints_of(noun)
-        parts = {name: self.value(part, f"{where}.{name}") for name, part in tree.items() if name != "$"}
+        parts = _named(self, tree, where)
         for name, part in parts.items():
-            require(name in hints, f"{where} has no part {name!r:.40}")
-            require(fits(part, hints[name]), f"{where}.{name} is {_shown(part)}, which is none of what it may be")
+            if name not in hints or not fits(part, hints[name]):
+                raise Unsound(f"{where}.{name:.40} is {_shown(part)}, which is none of what it may be")
         try:
             return noun(**parts)
         except TypeError as error:
@@ -129,11 +131,14 @@ def _dict(decoder: Decoder, tree: Tree, where: str) -> dict[Any, Any]:
     return {decoder.value(key, where): decoder.value(item, f"{where}.{key!s:.40}") for key, item in pairs}
 
 
+def _named(decoder: Decoder, tree: Tree, where: str) -> dict[str, Any]:
+    return {name: decoder.value(part, f"{where}.{name}") for name, part in tree.items() if name != "$"}
+
+
 def _table(decoder: Decoder, tree: Tree, where: str) -> Table:
-    table = Table(_dict(decoder, tree, where))
+    table = Table(_named(decoder, tree, where))
     columns = list(table.values())
-    names = all(isinstance(name, str) for name in table)
-    require(names and all(isinstance(column, np.ndarray) and column.ndim == 1 for column in columns),
+    require(all(isinstance(column, np.ndarray) and column.ndim == 1 for column in columns),
             f"{where} is no table of named columns")  # fmt: skip
     require(len({len(column) for column in columns}) <= 1, f"the columns of {where} differ in length")
     return table
@@ -156,6 +161,17 @@ def _duration(_: Decoder, tree: Tree, where: str) -> timedelta:
 def _array(decoder: Decoder, tree: Tree, where: str) -> Array:
     tensor = decoder.tensor(tree, "tensor", where)
     return tensor.T if tree.get("flipped") else tensor
+
+
+def _symmetric(decoder: Decoder, tree: Tree, where: str) -> Array:
+    half = decoder.tensor(tree, "tensor", where)
+    size = isqrt(2 * half.size)
+    require(half.ndim == 1 and size * (size + 1) == 2 * half.size, f"{where} is no half of a matrix")
+    whole = np.empty((size, size), dtype=half.dtype)
+    rows, columns = np.tril_indices(size)
+    whole[rows, columns] = whole[columns, rows] = half
+    whole.flags.writeable = False
+    return whole
 
 
 def _times(decoder: Decoder, tree: Tree, where: str) -> Array:
@@ -190,7 +206,7 @@ def _objects(decoder: Decoder, tree: Tree, where: str) -> Array:
     if tree.get("texts") is not None:
         utf8, offsets = decoder.strings(tree["texts"], where)
         data, bounds = utf8.tobytes(), offsets.tolist()
-        values += [data[begin:end].decode("utf-8") for begin, end in zip(bounds, bounds[1:], strict=False)]
+        values += [data[begin:end].decode("utf-8") for begin, end in pairwise(bounds)]
     for value in values:
         require(value is None or isinstance(value, _CELLS), f"{where} holds {value!r:.40}, which is no label")
     codes = decoder.tensor(tree, "codes", where, "i")
@@ -228,12 +244,14 @@ _READERS: dict[str, Callable[[Decoder, Tree, str], Any]] = {
     "set": _set,
     "frozenset": _set,
     "dict": _dict,
+    "named": _named,
     "table": _table,
     "date": _moment,
     "datetime": _moment,
     "time": _moment,
     "timedelta": _duration,
     "array": _array,
+    "symmetric": _symmetric,
     "times": _times,
     "characters": _characters,
     "bytes": _bytes,

@@ -1,4 +1,4 @@
-"""Whether the parts of a model go together: whatever could make a kernel read foreign memory, or a prediction no number.
+"""Whether the parts of a model go together: whatever could make a kernel read foreign memory, or a score no number.
 
 Types were seen to when the parts were made. Here are shapes, ranges and what one part says of another.
 """

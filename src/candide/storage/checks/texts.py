@@ -12,12 +12,12 @@ from ...families.text import TextFamily
 from ...families.text_likelihood import BandName
 from ...kernels.bands import KNOTS
 from ...kernels.tokens import Recipe
-from ...kernels.vocabulary import Buckets, Coding, SomeBuckets, Vocabulary
+from ...kernels.vocabulary import Buckets, Vocabulary
 from ...model.refinement import Refinement
 from ...model.views.texts import TextBlended
 from ...statistics.texts import TextStatistics
 from ...statistics.token_counts import TokenCounts
-from ..sound import are_finite, are_weights, ascends, lie_within, require
+from ..sound import are_finite, are_weights, require
 from .families import check_prior
 from .statistics import check_counts, check_rows
 from .views import check_mixture
@@ -52,7 +52,6 @@ def check_text_family(family: TextFamily) -> None:
     require(limits.min_df >= 1 and (limits.max_features is None or limits.max_features >= 1), "limits allow no token")
     for look in family.looks:
         _check_recipe(look.recipe)
-        _check_coding(look.coding)
 
 
 def _check_recipe(recipe: Recipe) -> None:
@@ -62,19 +61,11 @@ def _check_recipe(recipe: Recipe) -> None:
     require(len(recipe.pattern or "") <= _MOST_CHARACTERS, "a pattern is too long")
 
 
-def _check_coding(coding: Coding) -> None:
-    if isinstance(coding, SomeBuckets):
-        require(coding.buckets.ndim == 1 and ascends(coding.buckets), "buckets are not in order")
-        require(lie_within(coding.buckets, 1 << coding.bits), f"buckets are beyond 2^{coding.bits}")
-
-
 def _check_tokens(look: TokenLook, sums: TokenCounts, n_classes: int) -> None:
     """The sums of one look."""
     coding, theirs = sums.coding, look.coding
-    _check_coding(coding)
     if isinstance(coding, Buckets) or isinstance(theirs, Buckets):
-        alike = isinstance(coding, Buckets) and isinstance(theirs, Buckets) and coding.bits == theirs.bits
-        require(alike, "a look and its sums number tokens in different ways")
+        require(coding == theirs, "a look and its sums number tokens in different ways")
     require(sums.fixed == look.fixed, "a vocabulary is given to a look or to its sums alone")
     require(check_counts(sums.counts, n_classes) == len(coding), "there are other tokens than sums of them")
     require(sums.counts.presence == look.presence and sums.counts.missing is None, "sums are not what the look counts")
