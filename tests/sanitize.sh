@@ -21,6 +21,6 @@ assert _core.__file__.startswith(os.environ["TARGET"]), _core.__file__
 tests = sys.argv[1:] or ["tests/kernels", "tests/laws/test_kernels.py", "tests/laws/test_kernel_scores.py",
          "tests/laws/test_kernel_left_out.py", "tests/laws/test_kernel_other_rows.py",
          "tests/laws/test_kernel_grid.py", "tests/laws/test_kernel_dependence.py", "tests/laws/test_kernel_tokens.py",
-         "tests/laws/test_kernel_bands.py", "tests/laws/test_threads.py"]
-sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", *tests]))
+         "tests/laws/test_kernel_bands.py", "tests/laws/test_threads.py", "tests/files/test_hostile.py"]
+sys.exit(pytest.main(["-q", "-m", "not slow", "-p", "no:cacheprovider", *tests]))
 PY

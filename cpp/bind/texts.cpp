@@ -52,7 +52,6 @@ std::pair<HeldTexts, std::ptrdiff_t> texts_of_list(const nb::list& items) {
     return {std::move(texts), -1};
 }
 
-using ByteArray = nb::ndarray<const std::uint8_t, nb::c_contig, nb::device::cpu>;
 using MaybeBools = std::optional<nb::ndarray<const bool, nb::c_contig, nb::device::cpu>>;
 
 template <class Offset>

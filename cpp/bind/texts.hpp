@@ -6,6 +6,8 @@
 
 namespace candide {
 
+using ByteArray = nb::ndarray<const std::uint8_t, nb::c_contig, nb::device::cpu>;
+
 struct HeldTexts {
     std::vector<Text> rows;
     nb::object owner;

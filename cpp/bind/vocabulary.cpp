@@ -26,13 +26,17 @@ auto codes_of(const SharedVocabulary& vocabulary, const HeldTexts& texts) {
     }));
 }
 
-nb::tuple with_texts(const SharedVocabulary& vocabulary, const HeldTexts& texts) {
-    auto [grown, codes] = unlocked([&] {
-        const auto [tokens, which] = distinct_tokens(texts.view());
-        auto [all, places] = vocabulary.with(tokens);
-        return std::pair{std::move(all), spread(which, places)};
-    });
-    return nb::make_tuple(std::move(grown), to_array(std::move(codes)));
+// From Arrow's layout of strings.
+SharedVocabulary of_buffers(const ByteArray& bytes, const Longs& offsets) {
+    require(bytes.ndim() == 1 && offsets.ndim() == 1 && offsets.shape(0) > 0, "bytes and offsets must be lists");
+    const std::span<const std::int64_t> bounds(offsets.data(), offsets.shape(0));
+    const bool rising = bounds.front() == 0 && std::ranges::is_sorted(bounds);
+    require(rising && static_cast<std::size_t>(bounds.back()) == bytes.shape(0), "offsets must rise to the last byte");
+    return unlocked([&] { return SharedVocabulary(Vocabulary({bytes.data(), bytes.shape(0)}, bounds.subspan(1))); });
+}
+
+SharedVocabulary of_texts(const HeldTexts& texts) {
+    return unlocked([&] { return SharedVocabulary(distinct_tokens(texts.view()).first); });
 }
 
 nb::tuple with_vocabulary(const SharedVocabulary& vocabulary, const SharedVocabulary& other) {
@@ -61,10 +65,11 @@ void list_buckets(BucketList* self, unsigned bits, const Positions& buckets) {
 void bind_vocabulary(nb::module_& module) {
     nb::class_<SharedVocabulary>(module, "Vocabulary")
         .def(nb::init<>())
+        .def_static("of_buffers", &of_buffers, exact("bytes"), exact("offsets"))
+        .def_static("of_tokens", &of_texts, nb::arg("tokens"))
         .def("__len__", &SharedVocabulary::size)
         .def("arrays", &arrays)
         .def("codes", &codes_of, nb::arg("tokens"))
-        .def("with_tokens", &with_texts, nb::arg("tokens"))
         .def("merged", &with_vocabulary, nb::arg("other"));
     nb::class_<BucketList>(module, "BucketList")
         .def("__init__", &list_buckets, nb::arg("bits"), exact("buckets"))

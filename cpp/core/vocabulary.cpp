@@ -1,9 +1,36 @@
 #include "vocabulary.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <stdexcept>
 
 namespace candide {
+
+Vocabulary::Vocabulary(Bytes bytes, std::span<const std::int64_t> ends) {
+    if (ends.size() > static_cast<std::size_t>(std::numeric_limits<Code>::max()))
+        throw std::length_error("more than 2^31 - 1 distinct tokens");
+    expect(ends.size());
+    arena_.resize(bytes.size() + Token::kShort);
+    std::ranges::copy(bytes, arena_.begin());
+    ends_.insert(ends_.end(), ends.begin(), ends.end());
+    // Several at a time: where they belong is on its way from memory while the next are hashed.
+    std::vector<Token> some;
+    for (std::size_t begin = 0; begin < ends.size(); begin += some.size()) {
+        some.clear();
+        for (std::size_t i = begin; i < std::min(begin + kAtOnce, ends.size()); ++i) {
+            some.push_back(token(i));
+            prefetch(some.back());
+        }
+        for (std::size_t i = 0; i < some.size(); ++i) {
+            Slot& slot = slots_[place_of(some[i])];
+            if (slot.code != kUnknown) {
+                ends_.resize(begin + i + 1);
+                return;
+            }
+            slot = {some[i].key, static_cast<std::uint32_t>(some[i].length), static_cast<Code>(begin + i)};
+        }
+    }
+}
 
 Code Vocabulary::add(const Token& token, std::size_t place) {
     if (size() == static_cast<std::size_t>(std::numeric_limits<Code>::max()))
@@ -18,6 +45,13 @@ Code Vocabulary::add(const Token& token, std::size_t place) {
     slots_[place] = {token.key, static_cast<std::uint32_t>(token.length), code};
     if (8 * size() > 5 * slots_.size()) grow();
     return code;
+}
+
+void Vocabulary::expect(std::size_t n_tokens) {
+    unsigned bits = kFirstBits;
+    while (bits < kMostBits && 8 * n_tokens > 5 * (std::size_t{1} << bits)) ++bits;
+    slots_.assign(std::size_t{1} << bits, Slot{});
+    shift_ = 64 - bits;
 }
 
 void Vocabulary::grow() {

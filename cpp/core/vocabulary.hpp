@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "texts.hpp"
@@ -44,6 +45,10 @@ class Vocabulary {
         return slots_[place].code != kUnknown ? slots_[place].code : add(token, place);
     }
 
+    // Tokens that stand one after the other already. Where two are equal, it ends with the second.
+    Vocabulary(Bytes bytes, std::span<const std::int64_t> ends);
+    Vocabulary() = default;
+
     // The first `n` tokens, as a vocabulary of their own.
     Vocabulary first(std::size_t n) const;
 
@@ -57,7 +62,8 @@ class Vocabulary {
         Code code = kUnknown;
     };
 
-    static constexpr unsigned kFirstBits = 8;
+    static constexpr unsigned kFirstBits = 8, kMostBits = 32;
+    static constexpr std::size_t kAtOnce = 64;
 
     std::vector<Slot> slots_ = std::vector<Slot>(std::size_t{1} << kFirstBits);
     unsigned shift_ = 64 - kFirstBits;
@@ -80,6 +86,8 @@ class Vocabulary {
         return at;
     }
 
+    // Room for so many tokens; only while there is none.
+    void expect(std::size_t n_tokens);
     Code add(const Token& token, std::size_t place);
     void grow();
 };

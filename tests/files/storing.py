@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import candide
 from candide.estimators.schema import Schema
 from candide.estimators.settings import DEFAULTS
-
-import candide
 from candide.model.classifier import Classifier
 from candide.storage import Content, Provenance, read_model, write_model
 
@@ -21,7 +20,7 @@ def content_of(model: Any, *, sample: bool) -> Content:
     if not sample and own.state.sample is not None:
         own = own.without_sample(evaluate=True)
     names, schema = getattr(model, "feature_names_in_", None), getattr(model, "_schema", None)
-    settings = {name: value for name, value in model.get_params().items() if value is not DEFAULTS.get(name)}
+    settings = {name: value for name, value in model.get_params().items() if value is not DEFAULTS.get(name, model)}
     parts = {
         **own.parts(),
         "n_features": model.n_features_in_,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +11,8 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
 
 from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes, PoissonNB, TextNB
-from candide.priors import Beta, Dirichlet, Gamma, Normal, NormalInverseGamma
+from candide.families import MultivariateNormal
+from candide.priors import Beta, Dirichlet, Gamma, Normal, NormalInverseGamma, NormalInverseWishart
 
 
 class Case(NamedTuple):
@@ -97,6 +97,8 @@ def half_labelled(model: Any) -> Case:
 
 _BINARY_PRIOR = [0.2, 0.3, 0.5]
 
+_WISHART = MultivariateNormal(NormalInverseWishart([0.0, 0.0], 1.0, 4.0, np.eye(2)), "mean")
+
 ZOO: dict[str, Callable[[], Case]] = {
     "gaussian": lambda: numbers(GaussianNB()),
     "gaussian names": lambda: named_numbers(GaussianNB(priors=_BINARY_PRIOR, evaluate=True)),
@@ -130,8 +132,9 @@ ZOO: dict[str, Callable[[], Case]] = {
         NaiveBayes(order=1, class_prior={"setosa": 0.2, "versicolor": 0.3, "virginica": 0.5})
     ),
     "table block": lambda: table(NaiveBayes(columns={("a", "b"): "multivariate_normal", "c": ("bins", {"n_bins": 4})})),
+    "table block prior": lambda: table(NaiveBayes(columns={("a", "b"): _WISHART}, blend=None)),
     "table isotonic": lambda: table(NaiveBayes(calibrate="isotonic", missing="category")),
-    "table of texts": lambda: table_with_texts(NaiveBayes()),
+    "table of texts": lambda: table_with_texts(NaiveBayes(columns={"text": "text"})),
     "table of numbers": lambda: numbers(NaiveBayes()),
     "text": lambda: texts(TextNB()),
     "text three classes": lambda: topics(TextNB()),
@@ -152,4 +155,3 @@ ZOO: dict[str, Callable[[], Case]] = {
     "text pattern": lambda: texts(TextNB("multinomial", pattern=r"\w+|[!?]")),
     "text buckets": lambda: texts(TextNB("multinomial", buckets=10)),
 }
-WHEN = date(2026, 1, 1)

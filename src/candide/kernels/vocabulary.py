@@ -36,19 +36,17 @@ class Vocabulary:
     @classmethod
     def of(cls, tokens: Iterable[str]) -> Vocabulary:
         """From texts that are tokens; repeated ones count once."""
-        return cls(_core.Vocabulary().with_tokens(_as_texts(tokens))[0])
+        return cls(_core.Vocabulary.of_tokens(_as_texts(tokens)))
 
     @classmethod
     def from_arrays(cls, utf8: Array, offsets: Array) -> Vocabulary:
         """The inverse of :meth:`arrays`."""
-        texts = _core.Texts.of_buffers(
-            np.ascontiguousarray(utf8, dtype=np.uint8), np.ascontiguousarray(offsets, dtype=np.int64), None
-        )
-        made = cls(_core.Vocabulary().with_tokens(texts)[0])
-        if len(made) != len(texts):
+        utf8, offsets = np.ascontiguousarray(utf8, dtype=np.uint8), np.ascontiguousarray(offsets, dtype=np.int64)
+        made = cls(_core.Vocabulary.of_buffers(utf8, offsets))
+        if len(made) != len(offsets) - 1 or not _is_utf8(utf8, offsets):
             raise ParameterError(
-                f"{len(texts)} tokens are only {len(made)} different ones; the tokens of a vocabulary are distinct and "
-                "valid UTF-8; pass the arrays of a vocabulary"
+                f"of {len(offsets) - 1} tokens the first {len(made)} are different ones; the tokens of a vocabulary are "
+                "distinct and valid UTF-8; pass the arrays of a vocabulary"
             )
         return made
 
@@ -154,6 +152,16 @@ class SomeBuckets(Buckets):
 
 
 Coding = Vocabulary | Buckets
+
+
+def _is_utf8(utf8: Array, offsets: Array) -> bool:
+    """Whether all is UTF-8, and no token begins within a character."""
+    try:
+        str(utf8.data, "utf-8")
+    except UnicodeDecodeError:
+        return False
+    begins = offsets[offsets < len(utf8)]
+    return not ((utf8[begins] & 0xC0) == 0x80).any()
 
 
 def _as_texts(tokens: Iterable[str]) -> _core.Texts:

@@ -2,5 +2,6 @@
 
 from .content import Content, Provenance
 from .files import read_model, write_model
+from .text import from_text, to_text
 
-__all__ = ["Content", "Provenance", "read_model", "write_model"]
+__all__ = ["Content", "Provenance", "from_text", "read_model", "to_text", "write_model"]

@@ -48,10 +48,10 @@ def pieces(tensors: Tensors) -> Iterator[bytes | memoryview]:
     header = _header(tensors.metadata, dict(zip(order, bodies, strict=True)))
     if len(header) > _MOST_HEADER:
         raise ModelFileError(
-            f"labels and settings take {len(header)} bytes, and a model file has room for {_MOST_HEADER}; leave out the "
-            "training rows (sample=False), or columns in which every row has a value of its own"
+            f"labels and settings take {len(header)} bytes, and a model file has room for {_MOST_HEADER}; leave out "
+            "the training rows (sample=False), or columns in which every row has a value of its own"
         )
-    views = [memoryview(body.reshape(-1).view(np.uint8)) for body in bodies if body.size]
+    views = [body.reshape(-1).view(np.uint8).data for body in bodies if body.size]
     yield _length(header)
     yield header.replace(_BLANK.encode(), _digest([_length(header), header, *views]).encode(), 1)
     yield from views
@@ -130,7 +130,7 @@ def _arrays(entries: dict[str, Any], data: memoryview) -> dict[str, Array]:
 
 def _place(name: str, entry: Any) -> tuple[int, int]:
     """Where an array begins and ends."""
-    bounds = entry.get("data_offsets") if isinstance(entry, dict) else None
+    bounds: Any = entry.get("data_offsets") if isinstance(entry, dict) else None
     require(_are_sizes(bounds) and len(bounds) == 2, f"the array {name!r:.60} has no place")
     return bounds[0], bounds[1]
 
@@ -140,12 +140,13 @@ def _are_sizes(numbers: Any) -> bool:
 
 
 def _array(name: str, entry: dict[str, Any], data: memoryview) -> Array:
-    dtype, shape = DTYPES.get(str(entry.get("dtype"))), entry.get("shape")
-    require(dtype is not None and _are_sizes(shape) and len(shape) <= _MOST_AXES, f"the array {name!r:.60} has no form")
+    kind, shape = str(entry.get("dtype")), entry.get("shape", ())
+    require(kind in DTYPES and _are_sizes(shape) and len(shape) <= _MOST_AXES, f"the array {name!r:.60} has no form")
+    dtype = DTYPES[kind]
     require(prod(shape) * dtype.itemsize == len(data), f"the array {name!r:.60} is not as large as its shape says")
     if not data:
         require(max(shape) < 1 << 40, f"the array {name!r:.60} is empty, and too wide")
         return np.zeros(shape, dtype=dtype)
-    if dtype == bool:
+    if dtype.kind == "b":
         require(max(data) <= 1, f"the array {name!r:.60} holds truth values that are neither")
     return np.frombuffer(data, dtype=dtype).reshape(shape)

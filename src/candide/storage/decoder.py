@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
+from itertools import pairwise
+from math import isqrt
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -42,8 +44,7 @@ class Decoder:
                 return tuple(self.values(tree, where))
             if not isinstance(tree, dict):
                 return tree
-            kind = tree.get("$")
-            require(isinstance(kind, str), f"{where} does not say what it is")
+            kind = str(tree.get("$"))
             if kind in NOUNS:
                 return self._noun(NOUNS[kind], tree, where)
             require(kind in _READERS, f"{where} is a {kind!r:.40}, which this version of candide does not know")
@@ -85,12 +86,12 @@ class Decoder:
             self._vocabularies[key] = Vocabulary.from_arrays(*parts)
         return self._vocabularies[key]
 
-    def _noun(self, noun: type[Any], tree: Tree, where: str) -> Any:
+    def _noun(self, noun: Any, tree: Tree, where: str) -> Any:
         hints = hints_of(noun)
-        parts = {name: self.value(part, f"{where}.{name}") for name, part in tree.items() if name != "$"}
+        parts = _named(self, tree, where)
         for name, part in parts.items():
-            require(name in hints, f"{where} has no part {name!r:.40}")
-            require(fits(part, hints[name]), f"{where}.{name} is {_shown(part)}, which is none of what it may be")
+            if name not in hints or not fits(part, hints[name]):
+                raise Unsound(f"{where}.{name:.40} is {_shown(part)}, which is none of what it may be")
         try:
             return noun(**parts)
         except TypeError as error:
@@ -130,11 +131,14 @@ def _dict(decoder: Decoder, tree: Tree, where: str) -> dict[Any, Any]:
     return {decoder.value(key, where): decoder.value(item, f"{where}.{key!s:.40}") for key, item in pairs}
 
 
+def _named(decoder: Decoder, tree: Tree, where: str) -> dict[str, Any]:
+    return {name: decoder.value(part, f"{where}.{name}") for name, part in tree.items() if name != "$"}
+
+
 def _table(decoder: Decoder, tree: Tree, where: str) -> Table:
-    table = Table(_dict(decoder, tree, where))
+    table = Table(_named(decoder, tree, where))
     columns = list(table.values())
-    names = all(isinstance(name, str) for name in table)
-    require(names and all(isinstance(column, np.ndarray) and column.ndim == 1 for column in columns),
+    require(all(isinstance(column, np.ndarray) and column.ndim == 1 for column in columns),
             f"{where} is no table of named columns")  # fmt: skip
     require(len({len(column) for column in columns}) <= 1, f"the columns of {where} differ in length")
     return table
@@ -143,7 +147,8 @@ def _table(decoder: Decoder, tree: Tree, where: str) -> Table:
 def _moment(_: Decoder, tree: Tree, where: str) -> Any:
     text, zone = tree.get("value"), tree.get("zone")
     require(isinstance(text, str) and isinstance(zone, (str, type(None))), f"{where} is no date or time")
-    made: Any = {"date": date, "datetime": datetime, "time": time}[tree["$"]].fromisoformat(text)
+    kinds: dict[str, Any] = {"date": date, "datetime": datetime, "time": time}
+    made = kinds[tree["$"]].fromisoformat(text)
     return made if zone is None else made.replace(tzinfo=ZoneInfo(zone))
 
 
@@ -156,6 +161,17 @@ def _duration(_: Decoder, tree: Tree, where: str) -> timedelta:
 def _array(decoder: Decoder, tree: Tree, where: str) -> Array:
     tensor = decoder.tensor(tree, "tensor", where)
     return tensor.T if tree.get("flipped") else tensor
+
+
+def _symmetric(decoder: Decoder, tree: Tree, where: str) -> Array:
+    half = decoder.tensor(tree, "tensor", where)
+    size = isqrt(2 * half.size)
+    require(half.ndim == 1 and size * (size + 1) == 2 * half.size, f"{where} is no half of a matrix")
+    whole = np.empty((size, size), dtype=half.dtype)
+    rows, columns = np.tril_indices(size)
+    whole[rows, columns] = whole[columns, rows] = half
+    whole.flags.writeable = False
+    return whole
 
 
 def _times(decoder: Decoder, tree: Tree, where: str) -> Array:
@@ -190,7 +206,7 @@ def _objects(decoder: Decoder, tree: Tree, where: str) -> Array:
     if tree.get("texts") is not None:
         utf8, offsets = decoder.strings(tree["texts"], where)
         data, bounds = utf8.tobytes(), offsets.tolist()
-        values += [data[begin:end].decode("utf-8") for begin, end in zip(bounds, bounds[1:], strict=False)]
+        values += [data[begin:end].decode("utf-8") for begin, end in pairwise(bounds)]
     for value in values:
         require(value is None or isinstance(value, _CELLS), f"{where} holds {value!r:.40}, which is no label")
     codes = decoder.tensor(tree, "codes", where, "i")
@@ -204,12 +220,10 @@ _CELLS = (bool, int, float, str, bytes, date, time, timedelta, np.generic)
 
 
 def _sparse(decoder: Decoder, tree: Tree, where: str) -> Any:
-    parts = [
-        decoder.tensor(tree, name, where, kind) for name, kind in (("data", "f"), ("indices", "i"), ("indptr", "i"))
-    ]
+    data, indices, indptr = (decoder.tensor(tree, name, where, "if") for name in ("data", "indices", "indptr"))
     n_columns = tree.get("n_columns")
-    require(type(n_columns) is int and is_canonical(*parts, n_columns), f"{where} is no sparse table in order")
-    return csr_array(tuple(parts), shape=(len(parts[2]) - 1, n_columns))
+    require(type(n_columns) is int and is_canonical(data, indices, indptr, n_columns), f"{where} is no sparse table")
+    return csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_columns))
 
 
 def _vocabulary(decoder: Decoder, tree: Tree, where: str) -> Vocabulary:
@@ -230,12 +244,14 @@ _READERS: dict[str, Callable[[Decoder, Tree, str], Any]] = {
     "set": _set,
     "frozenset": _set,
     "dict": _dict,
+    "named": _named,
     "table": _table,
     "date": _moment,
     "datetime": _moment,
     "time": _moment,
     "timedelta": _duration,
     "array": _array,
+    "symmetric": _symmetric,
     "times": _times,
     "characters": _characters,
     "bytes": _bytes,

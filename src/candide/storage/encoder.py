@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime, time, timedelta
@@ -21,6 +22,9 @@ from .nouns import NAMES
 # A tree: None, truth values, numbers, texts, lists (which are tuples), and dicts whose "$" says what they are.
 Tree = Any
 
+# Bytes of arrays that are worth a look whether they are there already. What is small is equal by chance.
+_LARGE = 1 << 10
+
 
 class Encoded(NamedTuple):
     """A tree, and the arrays that it speaks of by name."""
@@ -30,19 +34,18 @@ class Encoded(NamedTuple):
 
 
 class Encoder:
-    """Arrays get the names of the places where they are first met; what is met again is stored once.
+    """Arrays get the names of the places where they are first met; what is large is stored once.
 
     >>> encoder = Encoder()
     >>> encoder.tree({"weight": np.ones(2), "steps": (1, 2)}, "model")
-    {'$': 'dict', 'items': [['weight', {'$': 'array', 'tensor': 'model.weight'}], ['steps', [1, 2]]]}
+    {'$': 'named', 'weight': {'$': 'array', 'tensor': 'model.weight'}, 'steps': [1, 2]}
     >>> encoder.arrays
     {'model.weight': array([1., 1.])}
     """
 
     def __init__(self) -> None:
         self.arrays: dict[str, Array] = {}
-        # By identity, with the object, which must live as long as its identity is asked for.
-        self._met: dict[int, tuple[Any, Tree]] = {}
+        self._names: dict[tuple[Any, ...], str] = {}
 
     def tree(self, value: Any, where: str) -> Tree:
         """The tree of a value; ``where`` it stands, for the names of arrays and for messages."""
@@ -52,36 +55,34 @@ class Encoder:
             return _number(value)
         if type(value) in NAMES:
             return self._noun(value, where)
-        write = self._writer(value)
-        if write is None:
+        write = next((write for kind, write in _WRITERS.items() if isinstance(value, kind)), None)
+        if write is None or (isinstance(value, (tuple, dict)) and type(value) not in (tuple, dict, Table)):
             raise _cannot_be_stored(value, where)
-        if not isinstance(value, (np.ndarray, csr_array, Vocabulary, TextRows)):
-            return write(value, where)
-        if id(value) not in self._met:
-            self._met[id(value)] = value, write(value, where)
-        return self._met[id(value)][1]
+        return write(self, value, where)
 
     def _noun(self, value: Any, where: str) -> Tree:
         names = [field.name for field in fields(value)] if is_dataclass(value) else value._fields
         return {"$": NAMES[type(value)]} | {name: self.tree(getattr(value, name), f"{where}.{name}") for name in names}
-
-    def _writer(self, value: Any) -> Callable[[Any, str], Tree] | None:
-        writers = (write for kind, write in _WRITERS.items() if isinstance(value, kind))
-        write = next(writers, None)
-        if write is None or (isinstance(value, (tuple, dict)) and type(value) not in (tuple, dict, Table)):
-            return None
-        return lambda value, where: write(self, value, where)
 
     def items(self, values: Iterable[Any], where: str) -> list[Tree]:
         """The trees of several values."""
         return [self.tree(value, f"{where}.{i}") for i, value in enumerate(values)]
 
     def tensor(self, values: Array, where: str) -> str:
-        """Keeps an array of numbers; its name."""
+        """Keeps an array of numbers; its name, which is that of an equal one if it is large."""
+        little = values.astype(values.dtype.newbyteorder("<"), order="C", copy=False)
+        if little.nbytes < _LARGE:
+            return self._kept(little, where)
+        key = little.dtype, little.shape, hashlib.sha256(little.reshape(-1).view(np.uint8).data).digest()
+        if key not in self._names:
+            self._names[key] = self._kept(little, where)
+        return self._names[key]
+
+    def _kept(self, values: Array, where: str) -> str:
         name, n = where, 1
         while name in self.arrays:
             name, n = f"{where}#{n}", n + 1
-        self.arrays[name] = values.astype(values.dtype.newbyteorder("<"), order="C", copy=False)
+        self.arrays[name] = values
         return name
 
 
@@ -134,8 +135,11 @@ def _set(encoder: Encoder, value: Set[Any], where: str) -> Tree:
 
 
 def _dict(encoder: Encoder, value: Mapping[Any, Any], where: str) -> Tree:
+    if all(isinstance(key, str) and key != "$" for key in value):
+        named = {_text(key, where): encoder.tree(item, f"{where}.{key}") for key, item in value.items()}
+        return {"$": "table" if isinstance(value, Table) else "named"} | named
     pairs = [[encoder.tree(key, where), encoder.tree(item, f"{where}.{key}")] for key, item in value.items()]
-    return {"$": "table" if isinstance(value, Table) else "dict", "items": pairs}
+    return {"$": "dict", "items": pairs}
 
 
 def _moment(_: Encoder, value: date | time, where: str) -> Tree:
@@ -153,6 +157,8 @@ def _duration(_: Encoder, value: timedelta, where: str) -> Tree:
 def _array(encoder: Encoder, value: Array, where: str) -> Tree:
     kind = value.dtype.kind
     if kind in "biuf" and value.dtype.itemsize <= 8:
+        if _is_symmetric(value):
+            return _of_kind("symmetric", encoder.tensor(value[np.tril_indices(len(value))], where))
         flipped = value.ndim > 1 and value.flags.f_contiguous and not value.flags.c_contiguous
         # Sums over an array hang on how it lies in memory, in their last digits.
         return _of_kind("array", encoder.tensor(value.T if flipped else value, where), flipped=flipped)
@@ -163,6 +169,12 @@ def _array(encoder: Encoder, value: Array, where: str) -> Tree:
     if kind == "O":
         return _objects(encoder, value, where)
     raise _cannot_be_stored(value, where)
+
+
+def _is_symmetric(value: Array) -> bool:
+    """Whether half of a large matrix says it all."""
+    square = value.ndim == 2 and value.shape[0] == value.shape[1] and value.nbytes >= _LARGE
+    return square and bool((value == value.T).all())
 
 
 def _of_kind(kind: str, tensor: str, **more: Any) -> Tree:

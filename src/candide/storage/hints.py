@@ -13,7 +13,7 @@ from .nouns import MEMBERS
 
 
 @cache
-def hints_of(noun: type[Any]) -> dict[str, Any]:
+def hints_of(noun: Any) -> dict[str, Any]:
     """The types of a noun's fields, by name."""
     return get_type_hints(noun)
 

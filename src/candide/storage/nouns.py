@@ -18,7 +18,7 @@ from ..families.text_likelihood import BandName
 from ..kernels.base import PairTable, TripleTable
 from ..kernels.data import Dense, Sparse
 from ..kernels.tokens import Recipe
-from ..kernels.vocabulary import Buckets, SomeBuckets
+from ..kernels.vocabulary import Buckets
 from ..model.blend import Blend
 from ..model.calibration import Calibration, Chain
 from ..model.calibration.beta import Beta as BetaCurves
@@ -60,7 +60,6 @@ NOUNS: dict[str, type[Any]] = {
     "mixed rows": MixedRows,
     "recipe": Recipe,
     "buckets": Buckets,
-    "some buckets": SomeBuckets,
     # What was seen.
     "counts": Counts,
     "category counts": CategoryCounts,

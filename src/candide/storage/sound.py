@@ -38,7 +38,8 @@ def require(holds: bool, otherwise: str) -> None:
 def refusing(source: str) -> Iterator[None]:
     """Whatever is found wrong with a source of models is one kind of error, which names it."""
     try:
-        yield
+        with np.errstate(all="ignore"):
+            yield
     except Unsound as error:
         raise ModelFileError(f"{source} cannot be used: {error}; {error.remedy}") from None
     except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError, MemoryError) as error:

@@ -1,2 +1,0 @@
-def check_content(content):
-    pass

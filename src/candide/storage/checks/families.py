@@ -1,0 +1,82 @@
+"""Families of single columns, with their priors."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from ...families import Bernoulli, Categorical, Complement, Gaussian, Multinomial, MultivariateNormal, Poisson
+from ...priors import Beta, Dirichlet, Gamma, Normal, NormalInverseGamma, NormalInverseWishart
+from ...statistics import BlockMoments, CategoryCounts, Counts, Moments
+from ..sound import are_finite, are_weights, require
+from .statistics import check_block_moments, check_categories, check_counts, check_moments
+
+# What each family learns, and how that is checked.
+_LEARNED: dict[Any, tuple[type[Any], Any]] = {
+    Bernoulli: (Counts, check_counts),
+    Categorical: (CategoryCounts, check_categories),
+    Complement: (Counts, check_counts),
+    Gaussian: (Moments, check_moments),
+    Multinomial: (Counts, check_counts),
+    MultivariateNormal: (BlockMoments, check_block_moments),
+    Poisson: (Counts, check_counts),
+}
+# Numbers that a prior may hold: logarithms of gamma functions of larger ones are none.
+_MOST = 1e100
+_MOST_VALUES = 1 << 53
+
+
+def check_family(family: Any, statistics: Any, n_classes: int) -> int:
+    """A family goes with what it has learned. How many columns there are."""
+    require(type(family) in _LEARNED, f"a {type(family).__name__} is no family of columns")
+    kind, check = _LEARNED[type(family)]
+    require(type(statistics) is kind, f"a {type(family).__name__} does not learn {type(statistics).__name__}")
+    n_columns: int = check(statistics, n_classes)
+    require(getattr(family, "overall", None) is None, "a family is settled, and plans hold none that are")
+    if isinstance(family, Bernoulli):
+        require(statistics.presence, "counts are no presences")
+        require(family.threshold is None or are_finite(family.threshold), "a threshold is no number")
+    for name in ("var_smoothing", "ddof"):
+        require(0 <= getattr(family, name, 0.0) <= _MOST, f"{name} is no number from 0")
+    if isinstance(family, Categorical):
+        _check_categorical(family, statistics)
+    else:
+        check_prior(family.prior, n_classes, n_columns)
+    return n_columns
+
+
+def check_prior(prior: Any, n_classes: int, n_columns: int) -> None:
+    """The numbers of a prior: one for all, one for each column, or one for each class and column."""
+    if prior is None:
+        return
+    extra = 1 if isinstance(prior, NormalInverseWishart) else 0
+    for field in fields(prior):
+        values = np.asarray(getattr(prior, field.name))
+        require(are_finite(values) and bool((np.abs(values) <= _MOST).all()), "a prior holds no number")
+        wide = not values.ndim or values.shape[-1] == n_columns
+        require(wide and values.ndim <= 2 + extra, f"a prior is of other columns than the {n_columns} that there are")
+        require(values.ndim != 2 + extra or values.shape[0] in (1, n_classes), "a prior is of other classes")
+
+
+def _check_categorical(family: Categorical, statistics: CategoryCounts) -> None:
+    n_columns = len(statistics.labels)
+    least = np.asarray(0 if family.min_categories is None else family.min_categories)
+    whole = least.dtype.kind in "iu" and least.shape in ((), (n_columns,))
+    require(whole and bool(((least >= 0) & (least < _MOST_VALUES)).all()), "min_categories are no numbers of values")
+    if not isinstance(family.prior, tuple):
+        check_prior(family.prior, len(statistics.rows), n_columns)
+        return
+    require(len(family.prior) == n_columns, "there is not a prior for each column")
+    for prior, n_values in zip(family.prior, family.n_values(statistics).tolist(), strict=True):
+        check_prior(prior, 1, n_values)
+
+
+PRIORS = (Beta, Dirichlet, Gamma, Normal, NormalInverseGamma, NormalInverseWishart)
+
+
+def are_shares(values: Any, n_classes: int) -> bool:
+    """Whether these are probabilities of classes."""
+    shaped = isinstance(values, np.ndarray) and values.dtype == np.float64 and values.shape == (n_classes,)
+    return shaped and are_weights(values) and bool(np.isclose(values.sum(), 1.0))

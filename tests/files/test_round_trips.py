@@ -1,0 +1,138 @@
+"""A model that was stored is the model that it was: what it predicts, and what it goes on to learn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import candide
+from candide import TextNB
+from candide.exceptions import ModelFileError
+from candide.storage import Content, from_text, read_model, to_text, write_model
+from candide.storage.document import Document
+
+from .storing import content_of, estimator_of, stored
+from .zoo import ZOO, Case, texts
+
+CASES = pytest.mark.parametrize("name", list(ZOO))
+# Texts without labels leave sums that no later text can be taken out of exactly.
+LEARNING = pytest.mark.parametrize(
+    "name", [name for name in ZOO if "half labelled" not in name and "ignored" not in name]
+)
+
+
+@CASES
+@pytest.mark.parametrize("sample", [False, True], ids=["alone", "with rows"])
+def test_predictions_are_the_same_bit_for_bit(name: str, sample: bool, tmp_path: Path) -> None:
+    case = ZOO[name]()
+    again = stored(case.model, tmp_path / "model.candide", sample=sample)
+    for rows in (case.X, case.more[0]):
+        np.testing.assert_array_equal(again.predict_proba(rows), case.model.predict_proba(rows))
+        np.testing.assert_array_equal(again.predict(rows), case.model.predict(rows))
+    assert again.classes_.dtype == case.model.classes_.dtype
+    assert again.get_params().keys() == case.model.get_params().keys()
+
+
+@CASES
+def test_text_is_the_same_model(name: str) -> None:
+    case = ZOO[name]()
+    before = content_of(case.model, sample=True)
+    lines = list(to_text(before))
+    after = from_text("".join(lines).splitlines(keepends=True))
+    assert_same(before, after)
+    assert list(to_text(after)) == lines
+    np.testing.assert_array_equal(estimator_of(after).predict_proba(case.X), case.model.predict_proba(case.X))
+
+
+@pytest.mark.parametrize("name", ["gaussian names", "categorical kept", "table", "text three classes"])
+def test_a_file_is_written_again_as_it_was(name: str, tmp_path: Path) -> None:
+    first, second = tmp_path / "first.candide", tmp_path / "second.candide"
+    write_model(first, content_of(ZOO[name]().model, sample=True))
+    write_model(second, read_model(first))
+    assert first.read_bytes() == second.read_bytes()
+
+
+def assert_same(before: Content, after: Content) -> None:
+    one, other = Document.of(before), Document.of(after)
+    assert one._replace(arrays={}) == other._replace(arrays={})
+    assert one.arrays.keys() == other.arrays.keys()
+    for name, array in one.arrays.items():
+        np.testing.assert_array_equal(other.arrays[name], array, err_msg=name, strict=True)
+
+
+def answers(model: Any, rows: Any) -> Any:
+    return model.predict_proba(rows)
+
+
+@LEARNING
+def test_learning_goes_on_as_if_nothing_had_happened(name: str, tmp_path: Path) -> None:
+    case = ZOO[name]()
+    again = stored(case.model, tmp_path / "model.candide", sample=True)
+    for model in (case.model, again):
+        model.partial_fit(*case.more)
+    np.testing.assert_array_equal(answers(again, case.X), answers(case.model, case.X))
+
+
+@LEARNING
+def test_forgetting_goes_on_as_if_nothing_had_happened(name: str, tmp_path: Path) -> None:
+    case = ZOO[name]()
+    again = stored(case.model, tmp_path / "model.candide", sample=True)
+    for model in (case.model, again):
+        model.forget(case.X[:5], case.y[:5])
+    np.testing.assert_array_equal(answers(again, case.X), answers(case.model, case.X))
+
+
+@LEARNING
+def test_merging_goes_on_as_if_nothing_had_happened(name: str, tmp_path: Path) -> None:
+    case = ZOO[name]()
+    other = stored(ZOO[name]().model, tmp_path / "other.candide", sample=True)
+    again = stored(case.model, tmp_path / "model.candide", sample=True)
+    expected = candide.merge([case.model, ZOO[name]().model])
+    np.testing.assert_array_equal(answers(candide.merge([again, other]), case.X), answers(expected, case.X))
+
+
+@pytest.mark.parametrize("name", ["gaussian names", "table", "text", "text refined"])
+def test_without_rows_there_is_a_report_and_no_row(name: str, tmp_path: Path) -> None:
+    case = ZOO[name]()
+    path = tmp_path / "model.candide"
+    again = stored(case.model, path, sample=False)
+    assert again._model.state.sample is None
+    assert again.loo_.as_dict() == case.model.loo_.as_dict()
+
+
+def test_texts_are_in_the_file_only_if_asked_for(tmp_path: Path) -> None:
+    case = ZOO["text few buckets"]()
+    path = tmp_path / "model.candide"
+    stored(case.model, path, sample=True)
+    assert b"the meeting is moved to lunch" in path.read_bytes()
+    stored(case.model, path, sample=False)
+    assert b"the meeting is moved to lunch" not in path.read_bytes()
+
+
+def test_names_of_hashed_tokens_stay(tmp_path: Path) -> None:
+    case: Case = texts(TextNB())
+    again = stored(case.model, tmp_path / "model.candide", sample=False)
+    assert set(again.telling(3)["token"]) == set(case.model.telling(3)["token"])
+
+
+def test_what_became_of_texts_without_labels_stays(tmp_path: Path) -> None:
+    case = ZOO["text half labelled"]()
+    assert stored(case.model, tmp_path / "model.candide", sample=False).unlabelled_ == case.model.unlabelled_
+
+
+def test_functions_cannot_be_stored(tmp_path: Path) -> None:
+    case = texts(TextNB("multinomial", tokenizer=str.split))
+    with pytest.raises(
+        ModelFileError, match=r"settings.tokenizer is the function str.split, and a model file holds no"
+    ):
+        write_model(tmp_path / "model.candide", content_of(case.model, sample=False))
+    assert not list(tmp_path.iterdir())
+
+
+def test_half_characters_cannot_be_stored(tmp_path: Path) -> None:
+    model = candide.CategoricalNB().fit(np.array([["a"], ["\ud800"]], dtype=object), [0, 1])
+    with pytest.raises(ModelFileError, match="half of a surrogate pair"):
+        write_model(tmp_path / "model.candide", content_of(model, sample=False))

@@ -1,0 +1,74 @@
+"""Files of other versions of the format: newer ones are refused by name, older ones are brought to that of now."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from candide.exceptions import ModelFileError
+from candide.storage import read_model
+from candide.storage.document import Document
+from candide.storage.sound import Unsound
+from candide.storage.versions import CURRENT, upgraded
+
+from .storing import content_of, estimator_of
+from .test_files import with_metadata
+from .v1.make import FOLDER, MODELS, rows_of
+from .zoo import ZOO
+
+
+@pytest.fixture(name="document")
+def _document() -> Document:
+    return Document.of(content_of(ZOO["gaussian"]().model, sample=False))
+
+
+def test_a_newer_file_is_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "model.candide"
+    path.write_bytes((FOLDER / "gaussian.candide").read_bytes())
+    with_metadata(path, version=str(CURRENT + 1))
+    with pytest.raises(
+        ModelFileError, match=r"format version is 2, and this version of candide reads up to 1; install"
+    ):
+        read_model(path)
+
+
+@pytest.mark.parametrize("version", ["", "one", "-1", "1.5", "9" * 30, "١"])
+def test_a_version_is_a_number(version: str, document: Document) -> None:
+    with pytest.raises(Unsound, match="format version is"):
+        upgraded(document, version)
+
+
+def test_an_older_file_is_brought_to_the_version_of_now(document: Document) -> None:
+    """Of a version 0 that never was, in which plans were called recipes."""
+    parts = {("recipe" if name == "plan" else name): part for name, part in document.parts.items()}
+    old = document._replace(parts=parts)
+
+    def renamed(document: Document) -> Document:
+        parts = {("plan" if name == "recipe" else name): part for name, part in document.parts.items()}
+        return document._replace(parts=parts)
+
+    new = upgraded(old, "0", {0: renamed})
+    assert new.parts.keys() == document.parts.keys()
+    assert new.content().parts["plan"].family == document.content().parts["plan"].family
+
+
+def test_a_version_that_nobody_wrote_is_refused(document: Document) -> None:
+    with pytest.raises(Unsound, match="which no candide has written"):
+        upgraded(document, "0")
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_files_of_version_1_give_what_they_gave(name: str) -> None:
+    content = read_model(FOLDER / f"{name}.candide")
+    model, expected = estimator_of(content), json.loads((FOLDER / "expected.json").read_text("utf-8"))[name]
+    answer = model.predict_proba(rows_of(name))
+    np.testing.assert_allclose(answer, expected["probability"], rtol=1e-9, atol=1e-300)
+    assert model.classes_.tolist() == expected["classes"]
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_stored_files_are_small(name: str) -> None:
+    assert (FOLDER / f"{name}.candide").stat().st_size < 30_000
