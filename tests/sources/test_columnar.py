@@ -12,6 +12,8 @@ import pytest
 import candide
 from candide.exceptions import SourceError
 
+from .files import COMPRESSIONS, write
+
 TABLE = pa.table(
     {
         "text": ["hello", None, "you"] * 1000,
@@ -67,6 +69,12 @@ def test_damaged(tmp_path: Path, how: str) -> None:
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(SourceError, match=rf"a\.{how} cannot be read as (Parquet|Arrow)"):
         candide.read(path).to_table()
+
+
+def test_compressed(tmp_path: Path) -> None:
+    path = store(TABLE, tmp_path / "a.parquet", "parquet")
+    packed = write(tmp_path / "a.parquet.gz", COMPRESSIONS["gz"](path.read_bytes()))
+    assert candide.read(packed).to_table().equals(candide.read(path).to_table())
 
 
 def test_large_batches_are_cut(tmp_path: Path) -> None:

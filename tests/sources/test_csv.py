@@ -56,6 +56,10 @@ def test_without_header_and_with_stray_quotes(tmp_path: Path) -> None:
     assert [row["column1"] for row in rows(path)] == ['Go until, "jurong', "Free; entry", '"U dun say so']
 
 
+def test_names_above_numbers_may_be_values_too(tmp_path: Path) -> None:
+    assert candide.read(write(tmp_path / "a.csv", "spam,x\nham,1\nspam,2\n")).names == ["spam", "x"]
+
+
 def test_names_are_made_different(tmp_path: Path) -> None:
     assert candide.read(write(tmp_path / "a.csv", ",x,x\n0,1,2\n")).names == ["column0", "x", "x_1"]
 

@@ -31,6 +31,12 @@ def test_sub_folders_are_classes(tmp_path: Path) -> None:
     assert source.bytes_read == source.n_bytes
 
 
+def test_names_of_classes_with_dots(tmp_path: Path) -> None:
+    for name in ("comp.graphics", "comp.windows.x"):
+        write(tmp_path / "news" / name / "1", f"about {name}")
+    assert candide.read(tmp_path / "news").to_table()["label"].to_pylist() == ["comp.graphics", "comp.windows.x"]
+
+
 def test_several_folders_are_classes(tmp_path: Path) -> None:
     root = folder(tmp_path / "mail")
     source = candide.read(root / "spam", root / "ham")

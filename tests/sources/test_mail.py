@@ -63,6 +63,8 @@ def test_eml_files(tmp_path: Path) -> None:
     assert candide.read(tmp_path / "mail").to_table()["label"].to_pylist() == ["ham", "spam"]
     assert candide.read(tmp_path / "mail" / "ham" / "a.eml").to_table()["subject"].to_pylist() == ["Lunch"]
     assert candide.read(tmp_path / "mail" / "ham").to_table()["subject"].to_pylist() == ["Lunch"]
+    assert candide.read(str(tmp_path / "mail" / "*" / "*.eml")).to_table()["label"].to_pylist() == ["ham", "spam"]
+    assert "label" not in candide.read(str(tmp_path / "mail" / "ham" / "*.eml")).names
 
 
 def test_delivered_mails_without_ending(tmp_path: Path) -> None:

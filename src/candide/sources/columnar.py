@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ..exceptions import SourceError
 from .part import BATCH_BYTES, Part, Reading, rows_per_batch
@@ -37,6 +36,8 @@ class Parquet(Part):
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
+        import pyarrow.parquet as pq
+
         settings = {"buffer_size": _BUFFER_BYTES, "pre_buffer": False}
         with readable(self._path), _damage_told(self.name, "Parquet"), pq.ParquetFile(self._path, **settings) as file:
             yield file

@@ -22,6 +22,11 @@ _SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')
 _ENGINE_TABLES = "SELECT table_name FROM information_schema.tables WHERE table_catalog = 'source'"
 # Rows that are fetched at once, and looked at for the kinds of columns.
 _ROWS = 10_000
+# Nothing is fetched from the network on its own.
+_ADVICE_OPENING = (
+    "check the address, and that the database answers; for PostgreSQL the engine needs its extension, once: "
+    "python -c \"import duckdb; duckdb.sql('INSTALL postgres')\""
+)
 _ADVICE = "check the names in it"
 
 
@@ -81,9 +86,9 @@ class EngineQuery(Part):
 
     @contextmanager
     def _connected(self) -> Iterator[Any]:
-        with connected(memory_limit="1GB", autoinstall_known_extensions=True) as connection:
+        with connected(memory_limit="1GB") as connection:
             if self._attach:
-                with explained(f"{self.name} cannot be opened", "check the address, and that the database answers"):
+                with explained(f"{self.name} cannot be opened", _ADVICE_OPENING):
                     connection.execute(self._attach)
                     connection.execute("USE source")
             with explained(f"the query {self._sql!r} failed", _ADVICE):

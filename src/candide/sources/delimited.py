@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pyarrow as pa
 from ..exceptions import SourceError, warn
 from .bad_rows import BadRow
 from .dialect import sniff
-from .engine import call, connected, explained, first_line, identifier
+from .engine import call, connected, explained, first_line, identifier, plain_path
 from .kinds import Kind
 from .part import Part, Reading, rows_per_batch
 from .streams import HEAD_BYTES, Spool, compression_of, opened, spooled_plain
@@ -20,7 +21,7 @@ from .streams import HEAD_BYTES, Spool, compression_of, opened, spooled_plain
 _SQL_TYPES = {"int64": "BIGINT", "double": "DOUBLE", "date32[day]": "DATE", "timestamp[us]": "TIMESTAMP"}
 _ARROW_TYPES = {"BIGINT": pa.int64(), "DOUBLE": pa.float64(), "DATE": pa.date32(), "TIMESTAMP": pa.timestamp("us")}
 # Looked at for types and separators.
-_SAMPLE_BYTES = 8 * HEAD_BYTES
+_SAMPLE_BYTES = 4 * HEAD_BYTES
 # The longest row, and what is read at once.
 _LINE_BYTES = 1 << 24
 _BUFFER_BYTES = 1 << 24
@@ -46,7 +47,7 @@ class Delimited(Part):
         self._types = self.dialect.types
 
     def _use(self, spool: Spool) -> None:
-        self.spool, self._path = spool, spool.path
+        self.copies, self._path = (spool,), spool.path
         self.n_bytes = spool.path.stat().st_size
 
     @property
@@ -55,8 +56,9 @@ class Delimited(Part):
         return pa.schema(list(zip(self.dialect.names, types, strict=True)))
 
     def as_types(self, schema: pa.Schema) -> Delimited:
-        self._types = tuple(_SQL_TYPES.get(str(schema.field(name).type), "VARCHAR") for name in self.dialect.names)
-        return self
+        other = copy(self)
+        other._types = tuple(_SQL_TYPES.get(str(schema.field(name).type), "VARCHAR") for name in self.dialect.names)
+        return other
 
     def batches(self, reading: Reading, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         with connected(threads=1) as connection:
@@ -96,7 +98,7 @@ class Delimited(Part):
 
     def _read(self, connection: Any, names: Sequence[str], options: dict[str, Any]) -> Iterator[pa.RecordBatch]:
         selected = ", ".join(map(identifier, names))
-        query = connection.sql(f"SELECT {selected} FROM {call('read_csv', _plain_path(self._path), options)}")
+        query = connection.sql(f"SELECT {selected} FROM {call('read_csv', plain_path(self._path), options)}")
         return iter(query.to_arrow_reader(rows_per_batch(self.dialect.row_bytes)))
 
     def _options(self, rejects: bool = False) -> dict[str, Any]:
@@ -172,11 +174,6 @@ def _mixed_newlines(text: str) -> bool:
     """Whether some lines end with \\r\\n and others with \\n, outside of quotes; the engine wants one of them."""
     outside = "".join(text.split('"')[::2])
     return 0 < outside.count("\r\n") < outside.count("\n")
-
-
-def _plain_path(path: Path) -> str:
-    """A path in which nothing stands for other paths."""
-    return re.sub(r"([*?\[])", r"[\1]", str(path))
 
 
 def _line_numbers(path: Path, positions: Sequence[int]) -> list[int]:

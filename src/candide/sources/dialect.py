@@ -115,11 +115,13 @@ def _n_rows(quoting: Quoting, text: str) -> int:
 
 
 def _is_header(rows: list[list[str]]) -> bool:
-    """Names are short, no numbers, and none is a value that its column takes later."""
+    """Names are short and no numbers; they stand above numbers, or none is a value that its column takes later."""
     first = rows[0]
     named = [cell for cell in first if cell.strip()]
     if not named or any(len(cell) > _NAME_LENGTH or _is_number(cell) for cell in named):
         return False
+    if len(rows) > 1 and any(map(_is_number, rows[1])):
+        return True
     later = [row for row in rows[1:] if row != first]  # files put together repeat their header
     return not any(cell and cell == name for row in later for cell, name in zip(row, first, strict=False))
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -70,3 +72,8 @@ def call(function: str, path: str, options: dict[str, Any]) -> str:
     """A table function with named options."""
     named = "".join(f", {name}={literal(value)}" for name, value in options.items())
     return f"{function}({literal(path)}{named})"
+
+
+def plain_path(path: Path) -> str:
+    """A path in which nothing stands for other paths."""
+    return re.sub(r"([*?\[])", r"[\1]", str(path))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pyarrow.compute as pc
 
 from ..exceptions import SourceError
 from .bad_rows import BadRow
-from .engine import call, connected, explained, first_line, identifier, literal
+from .engine import call, connected, explained, first_line, identifier, literal, plain_path
 from .kinds import Kind
 from .lines import line_arrays
 from .part import Part, Reading, rows_per_batch
@@ -20,7 +21,7 @@ from .streams import HEAD_BYTES, Spool, compression_of, opened, spooled_plain
 
 # Records that are looked at for names and types.
 _ROWS = 20_480
-_SAMPLE_BYTES = 8 * HEAD_BYTES
+_SAMPLE_BYTES = 4 * HEAD_BYTES
 _PLAIN = {"BIGINT": "BIGINT", "UBIGINT": "BIGINT", "HUGEINT": "DOUBLE", "DOUBLE": "DOUBLE", "BOOLEAN": "BOOLEAN"}
 _PLAIN |= {"DATE": "DATE", "TIMESTAMP": "TIMESTAMP"}
 _ARROW = {"BIGINT": pa.int64(), "DOUBLE": pa.float64(), "BOOLEAN": pa.bool_(), "DATE": pa.date32()}
@@ -45,8 +46,9 @@ class JsonLines(Part):
 
     def as_types(self, schema: pa.Schema) -> JsonLines:
         sql = {str(arrow): name for name, arrow in _ARROW.items()}
-        self._types = {name: sql.get(str(schema.field(name).type), "VARCHAR") for name in self._types}
-        return self
+        other = copy(self)
+        other._types = {name: sql.get(str(schema.field(name).type), "VARCHAR") for name in self._types}
+        return other
 
     def batches(self, reading: Reading, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         n_before = 0
@@ -113,8 +115,8 @@ class JsonArray(Part):
         self.name = name
         self.n_bytes = path.stat().st_size
         if not kind.is_utf8 or compression_of(path):
-            self.spool = spooled_plain(path, kind.encoding)
-        self._path = path if self.spool is None else self.spool.path
+            self.copies = (spooled_plain(path, kind.encoding),)
+        self._path = self.copies[0].path if self.copies else path
         self._types = _described(self._path, name, {"format": "array"})
 
     @property
@@ -125,7 +127,7 @@ class JsonArray(Part):
         options = {"format": "array", "columns": self._types}
         selected = ", ".join(map(identifier, names))
         with connected(threads=1) as connection, explained(self.name, "correct it, or write one record in each line"):
-            query = connection.sql(f"SELECT {selected} FROM {call('read_json', str(self._path), options)}")
+            query = connection.sql(f"SELECT {selected} FROM {call('read_json', plain_path(self._path), options)}")
             for batch in query.to_arrow_reader(rows_per_batch(512)):
                 reading.bytes_here = int(max(connection.query_progress(), 0.0) / 100 * (self.n_bytes or 0))
                 yield batch
@@ -134,9 +136,9 @@ class JsonArray(Part):
 def _first_lines(path: Path, kind: Kind) -> list[str]:
     with opened(path) as stream:
         text: str = stream.read(_SAMPLE_BYTES).decode(kind.encoding, errors="replace").removeprefix("\ufeff")
+        is_all = not stream.read(1)
     lines = text.split("\n")
-    # The last may be cut.
-    return lines[:_ROWS] if len(text) < _SAMPLE_BYTES // 4 or len(lines) == 1 else lines[:-1][:_ROWS]
+    return lines[:_ROWS] if is_all else lines[:-1][:_ROWS]
 
 
 def _types_of(lines: list[str], name: str) -> dict[str, str]:
@@ -163,7 +165,7 @@ def _described(path: Path, name: str, options: dict[str, Any]) -> dict[str, str]
     """Names and types, by the engine; what has parts, or several types, is text."""
     import duckdb
 
-    query = f"DESCRIBE SELECT * FROM {call('read_json', str(path), {'records': True, **options})}"
+    query = f"DESCRIBE SELECT * FROM {call('read_json', plain_path(path), {'records': True, **options})}"
     try:
         with connected() as connection:
             found = connection.execute(query).fetchall()

@@ -34,29 +34,25 @@ class Lines(Part):
 
 def line_arrays(path: Path, kind: Kind, reading: Reading) -> Iterator[pa.Array]:
     """Lines without their ends, many at once. Bytes that are not of the encoding become U+FFFD."""
-    rest = b""
+    rest: list[bytes] = []
     with opened(path) as stream:
         for text in decoded(stream, kind.encoding):
             reading.bytes_here = stream.tell_raw()
-            whole, newline, rest_of_block = (rest + _utf8(text)).rpartition(b"\n")
-            rest = rest_of_block
+            whole, newline, cut_off = text.encode("utf-8", errors="replace").rpartition(b"\n")
             if newline:
-                yield from _cut(whole + newline)
-    if rest:
-        yield from _cut(rest + b"\n")
+                yield _cut(b"".join([*rest, whole, newline]))
+                rest = []
+            rest.append(cut_off)
+    if any(rest):
+        yield _cut(b"".join([*rest, b"\n"]))
 
 
-def _utf8(text: str) -> bytes:
-    return text.encode("utf-8", errors="replace")
-
-
-def _cut(block: bytes) -> Iterator[pa.Array]:
-    """The lines of a block, without a copy unless lines end with \\r\\n."""
-    if b"\r" in block:
-        block = block.replace(b"\r\n", b"\n")
+def _cut(block: bytes) -> pa.Array:
+    """The lines of a block that ends with one."""
+    block = block.replace(b"\r\n", b"\n")
     ends = np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == _NEWLINE).astype(np.int64)
     lengths = np.diff(ends, prepend=-1) - 1
     letters = block.replace(b"\n", b"")
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(letters)]
-    yield pa.Array.from_buffers(pa.large_string(), len(ends), buffers)
+    return pa.Array.from_buffers(pa.large_string(), len(ends), buffers)

@@ -21,9 +21,11 @@ from .part import Part
 from .places import expanded, files_below, visible
 from .roles import Asked
 from .source import Source
-from .streams import spooled_input
+from .streams import Spool, compression_of, opened, spooled_bytes, spooled_input
 
 _STDIN = "standard input"
+# Their readers want a plain file.
+_BINARY = ("parquet", "arrow", "sqlite", "duckdb")
 # Files of a folder are a table in pieces if they are of these formats.
 _TABLES = ("csv", "jsonl", "json", "parquet", "arrow")
 
@@ -126,8 +128,11 @@ def _special(path: str, how: How) -> Part:
     if is_address(path):
         return database(path, None)
     spool = spooled_input()
-    part = _file(spool.path, _STDIN, how)
-    part.spool = spool
+    return _with_copy(_file(spool.path, _STDIN, how), spool)
+
+
+def _with_copy(part: Part, spool: Spool) -> Part:
+    part.copies += (spool,)
     return part
 
 
@@ -135,9 +140,9 @@ def _folders_and_mail(places: list[Path], how: How) -> list[Part]:
     """Documents, where all places are folders or mailboxes; several are a class each."""
     if not all(_is_folder_of_documents(place) or _is_mailbox(place, how) for place in places):
         return []
-    classes = [one for place in places for one in _classes(place)]
-    if len(places) > 1:
-        classes = [(place, place.name.partition(".")[0]) for place in places]
+    classes = _classes(places[0]) if len(places) == 1 else [(place, _class_name(place)) for place in places]
+    if len({label for _, label in classes}) == 1:
+        classes = [(place, None) for place, _ in classes]
     documents = [Document(file, label) for place, label in classes for file in _documents(place)]
     if not documents:
         raise SourceError(
@@ -168,13 +173,17 @@ def _is_maildir(folder: Path) -> bool:
 
 
 def _classes(place: Path) -> list[tuple[Path, str | None]]:
-    """The sub-folders, a class each; else the place itself, without a class."""
-    if place.is_dir() and not _is_maildir(place):
-        folders = [entry for entry in visible(place) if entry.is_dir()]
-        mailboxes = [entry for entry in visible(place) if promised_format(entry) == "mbox"]
-        if folders or mailboxes:
-            return [(entry, entry.name.partition(".")[0]) for entry in sorted([*folders, *mailboxes])]
-    return [(place, None)]
+    """What is in a folder, a class each: folders and mailboxes; else the place itself."""
+    entries = visible(place) if place.is_dir() and not _is_maildir(place) else []
+    inside = [entry for entry in entries if entry.is_dir() or promised_format(entry) == "mbox"]
+    return [(entry, _class_name(entry)) for entry in inside] or [(place, None)]
+
+
+def _class_name(place: Path) -> str:
+    """A folder's name; that of a mailbox without its ending; for a single mail that of its folder."""
+    if place.is_dir():
+        return place.name
+    return place.parent.name if promised_format(place) == "eml" else place.name.partition(".mbox")[0]
 
 
 def _documents(place: Path) -> list[Path]:
@@ -199,6 +208,10 @@ def _file(path: Path, name: str, how: How) -> Part:
 
 
 def _of_kind(path: Path, name: str, kind: Kind, how: How) -> Part:
+    if kind.format in _BINARY and compression_of(path):
+        with opened(path) as stream:
+            spool = spooled_bytes(stream)
+        return _with_copy(_of_kind(spool.path, name, kind, how), spool)
     match kind.format:
         case "csv":
             return Delimited(path, name, kind, how.missing)

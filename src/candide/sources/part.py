@@ -43,8 +43,8 @@ class Part(ABC):
     n_rows: int | None = None
     #: Whether rows are texts, in a column of that name.
     is_texts = False
-    #: A copy on disk that goes with the part.
-    spool: Spool | None = None
+    #: Copies on disk that go with the part.
+    copies: tuple[Spool, ...] = ()
 
     @property
     @abstractmethod

@@ -93,11 +93,13 @@ def _decompressed(raw: BinaryIO, compression: str | None) -> Any:
 
 
 def decoded(stream: Any, encoding: str) -> Iterator[str]:
-    """Blocks of text; what is not of the encoding becomes U+FFFD."""
+    """Blocks of text, without a mark at the beginning; what is not of the encoding becomes U+FFFD."""
     decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+    text = decoder.decode(stream.read(_BLOCK_BYTES)).removeprefix("\ufeff")
     while block := stream.read(_BLOCK_BYTES):
-        yield decoder.decode(block)
-    yield decoder.decode(b"", final=True)
+        yield text
+        text = decoder.decode(block)
+    yield text + decoder.decode(b"", final=True)
 
 
 class Spool:
@@ -122,9 +124,13 @@ def spooled_plain(path: Path, encoding: str, one_newline: bool = False) -> Spool
 
 def spooled_input() -> Spool:
     """All of standard input. Rows are looked at before they are read, and some formats begin at the end."""
+    return spooled_bytes(sys.stdin.buffer)
+
+
+def spooled_bytes(stream: Any) -> Spool:
     spool = Spool()
     with _writing(spool) as file:
-        while block := sys.stdin.buffer.read(_BLOCK_BYTES):
+        while block := stream.read(_BLOCK_BYTES):
             file.write(block)
     return spool
 

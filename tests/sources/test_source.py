@@ -1,0 +1,160 @@
+"""Several files as one source; passes, beginnings, and what is collected on the way."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import candide
+from candide.exceptions import SourceError
+from candide.sources.ahead import one_ahead
+
+from .files import json_lines, write
+
+
+def numbered(n: int, start: int = 0) -> str:
+    return "n,label\n" + "".join(f"{i},{'ab'[i % 2]}\n" for i in range(start, start + n))
+
+
+def test_files_are_read_in_their_order(tmp_path: Path) -> None:
+    paths = [write(tmp_path / name, numbered(1000, 1000 * i)) for i, name in enumerate(["b.csv", "a.csv"])]
+    source = candide.read(*paths)
+    assert source.to_table()["n"].to_pylist() == list(range(2000))
+    assert source.n_bytes == sum(path.stat().st_size for path in paths) == source.bytes_read
+
+
+def test_columns_in_another_order_and_format(tmp_path: Path) -> None:
+    write(tmp_path / "a.csv", "n,label\n1,ham\n")
+    write(tmp_path / "b.jsonl", json_lines({"label": "spam", "n": 2}))
+    pq.write_table(pa.table({"label": ["ham"], "n": [3.5]}), tmp_path / "c.parquet")
+    table = candide.read(*[tmp_path / name for name in ("a.csv", "b.jsonl", "c.parquet")]).to_table()
+    assert table.to_pydict() == {"n": [1.0, 2.0, 3.5], "label": ["ham", "spam", "ham"]}
+
+
+def test_other_columns_are_refused(tmp_path: Path) -> None:
+    one, two = write(tmp_path / "a.csv", "n,label\n1,x\n"), write(tmp_path / "b.csv", "n,lable,more\n1,x,y\n")
+    with pytest.raises(
+        SourceError, match=r"b\.csv lacks 'label' and has 'lable', 'more' besides, compared with .*a\.csv"
+    ):
+        candide.read(one, two)
+
+
+def test_types_that_hold_all_files(tmp_path: Path) -> None:
+    """Leading zeros stay: a column that is text in one file is read as text in all."""
+    one, two = write(tmp_path / "a.csv", "code,x\n007,1\n"), write(tmp_path / "b.csv", "code,x\nA12,1.5\n")
+    assert candide.read(one, two).to_table().to_pydict() == {"code": ["007", "A12"], "x": [1.0, 1.5]}
+
+
+def test_many_files_are_looked_at_as_they_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("candide.sources.source._LOOKED_AT", 2)
+    for i in range(4):
+        write(tmp_path / f"{i}.csv", numbered(1, i))
+    assert candide.read(str(tmp_path / "*.csv")).to_table()["n"].to_pylist() == [0, 1, 2, 3]
+    write(tmp_path / "9.csv", "m,label\n1,x\n")
+    with pytest.raises(SourceError, match=r"9\.csv lacks 'n' and has 'm'"):
+        candide.read(str(tmp_path / "*.csv")).to_table()
+
+
+@pytest.mark.parametrize("skip", [0, 1, 999, 1000, 1500, 2000, 3000])
+@pytest.mark.parametrize("format", ["csv", "jsonl"])
+def test_skip(tmp_path: Path, format: str, skip: int) -> None:
+    lines = {"csv": numbered(1000), "jsonl": json_lines(*({"n": i} for i in range(1000)))}
+    path = write(tmp_path / f"a.{format}", lines[format])
+    found = [n for batch in candide.read(path, path).batches(skip) for n in batch["n"].to_pylist()]
+    assert found == (list(range(1000)) * 2)[skip:]
+
+
+def test_order_of_a_large_file(tmp_path: Path) -> None:
+    n = 400_000
+    path = write(tmp_path / "a.csv", "n,text\n" + "".join(f'{i},"some words, {i}"\n' for i in range(n)))
+    batches = list(candide.read(path))
+    assert len(batches) > 1
+    assert [i for batch in batches for i in batch["n"].to_pylist()] == list(range(n))
+    assert max(batch.nbytes for batch in batches) < 20_000_000
+
+
+def test_head_and_columns(tmp_path: Path) -> None:
+    source = candide.read(write(tmp_path / "a.csv", numbered(1000)))
+    assert source.head(3).to_pydict() == {"n": [0, 1, 2], "label": ["a", "b", "a"]}
+    assert source.head(5000).num_rows == 1000
+    assert next(source.batches(columns=["label"])).schema.names == ["label"]
+    assert source.schema.names == source.names == ["n", "label"]
+
+
+def test_fingerprint(tmp_path: Path) -> None:
+    one, two = (candide.read(write(tmp_path / f"{n}.csv", numbered(n))) for n in (3, 5))
+    other = candide.read(write(tmp_path / "b.csv", "n,label\n1.5,x\n"))
+    assert one.fingerprint == two.fingerprint != other.fingerprint
+
+
+BAD = numbered(3) + "4\n5,6,7\n" + "8,b\n"
+
+
+def test_bad_rows_in_a_file(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", BAD)
+    source = candide.read(path, on_bad_row=tmp_path / "bad.jsonl")
+    for _ in range(2):  # a file holds the rows of the last pass
+        assert source.to_table()["n"].to_pylist() == [0, 1, 2, 8]
+        collected = [json.loads(line) for line in (tmp_path / "bad.jsonl").read_text().splitlines()]
+        assert [(bad["line"], bad["row"]) for bad in collected] == [(5, "4"), (6, "5,6,7")]
+    assert source.bad_rows.n_rows == len(source.bad_rows) == 2
+    assert "n_rows=2" in repr(source.bad_rows)
+
+
+def test_bad_rows_to_a_function(tmp_path: Path) -> None:
+    collected: list[candide.sources.BadRow] = []
+    candide.read(write(tmp_path / "a.csv", BAD), on_bad_row=collected.append).to_table()
+    assert [bad.problem for bad in collected] == ["1 cells, where 2 are expected", "3 cells, where 2 are expected"]
+
+
+def test_bad_rows_are_counted_and_few_are_kept(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", numbered(30_000) + "x,y,z\n" * 5_000)
+    source = candide.read(path, on_bad_row="skip")
+    assert source.to_table().num_rows == 30_000
+    assert (source.bad_rows.n_rows, len(source.bad_rows.rows)) == (5_000, 1_000)
+
+
+def test_bad_rows_cannot_be_written(tmp_path: Path) -> None:
+    source = candide.read(write(tmp_path / "a.csv", BAD), on_bad_row=tmp_path / "none" / "bad.jsonl")
+    with pytest.raises(SourceError, match="bad rows cannot be written to"):
+        source.to_table()
+
+
+def test_source_is_light_to_show(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", numbered(3))
+    assert repr(candide.read(path)) == f"Source({path}, columns n, label)"
+    assert repr(candide.read(path, path)) == "Source(2 places, columns n, label)"
+
+
+def test_one_ahead_ends_its_thread() -> None:
+    closed = threading.Event()
+
+    def items() -> Iterator[int]:
+        try:
+            yield from range(100)
+        finally:
+            closed.set()
+
+    before = threading.active_count()
+    some = one_ahead(items())
+    assert [next(some), next(some)] == [0, 1]
+    some.close()
+    assert closed.is_set()
+    assert threading.active_count() == before
+
+
+def test_one_ahead_passes_errors_on() -> None:
+    def items() -> Iterator[int]:
+        yield 1
+        raise ValueError("no more")
+
+    some = one_ahead(items())
+    assert next(some) == 1
+    with pytest.raises(ValueError, match="no more"):
+        next(some)
