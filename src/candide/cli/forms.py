@@ -43,10 +43,10 @@ def dump(
 
     lines = dump_lines(open_model(model, Session(quiet, json)), sample=True)
     if output is None:
-        sys.stdout.writelines(f"{line}\n" for line in lines)
+        sys.stdout.writelines(lines)
         return
     with written_aside(output) as file:
-        file.writelines(f"{line}\n".encode() for line in lines)
+        file.writelines(line.encode() for line in lines)
 
 
 @command
@@ -92,5 +92,5 @@ def convert(
         learner.save(output, sample=kept)
     else:
         with written_aside(output) as file:
-            file.writelines(f"{line}\n".encode() for line in dump_lines(learner, sample=kept))
+            file.writelines(line.encode() for line in dump_lines(learner, sample=kept))
     session.report({"model": str(output), "training_rows": kept}, lambda: [f"wrote {output}"])

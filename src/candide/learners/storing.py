@@ -102,7 +102,7 @@ def save_unfinished(learner: BaseNB, path: str | os.PathLike[str], note: dict[st
 
 
 def dump_lines(learner: BaseNB, sample: bool) -> Iterator[str]:
-    """The model as text, line by line."""
+    """The model as text, line by line, each with its end."""
     from ..storage import to_text
 
     model = learner._fitted()
@@ -126,7 +126,7 @@ def content_of(learner: Any, model: Classifier, note: dict[str, Any] | None = No
 
     names, roles = getattr(learner, "feature_names_in_", None), learner.roles_
     schema: Schema | None = getattr(learner, "_schema", None)
-    settings = {name: value for name, value in learner.get_params().items() if value is not DEFAULTS.get(name)}
+    settings = {name: value for name, value in learner.get_params().items() if value is not DEFAULTS.get(name, learner)}
     parts = {
         **model.parts(),
         "n_features": learner.n_features_in_,
