@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import candide
-from candide.estimators.schema import Schema
-from candide.estimators.settings import DEFAULTS
+from candide import learners
+from candide.learners.schema import Schema
+from candide.learners.settings import DEFAULTS
 from candide.model.classifier import Classifier
 from candide.storage import Content, Provenance, read_model, write_model
 
@@ -37,7 +37,7 @@ def estimator_of(content: Content) -> Any:
     import narwhals as nw
     import numpy as np
 
-    model = getattr(candide, content.kind)(**content.settings)
+    model = getattr(learners, content.kind)(**content.settings)
     parts = dict(content.parts)
     model._model = Classifier(**{name: parts.pop(name) for name in LEARNED})
     model.n_features_in_ = parts["n_features"]

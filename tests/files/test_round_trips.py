@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import candide
-from candide import TextNB
 from candide.exceptions import ModelFileError
+from candide.learners import CategoricalNB, TextNB, merge
 from candide.storage import Content, from_text, read_model, to_text, write_model
 from candide.storage.document import Document
 
@@ -90,8 +89,8 @@ def test_merging_goes_on_as_if_nothing_had_happened(name: str, tmp_path: Path) -
     case = ZOO[name]()
     other = stored(ZOO[name]().model, tmp_path / "other.candide", sample=True)
     again = stored(case.model, tmp_path / "model.candide", sample=True)
-    expected = candide.merge([case.model, ZOO[name]().model])
-    np.testing.assert_array_equal(answers(candide.merge([again, other]), case.X), answers(expected, case.X))
+    expected = merge([case.model, ZOO[name]().model])
+    np.testing.assert_array_equal(answers(merge([again, other]), case.X), answers(expected, case.X))
 
 
 @pytest.mark.parametrize("name", ["gaussian names", "table", "text", "text refined"])
@@ -133,6 +132,6 @@ def test_functions_cannot_be_stored(tmp_path: Path) -> None:
 
 
 def test_half_characters_cannot_be_stored(tmp_path: Path) -> None:
-    model = candide.CategoricalNB().fit(np.array([["a"], ["\ud800"]], dtype=object), [0, 1])
+    model = CategoricalNB().fit(np.array([["a"], ["\ud800"]], dtype=object), [0, 1])
     with pytest.raises(ModelFileError, match="half of a surrogate pair"):
         write_model(tmp_path / "model.candide", content_of(model, sample=False))

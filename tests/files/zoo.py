@@ -10,8 +10,17 @@ import pandas as pd
 from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
 
-from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes, PoissonNB, TextNB
 from candide.families import MultivariateNormal
+from candide.learners import (
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    GaussianNB,
+    MultinomialNB,
+    NaiveBayes,
+    PoissonNB,
+    TextNB,
+)
 from candide.priors import Beta, Dirichlet, Gamma, Normal, NormalInverseGamma, NormalInverseWishart
 
 

@@ -45,7 +45,7 @@ class Vocabulary:
         made = cls(_core.Vocabulary.of_buffers(utf8, offsets))
         if len(made) != len(offsets) - 1 or not _is_utf8(utf8, offsets):
             raise ParameterError(
-                f"of {len(offsets) - 1} tokens the first {len(made)} are different ones; the tokens of a vocabulary are "
+                f"of {len(offsets) - 1} tokens the first {len(made)} are different ones; tokens of a vocabulary are "
                 "distinct and valid UTF-8; pass the arrays of a vocabulary"
             )
         return made

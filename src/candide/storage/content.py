@@ -25,7 +25,7 @@ class Provenance(NamedTuple):
         """Of a model that is stored now; ``columns`` is what is known of them, in any form that can be stored.
 
         >>> Provenance.now(150, ("age", "job")).fingerprint
-        '1ae3ae2c9d9a7b4b'
+        '0142edcdd29c959b'
         """
         date = datetime.now(UTC).isoformat(timespec="seconds")
         tree = json.dumps(Encoder().tree(columns, "columns"), sort_keys=True)

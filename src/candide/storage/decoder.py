@@ -12,7 +12,6 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from ..kernels.data import Array
 from ..kernels.text_rows import TextRows
@@ -220,6 +219,8 @@ _CELLS = (bool, int, float, str, bytes, date, time, timedelta, np.generic)
 
 
 def _sparse(decoder: Decoder, tree: Tree, where: str) -> Any:
+    from scipy.sparse import csr_array
+
     data, indices, indptr = (decoder.tensor(tree, name, where, "if") for name in ("data", "indices", "indptr"))
     n_columns = tree.get("n_columns")
     require(type(n_columns) is int and is_canonical(data, indices, indptr, n_columns), f"{where} is no sparse table")

@@ -10,8 +10,8 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
 
+from ..encoding.columns import is_sparse
 from ..exceptions import ModelFileError
 from ..kernels.data import Array
 from ..kernels.text_rows import TextRows
@@ -56,6 +56,8 @@ class Encoder:
         if type(value) in NAMES:
             return self._noun(value, where)
         write = next((write for kind, write in _WRITERS.items() if isinstance(value, kind)), None)
+        if is_sparse(value) and value.format == "csr":
+            return _sparse(self, value, where)
         if write is None or (isinstance(value, (tuple, dict)) and type(value) not in (tuple, dict, Table)):
             raise _cannot_be_stored(value, where)
         return write(self, value, where)
@@ -242,7 +244,6 @@ def _text_rows(encoder: Encoder, value: TextRows, where: str) -> Tree:
 _WRITERS: dict[Any, Callable[[Encoder, Any, str], Tree]] = {
     np.generic: _scalar,
     np.ndarray: _array,
-    csr_array: _sparse,
     Vocabulary: _vocabulary,
     TextRows: _text_rows,
     tuple: _tuple,

@@ -3,6 +3,7 @@
 An entry says in its first word what it lists, with the names of the arrays that come of it:
 
 - ``array``: numbers, by ``rows``, or by ``columns`` where these are more;
+- ``characters``: texts of one ``width``, one a row;
 - ``texts``: bytes and offsets of several texts, one a row;
 - ``sparse``: a compressed table; a line is the number of a row or column, then places and values;
 - ``tokens``: texts, and a table with a column for each: the token, then its numbers.
@@ -17,7 +18,6 @@ from math import isfinite, prod
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from ..kernels.data import Array
 from .container import DTYPE_NAMES, DTYPES
@@ -31,6 +31,8 @@ Entry = dict[str, Any]
 _FEW = 16
 # Of an axis; sizes are asked of what is listed, but for columns in which nothing is.
 _MOST_SIZE = 1 << 31
+# Of texts that take the room of the widest.
+_MOST_CHARACTERS = 1 << 24
 
 
 def line_of(value: Any) -> str:
@@ -65,6 +67,8 @@ def _forms(node: dict[str, Any]) -> Iterator[tuple[list[str], Callable[[list[str
         total, coding = node["counts"]["total"], node["coding"]
         if total["$"] == "array" and "flipped" not in total:
             yield [coding["utf8"], coding["offsets"], total["tensor"]], _tokens
+    if kind == "characters":
+        yield [node["tensor"]], _characters
     if kind == "sparse table":
         names = [node["data"], node["indices"], node["indptr"]]
         yield names, lambda names, arrays: _sparse(names, arrays, node["n_columns"])
@@ -93,6 +97,13 @@ def _spoken(value: Any) -> Any:
     return value if isfinite(value) else repr(value)
 
 
+def _characters(names: list[str], arrays: list[Array]) -> Entry:
+    (points,) = arrays
+    if points.ndim != 2 or not 0 < points.size <= _MOST_CHARACTERS:
+        return _array(names[0], points)
+    return {"characters": names, "width": points.shape[1], "rows": points.view(f"<U{points.shape[1]}")[:, 0].tolist()}
+
+
 def _texts(names: list[str], arrays: list[Array]) -> Entry:
     return {"texts": names, "rows": _strings(*arrays)}
 
@@ -109,6 +120,8 @@ def _tokens(names: list[str], arrays: list[Array]) -> Entry:
 
 
 def _sparse(names: list[str], arrays: list[Array], n_columns: int) -> Entry:
+    from scipy.sparse import csr_array
+
     data, indices, indptr = arrays
     table = csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_columns))
     wide = table.shape[1] > table.shape[0]
@@ -182,6 +195,14 @@ def _read_array(entry: Entry) -> list[Array]:
     return [numbers.reshape(shape)]
 
 
+def _read_characters(entry: Entry) -> list[Array]:
+    rows, width = _listed(entry), entry.get("width", 0)
+    texts = all(isinstance(row, str) for row in rows)
+    require(texts and type(width) is int and width > 0, "a list of texts holds something else, or has no width")
+    require(max(map(len, rows), default=0) <= width <= _MOST_CHARACTERS // max(len(rows), 1), "texts are too wide")
+    return [np.array(rows, dtype=f"<U{width}").view(np.uint32).reshape(len(rows), width)]
+
+
 def _read_texts(entry: Entry) -> list[Array]:
     return _packed(_listed(entry))
 
@@ -202,6 +223,8 @@ def _read_tokens(entry: Entry) -> list[Array]:
 
 
 def _read_sparse(entry: Entry) -> list[Array]:
+    from scipy.sparse import csr_array
+
     lines, shape, dtype = _listed(entry), _shape(entry), _dtype(entry)
     require(len(shape) == 2 and dtype.kind == "i", "a sparse table has no shape")
     require("columns" in entry or len(lines) == shape[0], "a sparse table has not a line for each row")
@@ -220,6 +243,7 @@ def _read_sparse(entry: Entry) -> list[Array]:
 _NO_NUMBERS = ("nan", "inf", "-inf")
 _READERS: dict[str, Callable[[Entry], list[Array]]] = {
     "array": _read_array,
+    "characters": _read_characters,
     "texts": _read_texts,
     "tokens": _read_tokens,
     "sparse": _read_sparse,

@@ -12,7 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes, PoissonNB, TextNB
+from candide.learners import (
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    GaussianNB,
+    MultinomialNB,
+    NaiveBayes,
+    PoissonNB,
+    TextNB,
+)
 from candide.storage import write_model
 
 from ..storing import content_of

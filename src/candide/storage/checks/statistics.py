@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
+from ...encoding.columns import is_sparse
 from ...kernels.binades import floats_of
 from ...kernels.data import Array, Floats
 from ...statistics import BlockMoments, CategoryCounts, Counts, Moments
@@ -37,7 +37,7 @@ def check_counts(counts: Counts, n_classes: int) -> int:
 
 def _width(table: Any, n_classes: int) -> int:
     """Columns of a table of weights, dense or sparse."""
-    known = isinstance(table, csr_array) or (isinstance(table, np.ndarray) and table.dtype == np.float64)
+    known = is_sparse(table) or (isinstance(table, np.ndarray) and table.dtype == np.float64)
     require(known and table.ndim == 2 and table.shape[0] == n_classes, f"counts are not those of {n_classes} classes")
     require(are_weights(cells_of(table)), "a count is below 0, or no number")
     return int(table.shape[1])
@@ -107,6 +107,6 @@ def check_grid(grid: Grid, n_classes: int) -> int:
     rising[np.maximum(grid.offsets[1:] - 1, 0)] = True
     require(bool(rising.all()), "the cells of a column are not in order")
     count = grid.count
-    require(isinstance(count, csr_array) and count.shape == (n_cells, n_classes), "cells have no counts")
+    require(is_sparse(count) and count.shape == (n_cells, n_classes), "cells have no counts")
     require(are_weights(count.data), "a count is below 0, or no number")
     return len(grid.offsets) - 1
