@@ -52,6 +52,15 @@ _PARTS: dict[str, Any] = {
     "feature_names": tuple[str, ...] | None,
     "schema": dict[str, Any] | None,
     "unlabelled": Unlabelled | None,
+    "given": bool,
+    "roles": dict[str, Any] | None,
+    "note": dict[str, Any] | None,
+}
+_ROLES: dict[str, Any] = {
+    "label": str,
+    "text": str | None,
+    "columns": tuple[str, ...],
+    "weight": str | None,
 }
 _SCHEMA: dict[str, Any] = {
     "given": tuple[Any, ...] | None,
@@ -81,6 +90,7 @@ def check_content(content: Content) -> None:
     _check_plan(plan, state)
     _check_blend(plan, state, parts["blend"])
     _check_columns(parts, n_columns)
+    _check_roles(parts["roles"])
     # An impossible prior of the classes is found here.
     Classifier(plan, state)
 
@@ -169,6 +179,14 @@ def _check_views(blend: Blend, state: State) -> None:
         check_bands(blend.views, family, n_classes)  # type: ignore[arg-type]
     if blend.refinement is not None:
         check_refinement(blend.refinement, n_classes)
+
+
+def _check_roles(roles: dict[str, Any] | None) -> None:
+    """What the columns of a source were for."""
+    named = roles is None or roles.keys() == _ROLES.keys()
+    require(
+        named and all(fits((roles or {})[name], hint) for name, hint in _ROLES.items() if roles), "its roles are none"
+    )
 
 
 def _check_columns(parts: dict[str, Any], n_columns: int) -> None:
