@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -158,12 +159,18 @@ def _text_format(text: str, name: str) -> str:
         return "jsonl" if start.startswith("{") else "json"
     if start.startswith("From "):
         return "mbox"
-    if is_delimited(text):
+    if is_delimited(text) or _is_one_column(text):
         return "csv"
     raise SourceError(
         f"{name} is a text, but no rows can be seen in it and its name does not tell; rename it, or say what it is: "
         f"format='text' (one text in each line), or one of {', '.join(FORMATS)}"
     )
+
+
+def _is_one_column(text: str) -> bool:
+    """Whether there are cells in quotes under a name."""
+    name, *cells = text.splitlines()[:100]
+    return re.fullmatch(r"\w{1,40}", name) is not None and any(cell.startswith('"') for cell in cells)
 
 
 def _has_tabs(text: str) -> bool:
