@@ -6,11 +6,12 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import count
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..encoding.labelled import LabelledRows
+from ..encoding.roles import Roles
 from ..engines.stream import Chunk, gathered, learned, numbered
 from ..exceptions import InputError
 from ..kernels._core import release_memory
@@ -20,9 +21,6 @@ from ..model.plan import ClassPrior, Plan
 from ..model.state import State
 from .fitted import Fitted
 from .sourced import chunks_of, is_source, roles_for, roles_to_learn
-
-if TYPE_CHECKING:
-    from ..sources import Roles
 
 
 def are_chunks(X: Any) -> bool:

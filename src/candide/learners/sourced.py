@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
+from ..encoding.roles import Roles
 from ..exceptions import InputError, warn
 
 if TYPE_CHECKING:
-    from ..sources import Roles, Source
+    from ..sources import Source
     from .chunks import Chunks
 
 
@@ -81,8 +82,6 @@ def roles_for(
     labelled: bool = False,
 ) -> Roles:  # fmt: skip
     """Which columns of another source are those that a model was trained on."""
-    from ..sources import Roles
-
     names, trained = source.names, learner.roles_
     label = label or (trained.label if trained else None)
     if labelled and label is None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..encoding.roles import Roles
 from ..exceptions import ModelFileError
 from ..model.classifier import Classifier
 from .fitted import Fitted
@@ -167,6 +168,4 @@ def _restore(learner: Any, parts: dict[str, Any]) -> None:
     if parts["given"]:
         learner._given = learner._model.state
     if parts["roles"] is not None:
-        from ..sources import Roles
-
         learner.roles_ = Roles(**parts["roles"])

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +13,7 @@ import pyarrow.compute as pc
 
 from ..encoding.labels import Labelled
 from ..encoding.prose import has_words, is_prose
+from ..encoding.roles import Roles
 from ..exceptions import InputError, ParameterError
 
 # What a label is called; the first that a table has is it.
@@ -24,19 +24,6 @@ _TEXTS = frozenset(["text", "message", "body", "content", "review", "comment", "
 _FEW_CLASSES = 50
 # Up to so many rows, words alone tell a text: there cannot be many different ones.
 _FEW_ROWS = 20
-
-
-class Roles(NamedTuple):
-    """What columns are for."""
-
-    #: The column of classes.
-    label: str
-    #: The one column that is learned from, if that is a column of texts.
-    text: str | None
-    #: The columns that are learned from.
-    columns: tuple[str, ...]
-    #: The column of weights.
-    weight: str | None = None
 
 
 @dataclass(frozen=True)

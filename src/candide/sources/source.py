@@ -7,11 +7,12 @@ from functools import cached_property
 
 import pyarrow as pa
 
+from ..encoding.roles import Roles
 from .ahead import one_ahead
 from .bad_rows import BadRows, OnBadRow
 from .columns import check_names, conformed, fingerprint, joined
 from .part import Part, Reading
-from .roles import Asked, Roles, find_roles
+from .roles import Asked, find_roles
 
 # Of so many files the types are looked at before the first row is read; of others when their turn comes.
 _LOOKED_AT = 100
