@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from .. import __version__
 from . import change, classify, compare, evaluate, explain, forms, predict, show, train
 
 app = typer.Typer(
@@ -25,7 +24,9 @@ _LEARNING, _ASKING, _FILES = "Learning", "Asking", "Model files"
 
 def _version(wanted: bool) -> None:
     if wanted:
-        print(f"candide {__version__}")
+        import candide
+
+        print(f"candide {candide.__version__}")
         raise typer.Exit
 
 
