@@ -60,6 +60,13 @@ def test_file_that_is_no_text(tmp_path: Path) -> None:
     assert [bad.file for bad in source.bad_rows] == [str(image)]
 
 
+def test_links_that_lead_back_or_nowhere(tmp_path: Path) -> None:
+    root = folder(tmp_path / "mail")
+    (root / "ham" / "back").symlink_to(root)
+    (root / "ham" / "nowhere").symlink_to(tmp_path / "nowhere")
+    assert candide.read(root).to_table().num_rows == 4
+
+
 def test_empty_folders(tmp_path: Path) -> None:
     (tmp_path / "mail" / "ham").mkdir(parents=True)
     with pytest.raises(SourceError, match="holds no files; pass one with a sub-folder of texts for each class"):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
+import threading
 from pathlib import Path
 
 import pyarrow as pa
@@ -101,6 +103,22 @@ def test_standard_input_that_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
     with pytest.raises(SourceError, match="standard input is empty"):
         candide.read("-")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_named_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=(CSV,))
+    writer.start()
+    assert candide.read(pipe).to_table().num_rows == 2
+    writer.join()
+
+
+def test_files_beside_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(CSV.encode())))
+    write(tmp_path / "a.csv", CSV)
+    assert candide.read("-", str(tmp_path / "*.csv")).to_table().num_rows == 4
 
 
 def test_copies_go_with_their_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,8 +95,9 @@ def encoding_of(head: bytes, whole: bool = True) -> str | None:
             return encoding
     for encoding in _candidates(head):
         text = _decoded(head, encoding, whole)
-        if text is not None and _is_text(text):
-            return encoding
+        if text is not None:
+            # Bytes that are UTF-8 by chance are rare; all are some letter of the others.
+            return encoding if _n_controls(text) <= max(_CONTROLS * len(text), 20 * (encoding == "utf-8")) else None
     return None
 
 
@@ -116,9 +117,8 @@ def _decoded(head: bytes, encoding: str, whole: bool) -> str | None:
         return None
 
 
-def _is_text(text: str) -> bool:
-    controls = sum(text.count(chr(code)) for code in range(32) if chr(code) not in "\t\n\r\f\x1b")
-    return controls <= _CONTROLS * len(text)
+def _n_controls(text: str) -> int:
+    return sum(text.count(chr(code)) for code in range(32) if chr(code) not in "\t\n\r\f\x1b")
 
 
 def _checked_encoding(encoding: str | None) -> str | None:

@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..exceptions import ParameterError, SourceError, warn
+from ..exceptions import ParameterError, warn
 from .bad_rows import OnBadRow
 from .columnar import ArrowFile, Parquet
 from .database import EngineQuery, database, is_address
 from .delimited import Delimited
-from .documents import Document, Documents
+from .documents import Document
+from .folders import documents_of, is_documents
 from .json_lines import JsonArray, JsonLines
-from .kinds import FORMATS, Kind, checked_format, kind_of, promised_format
+from .kinds import Kind, checked_format, kind_of
 from .lines import Lines
-from .mailbox import Mailbox, is_mail
+from .mailbox import Mailbox
 from .part import Part
-from .places import expanded, files_below, visible
+from .places import expanded, files_below
 from .roles import Asked
 from .source import Source
-from .streams import Spool, compression_of, opened, spooled_bytes, spooled_input
+from .streams import Spool, compression_of, opened, readable, spooled
 
-_STDIN = "standard input"
 # Their readers want a plain file.
 _BINARY = ("parquet", "arrow", "sqlite", "duckdb")
-# Files of a folder are a table in pieces if they are of these formats.
-_TABLES = ("csv", "jsonl", "json", "parquet", "arrow")
 
 
 def read(
@@ -106,11 +105,11 @@ def _parts(paths: list[str], sql: str | None, how: How) -> list[Part]:
     if not paths:
         raise ParameterError("no source is named; pass a file, a folder, '-' for standard input, or sql='SELECT …'")
     if "-" in paths or any(map(is_address, paths)):
-        return [
-            _special(path, how) if path == "-" or is_address(path) else _file(Path(path), path, how) for path in paths
-        ]
+        return [part for path in paths for part in _special(path, how)]
     places = [place for path in paths for place in expanded(path)]
-    return _folders_and_mail(places, how) or [_file(path, str(path), how) for path in _pieces(places)]
+    if all(is_documents(place, how.format) for place in places):
+        return [documents_of(places, how.encoding)]
+    return _files(places, how)
 
 
 def _query(paths: list[str], sql: str) -> Part:
@@ -124,94 +123,40 @@ def _query(paths: list[str], sql: str) -> Part:
     )
 
 
-def _special(path: str, how: How) -> Part:
-    if is_address(path):
-        return database(path, None)
-    spool = spooled_input()
-    return _with_copy(_file(spool.path, _STDIN, how), spool)
+def _special(path: str, how: How) -> list[Part]:
+    if path == "-":
+        return [_of_copy(spooled(sys.stdin.buffer), "standard input", how)]
+    return [database(path, None)] if is_address(path) else _files(expanded(path), how)
 
 
-def _with_copy(part: Part, spool: Spool) -> Part:
+def _files(places: list[Path], how: How) -> list[Part]:
+    pieces = [file for place in places for file in (files_below(place) if place.is_dir() else [place])]
+    return [_file(path, str(path), how) for path in pieces]
+
+
+def _of_copy(spool: Spool, name: str, how: How) -> Part:
+    part = _file(spool.path, name, how)
     part.copies += (spool,)
     return part
 
 
-def _folders_and_mail(places: list[Path], how: How) -> list[Part]:
-    """Documents, where all places are folders or mailboxes; several are a class each."""
-    if not all(_is_folder_of_documents(place) or _is_mailbox(place, how) for place in places):
-        return []
-    classes = _classes(places[0]) if len(places) == 1 else [(place, _class_name(place)) for place in places]
-    if len({label for _, label in classes}) == 1:
-        classes = [(place, None) for place, _ in classes]
-    documents = [Document(file, label) for place, label in classes for file in _documents(place)]
-    if not documents:
-        raise SourceError(
-            f"the folder {places[0]} holds no files; pass one with a sub-folder of texts for each class, or with files "
-            f"of the formats {', '.join(FORMATS)}"
-        )
-    name = str(places[0]) if len(places) == 1 else "the folders"
-    is_mailbox = any(_is_maildir(place) for place, _ in classes) or is_mail(documents[0].path)
-    return [Mailbox(documents, name) if is_mailbox else Documents(documents, name, how.encoding)]
-
-
-def _is_folder_of_documents(place: Path) -> bool:
-    return place.is_dir() and not _is_table_in_pieces(place)
-
-
-def _is_table_in_pieces(folder: Path) -> bool:
-    files = files_below(folder)
-    return bool(files) and all(promised_format(file) in _TABLES for file in files)
-
-
-def _is_mailbox(place: Path, how: How) -> bool:
-    format = how.format or promised_format(place)
-    return place.is_file() and (format in ("mbox", "eml") or (format is None and is_mail(place)))
-
-
-def _is_maildir(folder: Path) -> bool:
-    return (folder / "cur").is_dir() and (folder / "new").is_dir()
-
-
-def _classes(place: Path) -> list[tuple[Path, str | None]]:
-    """What is in a folder, a class each: folders and mailboxes; else the place itself."""
-    entries = visible(place) if place.is_dir() and not _is_maildir(place) else []
-    inside = [entry for entry in entries if entry.is_dir() or promised_format(entry) == "mbox"]
-    return [(entry, _class_name(entry)) for entry in inside] or [(place, None)]
-
-
-def _class_name(place: Path) -> str:
-    """A folder's name; that of a mailbox without its ending; for a single mail that of its folder."""
-    if place.is_dir():
-        return place.name
-    return place.parent.name if promised_format(place) == "eml" else place.name.partition(".mbox")[0]
-
-
-def _documents(place: Path) -> list[Path]:
-    if place.is_file():
-        return [place]
-    folders = [place / "cur", place / "new"] if _is_maildir(place) else [place]
-    return [file for folder in folders for file in files_below(folder)]
-
-
-def _pieces(places: list[Path]) -> list[Path]:
-    return [file for place in places for file in (files_below(place) if place.is_dir() else [place])]
-
-
 def _file(path: Path, name: str, how: How) -> Part:
+    if not path.is_file():  # a pipe, which can be read once
+        with readable(path) as stream:
+            return _of_copy(spooled(stream), name, how)
     kind = kind_of(path, name, how.format, how.encoding)
     if kind.encoding in ("cp1252", "latin-1") and how.encoding is None:
         warn(
             f"{name} is no UTF-8, and is read as {kind.encoding} (Western European); pass encoding={kind.encoding!r} "
             "if that is right, or the one it has"
         )
+    if kind.format in _BINARY and compression_of(path):
+        with opened(path) as stream:
+            return _of_copy(spooled(stream), name, how)
     return _of_kind(path, name, kind, how)
 
 
 def _of_kind(path: Path, name: str, kind: Kind, how: How) -> Part:
-    if kind.format in _BINARY and compression_of(path):
-        with opened(path) as stream:
-            spool = spooled_bytes(stream)
-        return _with_copy(_of_kind(spool.path, name, kind, how), spool)
     match kind.format:
         case "csv":
             return Delimited(path, name, kind, how.missing)

@@ -50,14 +50,18 @@ def _some(names: list[str]) -> str:
 def visible(folder: Path) -> list[Path]:
     """What is in a folder, in sorted order, without hidden things."""
     try:
-        return sorted(entry for entry in folder.iterdir() if not entry.name.startswith((".", "__MACOSX")))
+        entries = sorted(folder.iterdir())
     except PermissionError:
         raise SourceError(f"the folder {folder} may not be read by you; ask for permission to read it") from None
+    return [entry for entry in entries if not entry.name.startswith((".", "__MACOSX")) and entry.exists()]
 
 
 def files_below(folder: Path) -> list[Path]:
     """All files in a folder and in those within it."""
     files = []
     for entry in visible(folder):
-        files.extend(files_below(entry) if entry.is_dir() else [entry])
+        if not entry.is_dir():
+            files.append(entry)
+        elif not entry.is_symlink():  # which may lead back
+            files.extend(files_below(entry))
     return files

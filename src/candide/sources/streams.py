@@ -8,7 +8,6 @@ import gzip
 import io
 import lzma
 import os
-import sys
 import tempfile
 import weakref
 import zlib
@@ -122,12 +121,8 @@ def spooled_plain(path: Path, encoding: str, one_newline: bool = False) -> Spool
     return spool
 
 
-def spooled_input() -> Spool:
-    """All of standard input. Rows are looked at before they are read, and some formats begin at the end."""
-    return spooled_bytes(sys.stdin.buffer)
-
-
-def spooled_bytes(stream: Any) -> Spool:
+def spooled(stream: Any) -> Spool:
+    """All of a stream. Rows are looked at before they are read, and some formats begin at the end."""
     spool = Spool()
     with _writing(spool) as file:
         while block := stream.read(_BLOCK_BYTES):
