@@ -129,6 +129,7 @@ ZOO: dict[str, Callable[[], Case]] = {
     "complement": lambda: numbers(ComplementNB(norm=True)),
     "complement calibrated": lambda: numbers(ComplementNB(calibrate="isotonic")),
     "bernoulli": lambda: numbers(BernoulliNB(binarize=2.0)),
+    "bernoulli loo": lambda: numbers(BernoulliNB(binarize=2.0, alpha="loo")),
     "bernoulli prior": lambda: numbers(BernoulliNB(binarize=1.0, parameter_prior=Beta(2.0, 3.0), calibrate="beta")),
     "poisson": lambda: codes(PoissonNB()),
     "poisson prior": lambda: codes(PoissonNB(parameter_prior=Gamma(2.0, 0.5), class_weight={0: 2.0})),

@@ -143,6 +143,11 @@ def _table(decoder: Decoder, tree: Tree, where: str) -> Table:
     return table
 
 
+def _octets(_: Decoder, tree: Tree, where: str) -> bytes:
+    require(isinstance(tree.get("value"), str), f"{where} holds no bytes")
+    return bytes.fromhex(tree["value"])
+
+
 def _moment(_: Decoder, tree: Tree, where: str) -> Any:
     text, zone = tree.get("value"), tree.get("zone")
     require(isinstance(text, str) and isinstance(zone, (str, type(None))), f"{where} is no date or time")
@@ -247,6 +252,7 @@ _READERS: dict[str, Callable[[Decoder, Tree, str], Any]] = {
     "dict": _dict,
     "named": _named,
     "table": _table,
+    "octets": _octets,
     "date": _moment,
     "datetime": _moment,
     "time": _moment,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime, time, timedelta
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -24,13 +24,8 @@ Tree = Any
 
 # Bytes of arrays that are worth a look whether they are there already. What is small is equal by chance.
 _LARGE = 1 << 10
-
-
-class Encoded(NamedTuple):
-    """A tree, and the arrays that it speaks of by name."""
-
-    tree: Tree
-    arrays: dict[str, Array]
+# Bytes of a number that every machine has.
+_WIDEST = 8
 
 
 class Encoder:
@@ -117,7 +112,7 @@ def _cannot_be_stored(value: Any, where: str) -> ModelFileError:
 
 
 def _scalar(_: Encoder, value: np.generic, where: str) -> Tree:
-    if value.dtype.kind not in "biuf":
+    if value.dtype.kind not in "biuf" or value.dtype.itemsize > _WIDEST:
         raise _cannot_be_stored(value, where)
     return {"$": "scalar", "dtype": value.dtype.name, "value": _number(value.item())}
 
@@ -144,6 +139,10 @@ def _dict(encoder: Encoder, value: Mapping[Any, Any], where: str) -> Tree:
     return {"$": "dict", "items": pairs}
 
 
+def _octets(_: Encoder, value: bytes, where: str) -> Tree:
+    return {"$": "octets", "value": value.hex()}
+
+
 def _moment(_: Encoder, value: date | time, where: str) -> Tree:
     if type(value) not in (date, datetime, time):
         raise _cannot_be_stored(value, where)
@@ -158,7 +157,7 @@ def _duration(_: Encoder, value: timedelta, where: str) -> Tree:
 
 def _array(encoder: Encoder, value: Array, where: str) -> Tree:
     kind = value.dtype.kind
-    if kind in "biuf" and value.dtype.itemsize <= 8:
+    if kind in "biuf" and value.dtype.itemsize <= _WIDEST:
         if _is_symmetric(value):
             return _of_kind("symmetric", encoder.tensor(value[np.tril_indices(len(value))], where))
         flipped = value.ndim > 1 and value.flags.f_contiguous and not value.flags.c_contiguous
@@ -251,6 +250,7 @@ _WRITERS: dict[Any, Callable[[Encoder, Any, str], Tree]] = {
     dict: _dict,
     set: _set,
     frozenset: _set,
+    bytes: _octets,
     date: _moment,
     time: _moment,
     timedelta: _duration,

@@ -13,6 +13,8 @@ from ..kernels.data import Array
 
 # Weights beyond this have squares that are no numbers.
 MOST_WEIGHT = 1e150
+# What sums may differ by that should be equal, for each unit of the largest.
+_ROUNDING = 1e-6
 # Columns of a sparse table without regard to what is in it, and for each cell that is.
 _MOST_COLUMNS, _COLUMNS_PER_CELL = 1 << 24, 256
 
@@ -91,6 +93,17 @@ def are_weights(numbers: Any) -> bool:
 def are_finite(*numbers: Any) -> bool:
     """Whether all numbers of arrays are finite; their sum is not where one is not, and mostly tells."""
     return all(bool(np.isfinite(each).all()) for each in numbers)
+
+
+def is_symmetric(matrices: Array) -> bool:
+    """Whether matrices, in the last two axes, are equal to their transposes but for rounding."""
+    off = np.abs(matrices - matrices.swapaxes(-1, -2))
+    return bool((off <= _ROUNDING * np.abs(matrices).max(initial=0.0)).all())
+
+
+def is_within(numbers: Array, most: Array) -> bool:
+    """Whether numbers are at most such sums, but for what adding and subtracting leaves of them."""
+    return bool((numbers <= most + _ROUNDING * most.max(initial=0.0)).all())
 
 
 def cells_of(numbers: Any) -> Array:

@@ -8,10 +8,26 @@ from typing import Any
 import numpy as np
 
 from ...families import Bernoulli, Categorical, Complement, Gaussian, Multinomial, MultivariateNormal, Poisson
-from ...priors import Beta, Dirichlet, Gamma, Normal, NormalInverseGamma, NormalInverseWishart
+from ...priors import NormalInverseWishart
 from ...statistics import BlockMoments, CategoryCounts, Counts, Moments
-from ..sound import are_finite, are_weights, require
+from ..sound import are_finite, are_weights, is_symmetric, require
 from .statistics import check_block_moments, check_categories, check_counts, check_moments
+
+# Numbers that a prior may hold: logarithms of gamma functions of larger ones are none.
+_MOST = 1e100
+_MOST_VALUES = 1 << 53
+_ROUNDING = 1e-6
+
+
+def _check_block(moments: BlockMoments, n_classes: int) -> int:
+    """How many columns there are; scatters are sums of squares, in whatever direction."""
+    n_columns = check_block_moments(moments, n_classes)
+    scatter = moments.scatter
+    require(is_symmetric(scatter), "the scatter of a block is not symmetric")
+    least, most = (np.linalg.eigvalsh(scatter)[:, end] for end in (0, -1)) if scatter.size else (0.0, 0.0)
+    require(bool(np.all(least >= -_ROUNDING * most)), "the scatter of a block is none of squares")
+    return n_columns
+
 
 # What each family learns, and how that is checked.
 _LEARNED: dict[Any, tuple[type[Any], Any]] = {
@@ -20,12 +36,9 @@ _LEARNED: dict[Any, tuple[type[Any], Any]] = {
     Complement: (Counts, check_counts),
     Gaussian: (Moments, check_moments),
     Multinomial: (Counts, check_counts),
-    MultivariateNormal: (BlockMoments, check_block_moments),
+    MultivariateNormal: (BlockMoments, _check_block),
     Poisson: (Counts, check_counts),
 }
-# Numbers that a prior may hold: logarithms of gamma functions of larger ones are none.
-_MOST = 1e100
-_MOST_VALUES = 1 << 53
 
 
 def check_family(family: Any, statistics: Any, n_classes: int) -> int:
@@ -71,9 +84,6 @@ def _check_categorical(family: Categorical, statistics: CategoryCounts) -> None:
     require(len(family.prior) == n_columns, "there is not a prior for each column")
     for prior, n_values in zip(family.prior, family.n_values(statistics).tolist(), strict=True):
         check_prior(prior, 1, n_values)
-
-
-PRIORS = (Beta, Dirichlet, Gamma, Normal, NormalInverseGamma, NormalInverseWishart)
 
 
 def are_shares(values: Any, n_classes: int) -> bool:

@@ -88,7 +88,7 @@ def check_content(content: Content) -> None:
     require(type(plan.family) is KINDS[content.kind], f"the plan is none of a {content.kind}")
     n_columns = _check_state(plan, state)
     _check_plan(plan, state)
-    _check_blend(plan, state, parts["blend"])
+    _check_blend(plan, state, parts["blend"], n_columns)
     _check_columns(parts, n_columns)
     _check_roles(parts["roles"])
     # An impossible prior of the classes is found here.
@@ -109,7 +109,7 @@ def _check_state(plan: Plan, state: State) -> int:
     require(state.declared.shape == (n_classes,) and state.declared.dtype == bool, "classes are declared by no flags")
     n_columns = _check_statistics(plan.family, state.statistics, n_classes)
     if state.sample is not None:
-        check_sample(state.sample, n_classes, n_columns)
+        check_sample(state.sample, plan.family, n_classes, n_columns)
     return n_columns
 
 
@@ -144,7 +144,7 @@ def _check_class_prior(prior: ClassPrior, n_classes: int) -> None:
     require(isinstance(prior.given, (Mapping, type(None))) or are_shares(prior.given, n_classes), "no prior of classes")
 
 
-def _check_blend(plan: Plan, state: State, blend: Blend | None) -> None:
+def _check_blend(plan: Plan, state: State, blend: Blend | None, n_columns: int) -> None:
     if blend is None:
         require(
             state.sample is not None or not plan.looks_back, "it has neither training rows nor what was made of them"
@@ -155,7 +155,7 @@ def _check_blend(plan: Plan, state: State, blend: Blend | None) -> None:
     require(blend.suits(plan, state) or state.sample is not None, "its blend is of another plan")
     require(blend.classes == state.classes, "its blend is of other classes")
     require(are_weights(np.array([blend.weight, blend.changed])), "its blend has seen no weight")
-    _check_alpha(blend.alpha, plan)
+    _check_alpha(blend.alpha, plan, n_columns)
     if blend.calibration is not None:
         check_calibration(blend.calibration, n_classes)
     require((blend.calibration is None) == (blend.plan.calibrate is None), "its calibration is none that was asked for")
@@ -163,9 +163,10 @@ def _check_blend(plan: Plan, state: State, blend: Blend | None) -> None:
     _check_views(blend, state)
 
 
-def _check_alpha(alpha: Any, plan: Plan) -> None:
+def _check_alpha(alpha: Any, plan: Plan, n_columns: int) -> None:
     require((alpha is None) == (plan.alpha != "loo"), "its pseudo-count was not asked for")
-    require(alpha is None or (np.ndim(alpha) <= 1 and are_weights(np.asarray(alpha))), "its pseudo-count is none")
+    shaped = alpha is None or np.shape(alpha) in ((), (n_columns,))
+    require(shaped and (alpha is None or are_weights(np.asarray(alpha))), "its pseudo-count is none")
 
 
 def _check_views(blend: Blend, state: State) -> None:

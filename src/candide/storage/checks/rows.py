@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from ...families import Categorical
+from ...families.table import TableFamily
+from ...families.text import TextFamily
 from ...kernels.data import Dense, Sparse
 from ...kernels.text_rows import TextRows
 from ...statistics import Sample
 from ...statistics.cells import Kept
 from ...statistics.hashing import row_hashes
 from ...statistics.mixed_rows import MixedRows
-from ..sound import are_weights, lie_within, require, rises_within
+from ..sound import are_weights, is_within, lie_within, require, rises_within
 from .statistics import check_rows
 
+# How rows are kept; as numbers where nothing is said.
+_KEPT: dict[Any, tuple[type[Any], ...]] = {
+    Categorical: (Dense,),
+    TableFamily: (Dense, MixedRows),
+    TextFamily: (TextRows,),
+}
 _MOST_COPIES = 1 << 53
-_ROUNDING = 1e-6
 
 
-def check_sample(sample: Sample, n_classes: int, n_columns: int) -> None:
-    """Rows with their classes, weights and numbers of copies, in order."""
+def check_sample(sample: Sample, family: Any, n_classes: int, n_columns: int) -> None:
+    """Rows with their classes, weights and numbers of copies, as a family reads them."""
+    require(isinstance(sample.data, _KEPT.get(type(family), (Dense, Sparse))), "rows are none that the model reads")
     check_rows(sample.rows, n_classes)
     require(sample.threshold.shape == (n_classes,) and sample.budget >= 0, "a sample has no thresholds")
     classes, hashes, weight, copies = sample.entries
@@ -28,7 +39,7 @@ def check_sample(sample: Sample, n_classes: int, n_columns: int) -> None:
     require(are_weights(weight) and bool((weight > 0).all()), "a row has no weight")
     counted = copies.dtype == np.int64 and lie_within(copies - 1, _MOST_COPIES)
     require(counted, "a row was not seen once")
-    require(bool((sample.represented() <= sample.rows * (1 + _ROUNDING)).all()), "rows weigh more than their classes")
+    require(is_within(sample.represented(), sample.rows), "rows weigh more than their classes")
     _check_kept(sample.data, n_rows, n_columns)
     # Whatever was changed in a row, its hash is another.
     require(np.array_equal(hashes, row_hashes(sample.data)), "rows are not those that were learned")

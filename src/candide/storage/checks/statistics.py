@@ -11,10 +11,8 @@ from ...kernels.binades import floats_of
 from ...kernels.data import Array, Floats
 from ...statistics import BlockMoments, CategoryCounts, Counts, Moments
 from ...statistics.grid import Grid
-from ..sound import are_finite, are_weights, ascends, cells_of, lie_within, require, rises_within
+from ..sound import are_finite, are_weights, ascends, cells_of, is_within, lie_within, require, rises_within
 
-# Sums may differ from a whole by rounding.
-_ROUNDING = 1e-6
 _MANTISSA_BITS = 52
 
 
@@ -45,21 +43,20 @@ def _width(table: Any, n_classes: int) -> int:
 
 def _is_within(table: Any, rows: Floats) -> bool:
     """Whether no cell is larger than its row's weight."""
-    most = rows * (1 + _ROUNDING)
     if isinstance(table, np.ndarray):
-        return bool((table <= most[:, None]).all())
-    return bool((table.data <= np.repeat(most, np.diff(table.indptr))).all())
+        return is_within(table, rows[:, None])
+    return is_within(table.data, np.repeat(rows, np.diff(table.indptr)))
 
 
-def check_moments(moments: Moments, n_classes: int) -> int:
-    """How many columns there are."""
+def check_moments(moments: Moments, n_classes: int, *, wild: bool = False) -> int:
+    """How many columns there are. ``wild``: of numbers near the end of their range, the scatter may be beyond it."""
     check_rows(moments.rows, n_classes)
     shape = moments.weight.shape
     alike = moments.mean.shape == moments.scatter.shape == shape
     require(len(shape) == 2 and shape[0] == n_classes and alike, f"moments are not those of {n_classes} classes")
     require(are_weights(moments.weight) and _is_within(moments.weight, moments.rows), "columns weigh more than rows")
-    # Of numbers near the end of their range, the scatter is beyond it.
-    require(are_finite(moments.mean) and bool((moments.scatter >= 0).all()), "a mean or a scatter is no number")
+    require(are_finite(moments.mean) and not (moments.scatter < 0).any(), "a mean is no number, or a scatter below 0")
+    require(wild or are_finite(moments.scatter), "a scatter is no number")
     return int(shape[1])
 
 
@@ -71,7 +68,7 @@ def check_block_moments(moments: BlockMoments, n_classes: int) -> int:
     shapes = moments.weight.shape, moments.mean.shape[0], moments.scatter.shape
     require(shapes == ((n_classes,), n_classes, (n_classes, n_columns, n_columns)), "the moments of a block differ")
     require(are_weights(moments.weight) and are_finite(moments.mean, moments.scatter), "a block holds no numbers")
-    require(bool((moments.weight <= moments.rows * (1 + _ROUNDING)).all()), "a block weighs more than its rows")
+    require(is_within(moments.weight, moments.rows), "a block weighs more than its rows")
     return int(n_columns)
 
 

@@ -33,8 +33,8 @@ def check_texts(family: TextFamily, statistics: Any, n_classes: int) -> None:
     check_text_family(family)
     require(len(statistics.looks) == len(family.looks) > 0, "there are other looks than sums of tokens")
     for look, sums in zip(family.looks, statistics.looks, strict=True):
-        require(np.array_equal(sums.counts.rows, statistics.rows), "looks at the same texts differ in their weight")
         _check_tokens(look, sums, n_classes)
+        require(np.allclose(sums.counts.rows, statistics.rows), "looks at the same texts differ in their weight")
     inner, first = family.inner, statistics.looks[0].counts
     require(not isinstance(inner, Bernoulli) or first.presence, "counts are no presences")
     check_prior(inner.prior, n_classes, first.total.shape[1])

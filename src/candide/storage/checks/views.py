@@ -18,12 +18,13 @@ from ...model.views.merging import Merging
 from ...model.views.mixture import Mixture
 from ...model.views.two_dependence import TwoDependence
 from ...model.views.waves import Waves
-from ..sound import are_finite, are_weights, ascends, lie_within, require
+from ..sound import are_finite, are_weights, ascends, is_symmetric, lie_within, require
 from .statistics import check_block_moments, check_labels, check_rows
 
 # Codes beside those of a column: missing, and unseen.
 _FURTHER = 2
 _MOST_SCORE = 1e100
+_LARGEST = 1e300
 
 
 def check_mixture(mixture: Mixture, n_views: int, n_classes: int) -> None:
@@ -31,8 +32,10 @@ def check_mixture(mixture: Mixture, n_views: int, n_classes: int) -> None:
     shapes = mixture.size.shape, mixture.limit.shape, mixture.weight.shape, mixture.bias.shape
     require(shapes == ((n_views,), (n_views,), (n_views, n_classes), (n_classes,)), "weights are of other views")
     require(bool((mixture.size > 0).all()) and are_finite(mixture.size), "the size of a view is no number above 0")
-    require(are_weights(mixture.weight) and are_weights(mixture.limit), "a weight of a view is below 0, or no number")
-    require(is_moderate(mixture.bias, mixture.weight, mixture.limit), "weights of views are beyond all numbers")
+    require(are_weights(mixture.weight) and bool((mixture.limit >= 0).all()), "a weight of a view is below 0, or none")
+    # The largest score that there can be.
+    most = np.abs(mixture.bias).sum() + (mixture.weight * mixture.limit[:, None]).sum()
+    require(most <= _LARGEST, "weights of views are beyond all numbers")
 
 
 def is_moderate(*numbers: Any) -> bool:
@@ -169,7 +172,7 @@ def _check_waves(view: Waves, look: Look, n_classes: int) -> None:
     weight, heights, products = view.sums
     check_rows(weight, n_classes)
     require(heights.shape == (n_classes, width) and products.shape == (width, width), "sums are of other waves")
-    require(is_moderate(heights, products) and bool((products == products.T).all()), "sums of waves are no such sums")
+    require(is_moderate(heights, products) and is_symmetric(products), "sums of waves are no such sums")
     require(0 < view.penalty <= _MOST_SCORE, "the penalty of waves is no number above 0")
     _check_factored(view, "slopes")
 
