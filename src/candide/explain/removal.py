@@ -36,7 +36,7 @@ def explain_text(model: BaseNB, text: str) -> Removal:
     >>> model = TextNB("multinomial").fit(mail, ["spam", "spam", "ham", "ham"])
     >>> found = explain_text(model, "win a lunch, win cash")
     >>> found.label, found.parts[0], round(found.bits[0], 2), found.parts[-1], found.bits[-1] < 0
-    ('spam', 'win', 3.0, 'lunch', True)
+    ('spam', 'win', 3.56, 'lunch', True)
     """
     words = list(dict.fromkeys(word.lower() for word in _WORD.findall(text)))
     return _compared(model, [text, *(_without(text, word) for word in words)], words)

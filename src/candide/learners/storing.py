@@ -48,10 +48,11 @@ class Stored(Fitted):
         Examples
         --------
         >>> import candide, tempfile
-        >>> model = candide.TextNB().fit(["win cash", "see you at noon"], ["spam", "ham"])
+        >>> mail = ["win cash now", "win a prize", "see you at noon", "lunch at noon"]
+        >>> model = candide.TextNB().fit(mail, ["spam", "spam", "ham", "ham"])
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     model.save(f"{folder}/mail.candide")
-        ...     candide.load(f"{folder}/mail.candide").predict(["cash"]).tolist()
+        ...     candide.load(f"{folder}/mail.candide").predict(["win cash"]).tolist()
         ['spam']
         """
         from ..storage import write_model
