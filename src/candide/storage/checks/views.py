@@ -25,6 +25,8 @@ from .statistics import check_block_moments, check_labels, check_rows
 _FURTHER = 2
 _MOST_SCORE = 1e100
 _LARGEST = 1e300
+# Of means, for each unit of what they are made of; and deviations in an extent.
+_ROUNDING, _WIDEST = 1e-6, 1e6
 
 
 def check_mixture(mixture: Mixture, n_views: int, n_classes: int) -> None:
@@ -154,8 +156,12 @@ def _check_coordinates(coordinates: Any, look: Look) -> int:
     n_numbers = sum(column.is_number for column in look.columns)
     require(_are_places(columns, n_numbers), "coordinates are of no number columns")
     require(all(part.shape == columns.shape for part in parts) and are_finite(*parts), "coordinates are no numbers")
-    ordered = bool((coordinates.low <= coordinates.high).all() and (coordinates.deviation > 0).all())
-    require(ordered, "coordinates have no extent")
+    low, high, mean, deviation = parts
+    require(bool(((low <= high) & (deviation > 0)).all()), "coordinates have no extent")
+    # What is clipped to an extent has its mean within, and a deviation not much smaller.
+    slack = _ROUNDING * (np.abs(low) + np.abs(high))
+    within = (low - slack <= mean) & (mean <= high + slack) & (high / 2 - low / 2 <= _WIDEST * deviation)
+    require(bool(within.all()), "coordinates are centred elsewhere")
     return len(columns)
 
 
