@@ -1,6 +1,6 @@
 """Files of any size, to learn from: ``python -m benchmarks.files_data --kind parquet --megabytes 5000 big.parquet``.
 
-``--text`` (if nothing is said) makes rows of a label, one of eight, and a text of 20 to 200 words out of 50,000, by
+``--text`` (if nothing is said) makes rows of a label, one of two or more, and a text of 20 to 200 words out of 50,000, by
 Zipf's law, in a mix that differs by class. ``--table`` makes ten columns of numbers, six of categories and one of
 dates, 4 % of the cells missing, and one of three labels, on which most of them depend. The file grows chunk by chunk,
 in constant memory, until it has its size on disk. The same seed makes the same rows.
@@ -44,23 +44,24 @@ class Texts:
 
     n_rows, n_words = 10_000, 50_000
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, n_classes: int) -> None:
         rng = np.random.default_rng(seed)
+        self.topics = TOPICS[:n_classes]
         words = np.array(data.made_words(self.n_words, rng), dtype=object)
         self.words = pa.array(words + rng.choice([" ", ", ", ". "], self.n_words, p=[0.9, 0.06, 0.04]).astype(object))
 
     def __call__(self, rng: Any) -> pa.Table:
-        label = rng.integers(0, len(TOPICS), self.n_rows)
+        label = rng.integers(0, len(self.topics), self.n_rows)
         length = rng.integers(20, 201, self.n_rows)
         texts = self._texts(self._codes(np.repeat(label, length), rng), length)
-        return pa.table({"label": _named(TOPICS, label), "text": texts})
+        return pa.table({"label": _named(self.topics, label), "text": texts})
 
     def _codes(self, label: Any, rng: Any) -> Any:
         """A word for each label; for a fifth of them, the class begins to rank elsewhere in the vocabulary."""
         logarithm = rng.random(len(label), dtype=np.float32) * np.float32(np.log(self.n_words))
         rank = np.exp(logarithm).astype(np.int32) - 1
         own = np.frombuffer(rng.bytes(len(label)), np.uint8) < 256 // 5
-        first = (np.arange(1, len(TOPICS) + 1, dtype=np.int32) * self.n_words) // (len(TOPICS) + 1)
+        first = (np.arange(1, len(self.topics) + 1, dtype=np.int32) * self.n_words) // (len(self.topics) + 1)
         return (rank + first[label] * own) % self.n_words
 
     def _texts(self, codes: Any, length: Any) -> Any:
@@ -97,10 +98,12 @@ def _with_holes(values: Any, rng: Any) -> Any:
     return pa.array(values, mask=rng.random(len(values), dtype=np.float32) < MISSING)
 
 
-def make(path: Path, *, kind: str = "parquet", megabytes: float, table: bool = False, seed: int = 0) -> Made:
+def make(
+    path: Path, *, kind: str = "parquet", megabytes: float, table: bool = False, seed: int = 0, n_classes: int = 2
+) -> Made:
     """Writes a file of so many million bytes, up to the last chunk."""
     begin, rows, in_memory = time.perf_counter(), 0, 0
-    source = Tables() if table else Texts(seed)
+    source = Tables() if table else Texts(seed, n_classes)
     schema = source(np.random.default_rng()).schema
     with path.open("wb") as file, _writer(kind, file, schema) as writer:
         for chunk in _chunks(source, seed):
@@ -135,11 +138,13 @@ def main() -> None:
     parser.add_argument("--kind", choices=("parquet", "csv"), default="parquet")
     parser.add_argument("--megabytes", type=float, default=100.0, help="of the file (100)")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--classes", type=int, default=2, choices=range(2, len(TOPICS) + 1), help="of texts (2)")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--text", action="store_true", help="rows of a label and a text, if nothing is said")
     what.add_argument("--table", action="store_true", help="rows of numbers, categories and a date")
     given = parser.parse_args()
-    made = make(given.path, kind=given.kind, megabytes=given.megabytes, table=given.table, seed=given.seed)
+    how = {"kind": given.kind, "megabytes": given.megabytes, "table": given.table}
+    made = make(given.path, **how, seed=given.seed, n_classes=given.classes)
     print(
         f"{given.path}: {made.rows:,} rows, {made.on_disk / 1e6:,.0f} MB ({made.in_memory / 1e6:,.0f} MB in memory) in "
         f"{made.seconds:.1f} s, {made.on_disk / 1e6 / made.seconds:.0f} MB/s"
