@@ -129,6 +129,8 @@ def content_of(learner: Any, model: Classifier, note: dict[str, Any] | None = No
     names, roles = getattr(learner, "feature_names_in_", None), learner.roles_
     schema: Schema | None = getattr(learner, "_schema", None)
     settings = {name: value for name, value in learner.get_params().items() if value is not DEFAULTS.get(name, learner)}
+    if isinstance(settings.get("vocabulary"), os.PathLike):
+        settings["vocabulary"] = list(learner.vocabulary_)  # the list that was read will be there, the file may not
     parts = {
         **model.parts(),
         "n_features": learner.n_features_in_,
@@ -149,7 +151,14 @@ def learner_of(content: Content, path: Any) -> BaseNB:
 
     if content.kind not in _KINDS:
         raise ModelFileError(f"{path}: holds a {content.kind!r}, which is no model that this version of candide knows")
-    learner: BaseNB = getattr(learners, content.kind)(**content.settings)
+    learner: BaseNB = getattr(learners, content.kind)()
+    unknown = content.settings.keys() - learner.get_params().keys()
+    if unknown:
+        raise ModelFileError(
+            f"{path}: has a setting {min(unknown)!r}, which {content.kind} does not have; it was altered, or comes "
+            "from another version of candide"
+        )
+    learner.set_params(**content.settings)
     parts = dict(content.parts)
     learner._model = Classifier(**{name: parts.pop(name) for name in _LEARNED})
     _restore(learner, parts)

@@ -18,6 +18,7 @@ from ..kernels.text_rows import TextRows
 from ..kernels.vocabulary import Vocabulary
 from ..model.table import Table
 from .nouns import NAMES
+from .sound import most_columns
 
 # A tree: None, truth values, numbers, texts, lists (which are tuples), and dicts whose "$" says what they are.
 Tree = Any
@@ -222,6 +223,11 @@ def _packed(encoder: Encoder, utf8: Array, offsets: Array, where: str) -> Tree:
 
 
 def _sparse(encoder: Encoder, value: Any, where: str) -> Tree:
+    if value.shape[1] > most_columns(value.nnz):
+        raise ModelFileError(
+            f"{where} has {value.shape[1]} columns, nearly all of them empty, which no file may claim; train with "
+            "fewer buckets"
+        )
     tidy = value
     if not value.has_canonical_format:
         tidy = value.copy()

@@ -16,7 +16,7 @@ MOST_WEIGHT = 1e150
 # What sums may differ by that should be equal, for each unit of the largest.
 _ROUNDING = 1e-6
 # Columns of a sparse table without regard to what is in it, and for each cell that is.
-_MOST_COLUMNS, _COLUMNS_PER_CELL = 1 << 24, 256
+_MOST_COLUMNS, _COLUMNS_PER_CELL = 1 << 26, 256
 
 
 _DAMAGED = "it was damaged or altered on the way; fetch it again, or save the model again"
@@ -63,6 +63,11 @@ def ascends(numbers: Array) -> bool:
     return bool((numbers[1:] > numbers[:-1]).all())
 
 
+def most_columns(n_cells: int) -> int:
+    """How wide a sparse table of so many cells may be."""
+    return max(_MOST_COLUMNS, _COLUMNS_PER_CELL * n_cells)
+
+
 def is_canonical(data: Array, indices: Array, indptr: Array, n_columns: int) -> bool:
     """Whether compressed rows are in order: columns within the table, in ascending order and distinct in every row.
 
@@ -71,7 +76,7 @@ def is_canonical(data: Array, indices: Array, indptr: Array, n_columns: int) -> 
     types = data.dtype == np.float64 and indices.dtype == indptr.dtype and indices.dtype.itemsize >= 4
     if not (types and data.ndim == 1 and data.shape == indices.shape and rises_within(indptr, len(data))):
         return False
-    if not 0 <= n_columns <= max(_MOST_COLUMNS, _COLUMNS_PER_CELL * len(data)):
+    if not 0 <= n_columns <= most_columns(len(data)):
         return False
     rising = indices[1:] > indices[:-1]
     begins = indptr[(indptr > 0) & (indptr < len(data))]
