@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from .data import Array, Floats, Positions
 
 # Of G² per degree of freedom: about 1 for a token that tells nothing.
 KNOTS = (1.0, 4.0, 16.0, 64.0)
+# Cells of a table that are looked up one by one.
+_FEW = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ class BandTable:
         >>> table.place, table.weight, table.n_tokens
         (array([-1, -1,  0], dtype=int32), array([10.]), 2)
         """
-        some = cls.of(texts[:, codes], alpha, complement=complement)
+        some = cls.of(_some_columns(texts, codes), alpha, complement=complement)
         place = np.full(texts.shape[1], -1, dtype=np.int32)
         place[codes] = some.place
         size = np.asarray(texts.sum(axis=1), dtype=np.float64)
@@ -130,6 +133,20 @@ class BandTable:
     @property
     def _token_weight(self) -> Floats:
         return np.repeat(self.weight, np.diff(self.indptr))
+
+
+def _some_columns(texts: Any, codes: Array) -> Any:
+    """A few columns; looked up in rows that are in order, where SciPy would go through all columns and cells."""
+    if isinstance(texts, np.ndarray) or not texts.has_sorted_indices or texts.shape[0] * len(codes) > _FEW:
+        return texts[:, codes]
+    out = np.zeros((texts.shape[0], len(codes)))
+    for row, (begin, end) in enumerate(pairwise(texts.indptr.tolist())):
+        indices = texts.indices[begin:end]
+        at = np.searchsorted(indices, codes)
+        found = np.flatnonzero(at < len(indices))
+        found = found[indices[at[found]] == codes[found]]
+        out[row, found] = texts.data[begin + at[found]]
+    return out
 
 
 def _n_occupied(texts: Any) -> int:

@@ -38,11 +38,11 @@ class Decoder:
 
     def value(self, tree: Tree, where: str) -> Any:
         """What a tree stands for; ``where`` it stands, for messages."""
+        if not isinstance(tree, (list, dict)):
+            return tree
         with self._within(where):
             if isinstance(tree, list):
                 return tuple(self.values(tree, where))
-            if not isinstance(tree, dict):
-                return tree
             kind = str(tree.get("$"))
             if kind in NOUNS:
                 return self._noun(NOUNS[kind], tree, where)

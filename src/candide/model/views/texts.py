@@ -58,7 +58,6 @@ class TextBlended:
         views = [view for view, name in enumerate(self.names) if name.look in heard]
         return replace(self, names=[self.names[view] for view in views], mixture=self.mixture.take(views))
 
-    @serial()
     def scores(self, likelihood: TextLikelihood, data: TextRows, kernels: Kernels) -> Floats:
         """Of texts under every class, ``(rows, classes)``."""
         out, heard = np.empty((data.n_rows, len(likelihood.statistics.rows))), self.without_idle()
