@@ -1,9 +1,9 @@
 """Files of any size, to learn from: ``python -m benchmarks.files_data --kind parquet --megabytes 5000 big.parquet``.
 
 ``--text`` (if nothing is said) makes rows of a label, one of ``--classes``, and a text of 20 to 200 words out of
-50,000, by Zipf's law, in a mix that differs by class. ``--table`` makes ten columns of numbers, six of categories and one of
-dates, 4 % of the cells missing, and one of three labels, on which most of them depend. The file grows chunk by chunk,
-in constant memory, until it has its size on disk. The same seed makes the same rows.
+50,000, by Zipf's law, in a mix that differs by class. ``--table`` makes ten columns of numbers, six of categories and
+one of dates, 4 % of the cells missing, and one of three labels, on which most of them depend. The file grows chunk by
+chunk, in constant memory, until it has its size on disk. The same seed makes the same rows.
 """
 
 from __future__ import annotations

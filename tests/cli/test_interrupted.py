@@ -20,10 +20,10 @@ N_ROWS = 4_000
 # checkpoints is stopped at the same row on every machine.
 SMALL = """
 import os, sys
-import candide.sources.part as part
 from candide.cli import checkpoint
 from candide.cli.app import main
-part.BATCH_BYTES = 1 << 14
+from candide.learners import TextNB
+TextNB.group_bytes = 1 << 14
 after, sign = int(sys.argv.pop(1)), int(sys.argv.pop(1))
 save, saved = checkpoint.Checkpoint.save, []
 def counted(*arguments):

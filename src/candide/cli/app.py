@@ -62,6 +62,6 @@ _add(forms.convert, forms.CONVERT_EXAMPLES, _FILES)
 
 def main() -> None:
     """The console script."""
-    # Imports make some hundred thousand objects that all stay; looking for garbage among them takes a tenth of a second.
+    # Imports make very many objects that all stay; to look for garbage among them takes a tenth of a short command.
     gc.set_threshold(200_000)
     app()

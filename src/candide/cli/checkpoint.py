@@ -12,6 +12,7 @@ from .session import Session
 if TYPE_CHECKING:
     from ..learners.base import BaseNB
     from ..sources import Source
+    from .progress import Pass
 
 
 class Checkpoint:
@@ -33,20 +34,21 @@ class Checkpoint:
         """Whether it is time for the next."""
         return time.monotonic() - self._last >= self.every
 
-    def save(self, learner: BaseNB, n_rows: int, without_label: int) -> None:
+    def save(self, learner: BaseNB, passed: Pass, group_rows: int | None) -> None:
         """Replace the one before."""
         from ..learners.storing import save_unfinished
 
-        save_unfinished(learner, self.path, {**self.made_of, "n_rows": n_rows, "without_label": without_label})
+        counts = {"n_rows": passed.rows, "without_label": passed.without_label, "group_rows": group_rows}
+        save_unfinished(learner, self.path, self.made_of | counts)
         self._last = time.monotonic()
 
-    def resumed(self, learner: BaseNB, session: Session) -> tuple[int, int]:
-        """Take over what was learned; how many rows that were, and how many of them had no label."""
+    def resumed(self, learner: BaseNB, passed: Pass, session: Session) -> int | None:
+        """Take over what was learned; how many rows were learned at a time."""
         from ..learners.storing import load, note_of
 
         if not self.path.exists():
             session.remark(f"there is no checkpoint {self.path}; beginning with the first row")
-            return 0, 0
+            return None
         note: dict[str, Any] = note_of(self.path)
         for what, mine in self.made_of.items():
             if note.get(what) != mine:
@@ -56,7 +58,8 @@ class Checkpoint:
                 )
         vars(learner).update(vars(load(self.path)))
         session.say(f"going on after {note['n_rows']:,} rows")
-        return int(note["n_rows"]), int(note["without_label"])
+        passed.rows, passed.without_label = int(note["n_rows"]), int(note["without_label"])
+        return int(note["group_rows"])
 
     def remove(self) -> None:
         """The model is written; nobody needs it any more."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..exceptions import InputError
@@ -38,18 +38,22 @@ def learn_source(
     resume: bool = False,
 ) -> Passed:
     """Learn, or forget, all rows of a source. A signal stops between two batches."""
+    from ..learners.sourced import Groups, needed
+
+    groups = Groups(learner.group_bytes)
     with Interrupts().caught() as interrupts, watched(source, _DOING[verb], session) as passed:
         if checkpoint is not None and resume:
-            passed.rows, passed.without_label = checkpoint.resumed(learner, session)
+            groups.n_rows = checkpoint.resumed(learner, passed, session)
 
         def kept() -> None:
             if checkpoint is not None and checkpoint.is_due():
-                checkpoint.save(learner, passed.rows, passed.without_label)
+                checkpoint.save(learner, passed, groups.n_rows)
 
+        batches = groups.of(source.batches(passed.rows, needed(roles)))
         try:
-            _go_through(getattr(learner, verb), source, roles, passed, interrupts, kept)
+            _go_through(getattr(learner, verb), batches, roles, passed, interrupts, kept)
         except (KeyboardInterrupt, Terminated) as stop:
-            raise type(stop)(_kept(learner, passed, checkpoint)) from None
+            raise type(stop)(_kept(learner, passed, groups.n_rows, checkpoint)) from None
         done = Passed(passed.rows, passed.without_label, passed.megabytes, passed.seconds)
     if done.n_rows <= done.n_without_label:
         raise InputError(
@@ -62,13 +66,13 @@ def learn_source(
 
 
 def _go_through(
-    learn: Callable[..., Any], source: Source, roles: Roles, passed: Pass, interrupts: Interrupts,
+    learn: Callable[..., Any], batches: Iterator[Any], roles: Roles, passed: Pass, interrupts: Interrupts,
     checkpoint: Callable[[], None],
 ) -> None:  # fmt: skip
     from ..kernels._core import release_memory
-    from ..learners.sourced import labelled_cells, needed
+    from ..learners.sourced import labelled_cells
 
-    for batch in source.batches(passed.rows, needed(roles)):
+    for batch in batches:
         with interrupts.step():
             rows = labelled_cells(batch, roles)
             if rows.n_rows:
@@ -81,10 +85,10 @@ def _go_through(
             checkpoint()
 
 
-def _kept(learner: BaseNB, passed: Pass, checkpoint: Checkpoint | None) -> str:
+def _kept(learner: BaseNB, passed: Pass, group_rows: int | None, checkpoint: Checkpoint | None) -> str:
     if checkpoint is None or not passed.rows:
         return f"stopped after {passed.rows:,} rows; nothing was written, and no file was touched"
-    checkpoint.save(learner, passed.rows, passed.without_label)
+    checkpoint.save(learner, passed, group_rows)
     return (
         f"stopped after {passed.rows:,} rows, which are kept in {checkpoint.path}; run the same command with --resume "
         "to go on"

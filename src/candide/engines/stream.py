@@ -13,8 +13,6 @@ from ..model.state import State
 from ..statistics.cells import row_bytes
 from .memory import summarize
 
-# Chunks are counted together up to so many bytes: adding one state to another costs as much as counting megabytes.
-_ENOUGH = 1 << 24
 # What a row takes besides its cells; a text that is a Python string, as much as this.
 _ROW_BYTES = 64
 
@@ -30,8 +28,11 @@ class Chunk(NamedTuple):
         return int(row_bytes(self.rows.data).sum()) + _ROW_BYTES * len(self.rows.positions)
 
 
-def gathered(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
-    """Neighbours that are counted together. The first is alone, for what it holds may tell how to read the others."""
+def gathered(chunks: Iterable[Chunk], enough: int) -> Iterator[list[Chunk]]:
+    """Neighbours that are counted together, up to so many bytes.
+
+    The first is alone, for what it holds may tell how to read the others.
+    """
     waiting: list[Chunk] = []
     size = 0
     for chunk in chunks:
@@ -39,7 +40,7 @@ def gathered(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
             yield waiting
             waiting, size = [], 0
         size += chunk.n_bytes
-        whole = chunk.number == 0 or size >= _ENOUGH
+        whole = chunk.number == 0 or size >= enough
         # Who yields chunks may fill the same arrays again.
         waiting.append(chunk if whole else chunk._replace(rows=end_to_end([chunk.rows])))
         del chunk

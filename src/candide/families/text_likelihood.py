@@ -112,8 +112,8 @@ class TextLikelihood:
 
     def token_scores(self, look: str, rows: Sparse, kernels: Kernels) -> Floats:
         """Scores by the look of this name of rows under the codes of its sums."""
-        band = self._band([one.name for one in self.family.looks].index(look))
-        return kernels.band_scores(rows, band.under_sums())
+        place = [one.name for one in self.family.looks].index(look)
+        return kernels.band_scores(rows, self._band_of_few(place, rows))
 
     def _band_of_few(self, place: int, rows: Sparse) -> BandTable:
         """For these texts alone, where they hold few of all tokens: the whole takes more room than the sums."""
@@ -173,10 +173,14 @@ class TextLikelihood:
     def _each_of_few(
         self, data: TextRows, score: Callable[[Sparse, BandTable], Floats], kernels: Kernels, places: list[int]
     ) -> Floats:
-        looks = [Look(self.family.looks[i].recipe, self.statistics.looks[i].coding) for i in places]
-        found = kernels.count_tokens(data.texts, looks, grow=False)
-        pairs = ((one.rows, self._band_of_few(i, one.rows)) for i, one in zip(places, found, strict=True))
-        return np.concatenate([score(rows, table) for rows, table in pairs])
+        """Look by look: the tokens of all looks would take many times the room of the texts."""
+
+        def of_look(place: int) -> Floats:
+            look = Look(self.family.looks[place].recipe, self.statistics.looks[place].coding)
+            rows = kernels.count_tokens(data.texts, [look], grow=False)[0].rows
+            return score(rows, self._band_of_few(place, rows))
+
+        return np.concatenate([of_look(place) for place in places])
 
     def limits(self, data: TextRows, kernels: Kernels) -> list[Floats]:
         if not self.is_limit:

@@ -123,9 +123,13 @@ def _rows(
     before: Coding, native: _NativeCoding | None, indptr: Array, codes: Array, counts: Array, unknown: Array
 ) -> TokenRows:
     coding = _grown(before, native)
-    index = np.result_type(np.min_scalar_type(-len(codes)), np.int32)  # of both arrays, as sparse kernels want it
-    rows = Sparse(indptr.astype(index, copy=False), codes.astype(index, copy=False), counts, len(coding))
-    return TokenRows(coding, rows, unknown)
+    return TokenRows(coding, Sparse(*_narrow(indptr, codes), counts, len(coding)), unknown)
+
+
+def _narrow(indptr: Array, codes: Array) -> tuple[Array, Array]:
+    """Both of one type, as sparse kernels want it, and in 32 bits where these do."""
+    index = np.result_type(np.min_scalar_type(-len(codes)), np.int32)
+    return indptr.astype(index, copy=False), codes.astype(index, copy=False)
 
 
 def _tally(
@@ -135,6 +139,7 @@ def _tally(
 
     coding = _grown(before, native)
     shape = len(indptr) - 1, len(coding)
+    indptr, codes = _narrow(indptr, codes)
     total, held = (csr_array((values, codes, indptr), shape=shape) for values in (occurrences, texts))
     if shape[0] * shape[1] <= max(DENSE_CELLS, 3 * len(codes)):
         total, held = total.toarray(), held.toarray()

@@ -35,6 +35,13 @@ class Chunks(Fitted):
     roles_: Roles | None = None
     reads_texts: ClassVar[bool] = False  # rows are texts, not tables
 
+    @property
+    def group_bytes(self) -> int:
+        """How many bytes of rows are best counted at once: adding one state to another costs as much as counting
+        megabytes, and counting takes many times the room of the rows.
+        """
+        return 1 << 24
+
     @abstractmethod
     def _rows(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> LabelledRows:
         """Encoded rows with their classes and weights."""
@@ -55,7 +62,7 @@ class Chunks(Fitted):
         0.6666666666666666
         """
         if is_source(X):
-            X = chunks_of(X, roles_for(self, X, labelled=True))
+            X = chunks_of(X, roles_for(self, X, labelled=True), self.group_bytes)
         chunks = X if y is None and are_chunks(X) else [(X, y, sample_weight)]
         verdicts = [self._verdicts(*_parts(item, number)) for number, item in enumerate(chunks)]
         return Report.from_verdicts(verdicts, self._fitted().classes.labels)
@@ -70,9 +77,9 @@ class Chunks(Fitted):
             raise InputError("sample_weight is given beside chunks; let each chunk be (X, y, sample_weight) instead")
         if is_source(chunks):
             self.roles_ = roles_to_learn(self, chunks)
-            chunks = chunks_of(chunks, self.roles_)
+            chunks = chunks_of(chunks, self.roles_, self.group_bytes)
         plan, state, kernels = None, None, self._kernels()
-        for group in gathered(self._read_chunks(chunks)):
+        for group in gathered(self._read_chunks(chunks), self.group_bytes):
             if plan is None:
                 plan = self._plan(group[0].rows.data.n_columns, first=True)
             state = learned(state, plan, group, kernels)

@@ -40,10 +40,10 @@ def roles_to_learn(learner: Chunks, source: Source) -> Roles:
     return roles
 
 
-def chunks_of(source: Source, roles: Roles) -> Iterator[tuple[Any, Any, Any]]:
+def chunks_of(source: Source, roles: Roles, group_bytes: int) -> Iterator[tuple[Any, Any, Any]]:
     """Rows that have a label, chunk by chunk, as ``fit`` takes them."""
     left_out = 0
-    for batch in source.batches(columns=needed(roles)):
+    for batch in Groups(group_bytes).of(source.batches(columns=needed(roles))):
         rows = labelled_cells(batch, roles)
         left_out += batch.num_rows - rows.n_rows
         if rows.n_rows:
@@ -51,6 +51,44 @@ def chunks_of(source: Source, roles: Roles) -> Iterator[tuple[Any, Any, Any]]:
         del batch, rows
     if left_out:
         warn(f"{left_out} rows without a label were left out")
+
+
+class Groups:
+    """Batches of another size: all of as many rows, which the size of the first rows tells unless it is given.
+
+    So they end at the same rows wherever a pass begins, if it begins where one of them does.
+    """
+
+    def __init__(self, n_bytes: int, n_rows: int | None = None) -> None:
+        self.n_bytes = n_bytes
+        self.n_rows = n_rows
+
+    def of(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """The same rows in groups."""
+        waiting: list[Any] = []
+        for batch in batches:
+            if self.n_rows is None:
+                self.n_rows = max(1, self.n_bytes * batch.num_rows // max(1, batch.nbytes))
+            waiting.append(batch)
+            del batch
+            while sum(part.num_rows for part in waiting) >= self.n_rows:
+                yield self._first(waiting, self.n_rows)
+        if any(part.num_rows for part in waiting):
+            yield self._first(waiting, sum(part.num_rows for part in waiting))
+
+    @staticmethod
+    def _first(waiting: list[Any], n_rows: int) -> Any:
+        """The first rows, which do not wait any longer."""
+        import pyarrow as pa
+
+        taken = []
+        while n_rows:
+            part = waiting.pop(0)
+            taken.append(part.slice(0, n_rows))
+            if part.num_rows > n_rows:
+                waiting.insert(0, part.slice(n_rows))
+            n_rows -= taken[-1].num_rows
+        return taken[0] if len(taken) == 1 else pa.concat_batches(taken)
 
 
 def needed(roles: Roles) -> list[str]:

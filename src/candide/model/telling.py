@@ -138,13 +138,28 @@ def _candidates(total: Any, n: int) -> tuple[Array, Array, Floats]:
 
     table = csr_array(total, dtype=np.float64)
     by_class, by_code = (np.asarray(table.sum(axis=axis)).ravel() for axis in (1, 0))
-    classes = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
-    expected = by_class[classes] * by_code[table.indices] / max(by_code.sum(), 1e-300)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        gain = np.where(table.data > 0, table.data * np.log(table.data / expected), -np.inf)
+    by_code /= max(by_code.sum(), 1e-300)
     kept = [
-        begin + np.argsort(-gain[begin:end], kind="stable")[:n]
-        for begin, end in zip(table.indptr[:-1], table.indptr[1:], strict=True)
+        begin + _largest(_gain(table.data[begin:end], by_code[table.indices[begin:end]] * of_class), n)
+        for of_class, begin, end in zip(by_class, table.indptr[:-1], table.indptr[1:], strict=True)
     ]
-    places = np.concatenate(kept)
-    return classes[places], table.indices[places].astype(np.int64), table.data[places]
+    places, classes = np.concatenate(kept), np.repeat(np.arange(len(kept)), [len(of_class) for of_class in kept])
+    return classes, table.indices[places].astype(np.int64), table.data[places]
+
+
+def _gain(count: Floats, expected: Floats) -> Floats:
+    """count · log(count / expected), written over ``expected``: there are as many as a model has sums."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        np.divide(count, expected, out=expected)
+        np.log(expected, out=expected)
+        expected *= count
+    return np.where(count > 0, expected, -np.inf) if not count.all() else expected
+
+
+def _largest(gain: Floats, n: int) -> Array:
+    """Places of the ``n`` largest, these first; among equals those that come first."""
+    if len(gain) <= n:
+        return np.argsort(-gain, kind="stable")
+    least = np.partition(gain, len(gain) - n)[len(gain) - n]
+    above, equal = np.flatnonzero(gain > least), np.flatnonzero(gain == least)
+    return np.concatenate([above[np.argsort(-gain[above], kind="stable")], equal[: n - len(above)]])

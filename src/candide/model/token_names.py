@@ -8,11 +8,12 @@ import numpy as np
 
 from ..encoding.tokens import Buckets, Coding, Look, Recipe, Vocabulary
 from ..kernels import Kernels
-from ..kernels.data import Array
+from ..kernels.data import Array, chunks
 from ..kernels.text_rows import TextRows
 
 # Texts that are searched for tokens.
 _MOST_TEXTS = 10_000
+_AT_ONCE = 1_000
 
 
 def named(recipe: Recipe, coding: Coding, codes: Array, texts: TextRows | None, kernels: Kernels) -> list[str | None]:
@@ -36,8 +37,12 @@ def _holders(recipe: Recipe, coding: Buckets, codes: Array, texts: TextRows, ker
     """Few texts, among which every code occurs that occurs in the others."""
     step = -(-texts.n_rows // _MOST_TEXTS) if texts.n_rows else 1
     some = texts.take(np.arange(0, texts.n_rows, step))
-    rows = kernels.count_tokens(some.texts, [Look(recipe, coding)], grow=False)[0].rows
-    places = np.flatnonzero(np.isin(rows.indices, codes))
-    _, first = np.unique(rows.indices[places], return_index=True)
-    holders = np.searchsorted(rows.indptr, places[first], side="right") - 1
-    return some.take(np.unique(holders))
+    found: dict[int, int] = {}
+    # The tokens of all these texts would take a hundred times their room.
+    for begin, _, part in chunks(some, _AT_ONCE):
+        rows = kernels.count_tokens(part.texts, [Look(recipe, coding)], grow=False)[0].rows
+        places = np.flatnonzero(np.isin(rows.indices, codes))
+        held, first = np.unique(rows.indices[places], return_index=True)
+        holders = begin + np.searchsorted(rows.indptr, places[first], side="right") - 1
+        found = dict(zip(held.tolist(), holders.tolist(), strict=True)) | found
+    return some.take(np.unique(list(found.values())).astype(np.int64))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ class Counts:
 
     def merge(self, other: Counts) -> Counts:
         missing = _add(self.missing, other.missing)
-        return Counts(self.rows + other.rows, self.total + other.total, missing, self.presence)
+        return Counts(self.rows + other.rows, _sum(self.total, other.total), missing, self.presence)
 
     def forget(self, other: Counts) -> Counts:
         rows = subtract(self.rows, other.rows, "the weight of a class")
@@ -98,6 +99,26 @@ class Counts:
 
 def _column_sums(values: Any) -> Floats:
     return np.asarray(values.sum(axis=0), dtype=np.float64).reshape(1, -1)
+
+
+def _sum(a: Any, b: Any) -> Any:
+    """As an array where a sparse one would be about as large; what is made on the way may be as large as all else."""
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return a + b
+    more, less = (a, b) if isinstance(a, np.ndarray) or (not isinstance(b, np.ndarray) and a.nnz > b.nnz) else (b, a)
+    if not (less.has_canonical_format and _is_full(more)):
+        return more + less
+    out = more.copy() if isinstance(more, np.ndarray) else more.toarray()
+    for row, (begin, end) in enumerate(pairwise(less.indptr.tolist())):
+        out[row, less.indices[begin:end]] += less.data[begin:end]
+    return out
+
+
+def _is_full(total: Any) -> bool:
+    """Whether an array takes little more room, or less: 8 bytes a cell against 12 or more."""
+    return (
+        isinstance(total, np.ndarray) or total.nnz * (8 + total.indices.itemsize) > 7 * total.shape[0] * total.shape[1]
+    )
 
 
 def _add(a: Any | None, b: Any | None) -> Any | None:

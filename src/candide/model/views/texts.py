@@ -26,6 +26,7 @@ _CHUNK = 1 << 11
 # Texts that weights are fitted on; fewer of many classes, as each tells something of all of them.
 _MOST_ROWS, _ENOUGH_ROWS, _MOST_CELLS = 8_000, 2_000, 400_000
 _FOLDS = 10
+_MOST_BYTES = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -88,8 +89,12 @@ class TextBlended:
         With one text alone left out, its own tokens change bands, always against its class, and weights would learn to
         tell from that what the class is. Copies of a text, which are one row, leave together.
         """
-        folds = stretches(seen.batch.classes, min(_FOLDS, seen.batch.data.n_rows))
-        scores = likelihood.band_fold_scores(_of_all_copies(seen), folds, kernels, self.looks)
+        folds, batch = stretches(seen.batch.classes, min(_FOLDS, seen.batch.data.n_rows)), _of_all_copies(seen)
+        groups = _groups(folds, seen.batch.data)
+        scores = np.empty((self.n_views, len(folds), seen.batch.n_classes))
+        for rows in groups:
+            some = batch if len(groups) == 1 else batch.take(rows)
+            scores[:, rows] = likelihood.band_fold_scores(some, folds[rows], kernels, self.looks)
         # Nobody else needs them, and they are many times as large as the texts.
         seen.batch.data.counted.clear()
         return scores
@@ -110,6 +115,13 @@ class TextBlended:
         how = weight, np.full(n_views, _RIDGE), np.zeros(n_views)
         mixture = fit_mixture(scores, seen.batch.classes, *how, by_class=False, n_parts=1 + self.names[-1].band)
         return replace(self, mixture=mixture)
+
+
+def _groups(folds: Array, texts: TextRows) -> list[Array]:
+    """Rows of as many folds as are scored at once: their tokens take a hundred times the room of the texts."""
+    sizes = np.bincount(folds, texts.sizes())
+    group = (np.cumsum(sizes) - sizes) // _MOST_BYTES
+    return [np.flatnonzero(np.isin(folds, np.flatnonzero(group == one))) for one in np.unique(group)]
 
 
 def _of_all_copies(seen: Seen) -> Batch:
