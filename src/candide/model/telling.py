@@ -134,17 +134,25 @@ def _pull(likelihood: TextLikelihood, rows: Sparse, kernels: Kernels) -> Floats:
 
 def _candidates(total: Any, n: int) -> tuple[Array, Array, Floats]:
     """Of each class the ``n`` tokens that are most above their share of all, by their part of the likelihood ratio."""
-    from scipy.sparse import csr_array
+    by_class, share = (np.asarray(total.sum(axis=axis), dtype=np.float64).ravel() for axis in (1, 0))
+    share /= max(share.sum(), 1e-300)
+    kept: list[tuple[Array, Floats]] = []
+    for place, of_class in enumerate(by_class):
+        codes, count = _of_class(total, place)
+        best = _largest(_gain(count, (share if codes is None else share[codes]) * of_class), n)
+        best = best[count[best] > 0]
+        kept.append((best if codes is None else codes[best], count[best]))
+    classes = np.repeat(np.arange(len(kept)), [len(codes) for codes, _ in kept])
+    found, counts = (np.concatenate(parts) for parts in zip(*kept, strict=True))
+    return classes, found.astype(np.int64), counts
 
-    table = csr_array(total, dtype=np.float64)
-    by_class, by_code = (np.asarray(table.sum(axis=axis)).ravel() for axis in (1, 0))
-    by_code /= max(by_code.sum(), 1e-300)
-    kept = [
-        begin + _largest(_gain(table.data[begin:end], by_code[table.indices[begin:end]] * of_class), n)
-        for of_class, begin, end in zip(by_class, table.indptr[:-1], table.indptr[1:], strict=True)
-    ]
-    places, classes = np.concatenate(kept), np.repeat(np.arange(len(kept)), [len(of_class) for of_class in kept])
-    return classes, table.indices[places].astype(np.int64), table.data[places]
+
+def _of_class(total: Any, place: int) -> tuple[Array | None, Floats]:
+    """Codes (None for all) and counts of a class, as they lie in memory."""
+    if isinstance(total, np.ndarray):
+        return None, np.asarray(total[place], dtype=np.float64)
+    stretch = slice(*total.indptr[place : place + 2].tolist())
+    return total.indices[stretch], np.asarray(total.data[stretch], dtype=np.float64)
 
 
 def _gain(count: Floats, expected: Floats) -> Floats:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..encoding.tokens import Buckets, Coding, Look, Recipe, Vocabulary
 from ..kernels import Kernels
+from ..kernels._core import release_memory
 from ..kernels.data import Array, chunks
 from ..kernels.text_rows import TextRows
 
@@ -45,4 +46,6 @@ def _holders(recipe: Recipe, coding: Buckets, codes: Array, texts: TextRows, ker
         held, first = np.unique(rows.indices[places], return_index=True)
         holders = begin + np.searchsorted(rows.indptr, places[first], side="right") - 1
         found = dict(zip(held.tolist(), holders.tolist(), strict=True)) | found
+    if some.n_rows > _AT_ONCE:
+        release_memory()
     return some.take(np.unique(list(found.values())).astype(np.int64))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -116,9 +117,7 @@ def _sum(a: Any, b: Any) -> Any:
 
 def _is_full(total: Any) -> bool:
     """Whether an array takes little more room, or less: 8 bytes a cell against 12 or more."""
-    return (
-        isinstance(total, np.ndarray) or total.nnz * (8 + total.indices.itemsize) > 7 * total.shape[0] * total.shape[1]
-    )
+    return isinstance(total, np.ndarray) or total.nnz * (8 + total.indices.itemsize) > 7 * math.prod(total.shape)
 
 
 def _add(a: Any | None, b: Any | None) -> Any | None:

@@ -10,6 +10,7 @@ import numpy as np
 from ...families import Batch
 from ...families.text_likelihood import BandName, TextLikelihood
 from ...kernels import Kernels
+from ...kernels._core import release_memory
 from ...kernels.data import Array, Floats, Sparse, chunks
 from ...kernels.serial import serial
 from ...kernels.text_rows import TextRows
@@ -95,6 +96,8 @@ class TextBlended:
         for rows in groups:
             some = batch if len(groups) == 1 else batch.take(rows)
             scores[:, rows] = likelihood.band_fold_scores(some, folds[rows], kernels, self.looks)
+            if len(groups) > 1:
+                release_memory()
         # Nobody else needs them, and they are many times as large as the texts.
         seen.batch.data.counted.clear()
         return scores
