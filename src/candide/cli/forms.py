@@ -38,8 +38,8 @@ def dump(
 ) -> None:
     """Write a model as text: JSON, a line for each thing, every number exact."""
     from ..learners.storing import dump_lines
+    from ..storage.aside import written_aside
     from .reading import open_model
-    from .writing import written_aside
 
     lines = dump_lines(open_model(model, Session(quiet, json)), sample=True)
     if output is None:
@@ -80,8 +80,8 @@ def convert(
 ) -> None:
     """Write a model in another form: a model file (.candide) in the newest format, or text (.json)."""
     from ..learners.storing import dump_lines
+    from ..storage.aside import written_aside
     from .reading import open_model
-    from .writing import written_aside
 
     if output.suffix not in (".candide", ".json"):
         raise ParameterError(f"the output is {output}; its ending must be .candide or .json")

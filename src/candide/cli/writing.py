@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import sys
-import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -122,26 +121,9 @@ def open_writer(path: Path | None, on_stdout: str) -> Iterator[Writer]:
     kind = path.suffix.lstrip(".").lower()
     if kind not in _WRITERS:
         raise ParameterError(f"--output is {path}; its ending must be one of .{', .'.join(_WRITERS)}")
+    from ..storage.aside import written_aside
+
     with written_aside(path) as file:
         writer = _WRITERS[kind](file)
         yield writer
         writer.close()
-
-
-@contextmanager
-def written_aside(path: Path) -> Iterator[IO[bytes]]:
-    """A file that takes its name when all is written; after an error the old one is still there, and no other."""
-    handle, aside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        # mkstemp lets nobody else read; a file that anyone writes has the usual permissions.
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(aside, 0o666 & ~mask)
-        os.replace(aside, path)
-    except BaseException:
-        Path(aside).unlink(missing_ok=True)
-        raise

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 
-def write_aside(path: str | os.PathLike[str], pieces: Iterable[bytes | memoryview]) -> None:
-    """Writes a new file beside the old one and lets it take its place, once all of it is on the disk.
+@contextmanager
+def written_aside(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A new file beside the old one, which takes its place once all of it is on the disk.
 
     Whatever goes wrong on the way, the old file stays as it is, and nothing is left beside it.
     """
     target = Path(os.path.realpath(path))
     aside = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
     try:
-        _write(aside, pieces)
+        with aside.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
         if target.exists():
             aside.chmod(target.stat().st_mode & 0o7777)
         aside.replace(target)
@@ -26,12 +32,10 @@ def write_aside(path: str | os.PathLike[str], pieces: Iterable[bytes | memoryvie
     _settle(target.parent)
 
 
-def _write(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
-    with path.open("xb") as file:
-        for piece in pieces:
-            file.write(piece)
-        file.flush()
-        os.fsync(file.fileno())
+def write_aside(path: str | os.PathLike[str], pieces: Iterable[bytes | memoryview]) -> None:
+    """All pieces, one after the other."""
+    with written_aside(path) as file:
+        file.writelines(pieces)
 
 
 def _settle(folder: Path) -> None:
