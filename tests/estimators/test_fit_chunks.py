@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import candide.engines.stream
-from candide import GaussianNB, MultinomialNB, NaiveBayes, TextNB
+from candide import GaussianNB, MultinomialNB, NaiveBayes, TextNB, learners
 from candide.exceptions import InputError, ParameterError
 
 TEXTS = ["win a free prize", "lunch at noon", "free cash", "late for lunch", "a prize for you", "see you", "win"] * 6
@@ -59,7 +58,7 @@ class Text(str):
 
 
 def test_a_large_chunk_goes_before_the_next_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(candide.engines.stream, "_ENOUGH", 0)
+    monkeypatch.setattr(learners.TextNB, "group_bytes", 0)
     before: list[Any] = []
 
     def chunks() -> Iterator[tuple[Any, ...]]:
@@ -77,7 +76,7 @@ def test_a_large_chunk_goes_before_the_next_is_made(monkeypatch: pytest.MonkeyPa
 
 def test_chunks_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beside those that wait, one that is made."""
-    monkeypatch.setattr(candide.engines.stream, "_ENOUGH", 2000)
+    monkeypatch.setattr(learners.TextNB, "group_bytes", 2000)
     alive: list[Any] = []
     most = 0
 

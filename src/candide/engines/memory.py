@@ -12,12 +12,17 @@ from ..model.state import State
 from ..statistics import Sample
 
 
-def summarize(plan: Plan, rows: LabelledRows, kernels: Kernels) -> State:
-    """The state of one batch. Rows of weight 0 are as if they were not there: their classes do not appear."""
+def summarize(plan: Plan, rows: LabelledRows, kernels: Kernels, joining: State | None = None) -> State:
+    """The state of one batch. Rows of weight 0 are as if they were not there: their classes do not appear.
+
+    ``joining``: the state that it will be added to. Training rows that would not stay there are not even copied.
+    """
     data, classes, positions, weight = rows
     batch = Batch(data, positions, weight, len(classes))
     statistics, sample = plan.family.observe(batch, kernels), None
     if plan.sample_bytes:
-        sample = Sample.of(data, positions, weight, len(classes), plan.sample_bytes)
+        known = None if joining is None else joining.sample
+        below = None if known is None or joining is None else known.thresholds(classes.positions_in(joining.classes))
+        sample = Sample.of(data, positions, weight, len(classes), plan.sample_bytes, below)
     state = State(classes, np.zeros(len(classes), dtype=bool), statistics, sample=sample)
     return state if weight is None else state.without_empty_classes()

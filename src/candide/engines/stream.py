@@ -55,7 +55,7 @@ def learned(state: State | None, plan: Plan, group: list[Chunk], kernels: Kernel
     """The state after some chunks more."""
     rows = group[0].rows if len(group) == 1 else end_to_end([chunk.rows for chunk in group])
     try:
-        batch = summarize(plan, rows, kernels)
+        batch = summarize(plan, rows, kernels, state)
     except ValueError:
         for chunk in group:
             with numbered(chunk.number):

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
+import numpy as np
+
 from ..encoding.roles import Roles
 from ..exceptions import InputError, warn
 
 if TYPE_CHECKING:
     from ..sources import Source
     from .chunks import Chunks
+
+
+# Bytes of a label, of which there is one for each row: 64 characters.
+_WIDEST = 256
 
 
 class LabelledCells(NamedTuple):
@@ -112,7 +118,19 @@ def labelled_cells(batch: Any, roles: Roles) -> LabelledCells:
         batch = batch.filter(labels.is_valid())
         labels = batch.column(roles.label)
     weight = None if roles.weight is None else batch.column(roles.weight).to_numpy(zero_copy_only=False)
-    return LabelledCells(cells(batch, roles), labels, weight, batch.num_rows)
+    return LabelledCells(cells(batch, roles), _as_numpy(labels), weight, batch.num_rows)
+
+
+def _as_numpy(labels: Any) -> Any:
+    """Texts that come again and again, each made once; other labels as they are."""
+    import pyarrow as pa
+
+    if not (pa.types.is_string(labels.type) or pa.types.is_large_string(labels.type)):
+        return labels
+    coded = labels.dictionary_encode()
+    names = np.array(coded.dictionary.to_pylist(), dtype=str)
+    # All cells of such an array are as wide as the widest.
+    return labels if names.itemsize > _WIDEST else names[coded.indices.to_numpy(zero_copy_only=False)]
 
 
 def roles_for(

@@ -149,9 +149,19 @@ def _is_double(number: int) -> bool:
 def _stored_column(column: Array | Column, rows: Array) -> Array:
     if is_numeric(column):
         return doubles(column[rows])
-    codes, labels = coded(column.take(rows))
-    occurring, places = np.unique(codes, return_inverse=True)
-    return _label_array([labels[code] for code in occurring.tolist()])[places]
+    taken = column.take(rows)
+    if isinstance(taken, np.ndarray) and taken.dtype == object and _are_kept_so(set(map(type, taken.tolist()))):
+        return np.asarray(taken)
+    codes, labels = coded(taken)
+    occurs = np.bincount(codes + 1, minlength=len(labels) + 1) > 0  # the code -1 is the last place
+    occurring = np.flatnonzero(occurs) - 1
+    places = np.cumsum(occurs)[codes + 1] - 1
+    return np.asarray(_label_array([labels[code] for code in occurring.tolist()])[places])
+
+
+def _are_kept_so(kinds: set[type]) -> bool:
+    """Whether labels of these types, in an array of objects, are in the form they are kept in."""
+    return str in kinds and kinds <= {str, NoneType}
 
 
 def _label_array(labels: list[Any]) -> Array:

@@ -64,13 +64,20 @@ class Sample:
     data: Kept
 
     @classmethod
-    def of(cls, data: Kept | Columns, classes: Positions, weight: Floats | None, n_classes: int, budget: int) -> Sample:
-        """The sample of a batch; ``budget`` is in bytes for each class. Rows without weight leave no trace."""
+    def of(
+        cls, data: Kept | Columns, classes: Positions, weight: Floats | None, n_classes: int, budget: int,
+        below: Hashes | None = None,
+    ) -> Sample:  # fmt: skip
+        """The sample of a batch; ``budget`` is in bytes for each class. Rows without weight leave no trace.
+
+        ``below``: thresholds of the sample that this one will join, which would not keep what is above them.
+        """
         weight = np.ones(len(classes)) if weight is None else weight
         rows = _class_weight(classes, weight, n_classes)
         once = np.ones(len(classes), dtype=np.int64)
         entries = Entries(classes.astype(np.int32, copy=False), row_hashes(data), weight, once)
-        return _within_budget(rows, _foreseen(entries, row_bytes(data), n_classes, budget), budget, entries, data)
+        threshold = _foreseen(entries, row_bytes(data), n_classes, budget)
+        return _within_budget(rows, threshold if below is None else np.minimum(threshold, below), budget, entries, data)
 
     @property
     def classes(self) -> Positions:
@@ -94,6 +101,11 @@ class Sample:
     def case_weight(self, rows: Floats) -> Floats:
         """The weight of all copies of each entry, so that those of a class add up to its ``rows``."""
         return self.weight * self.multiplicity * rows[self.classes] / self.represented()[self.classes]
+
+    def thresholds(self, positions: Array) -> Hashes:
+        """Of classes at these positions; of those that the sample does not know (-1), above all."""
+        known = np.append(self.threshold, ABOVE_ALL)
+        return np.asarray(known[positions])
 
     def merge(self, other: Sample) -> Sample:
         return _within_budget(
