@@ -43,6 +43,11 @@ def _cell(value: Any) -> Text:
     return Text("" if value is None or value != value else f"{value:.4g}" if isinstance(value, float) else str(value))
 
 
+def of_honest(report: Report) -> list[Any]:
+    """How good a model is, by the rows it learned from."""
+    return of_report(report, f"honest accuracy: {report.n_rows:,} rows, each by a model that never saw it")
+
+
 def of_report(report: Report, title: str) -> list[Any]:
     """Accuracy, log-loss and the rest; and what was taken for what."""
     lines = picture(title, "", "")
@@ -62,9 +67,7 @@ def of_confusion(report: Report) -> Picture:
     shown = picture("confusion", "true ↓  answered →", *labels, "recall", right=(*labels, "recall"))
     recalls = report.per_class["recall"].tolist()
     for place, (label, row) in enumerate(zip(labels, report.confusion, strict=True)):
-        cells = [
-            Text(f"{weight:,.6g}" if weight else "·", "bold" if i == place else "") for i, weight in enumerate(row)
-        ]
+        cells = [Text(_weight(weight), "bold" if i == place else "") for i, weight in enumerate(row)]
         shown.add_row(label, *cells, "" if recalls[place] != recalls[place] else f"{recalls[place]:.3f}")
     return shown
 
@@ -77,5 +80,10 @@ def _mistakes(report: Report, labels: list[str]) -> Picture:
     for cell in wrong.ravel().argsort()[::-1][:_MOST_MISTAKES].tolist():
         true, answered = divmod(cell, len(labels))
         if wrong[true, answered]:
-            shown.add_row(labels[true], labels[answered], f"{wrong[true, answered]:,.6g}")
+            shown.add_row(labels[true], labels[answered], _weight(wrong[true, answered]))
     return shown
+
+
+def _weight(weight: float) -> str:
+    """Rows; of a sample they stand for more than themselves, and tenths of a row mean nothing."""
+    return "·" if not weight else f"{weight:,.0f}" if weight >= 10 else f"{weight:.3g}"

@@ -31,7 +31,7 @@ def show(
     json: options.Json = False,
 ) -> None:
     """Show what a model is, what it was trained on, how good it honestly is and what it looks at."""
-    from .pictures import of_report, of_table
+    from .pictures import of_honest, of_table
     from .reading import open_model
     from .training_report import telling_words
 
@@ -42,7 +42,7 @@ def show(
         summary = learner.summary()
         lines.append(of_table(_by_look(summary) if learner.reads_texts else summary, "what it looks at"))
     if learner._fitted().can_report and learner.evaluate:
-        lines += of_report(learner.loo_, "honest accuracy: every row by a model that never saw it")
+        lines += of_honest(learner.loo_)
     if hasattr(learner, "telling") and words:
         lines.append(telling_words(learner, words))
     if parameters:

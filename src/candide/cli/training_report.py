@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .learning import Passed
-from .pictures import of_report, of_table, picture
+from .pictures import of_honest, of_table, picture
 
 if TYPE_CHECKING:
     from ..learners.base import BaseNB
@@ -42,7 +42,7 @@ def for_people(learner: BaseNB, source: Source, passed: Passed, path: Path, upda
     summary = getattr(learner, "summary", None)
     if source.roles.text is None and summary is not None:
         lines.append(of_table(summary(), "columns"))
-    lines += of_report(learner.loo_, "honest accuracy: every row by a model that never saw it")
+    lines += of_honest(learner.loo_)
     if source.roles.text is not None:
         lines.append(telling_words(learner))
     rows = "with" if updatable else "without"
