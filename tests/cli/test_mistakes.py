@@ -27,7 +27,7 @@ def test_no_source() -> None:
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "messages.csv").write_bytes(MESSAGES.read_bytes())
-    told = refused("train", tmp_path / "mesages.csv")
+    told = refused("train", tmp_path / "mesages.csv", code=3)
     assert "mesages.csv" in told
     assert "messages.csv" in told.replace("mesages.csv", "", 1)
 
@@ -51,7 +51,7 @@ def test_no_label_to_be_found(tmp_path: Path) -> None:
 def test_an_empty_file(tmp_path: Path, content: str) -> None:
     path = tmp_path / "empty.csv"
     path.write_text(content)
-    refused("train", path)
+    refused("train", path, code=3 if not content else 1)
     assert os.listdir(tmp_path) == ["empty.csv"]
 
 
@@ -60,7 +60,7 @@ def test_ragged_rows(tmp_path: Path) -> None:
     rows = [f"message number {i} is here,{'a' if i % 2 else 'b'}" for i in range(50)]
     rows.insert(30, "one,two,three,four")
     path.write_text("text,label\n" + "\n".join(rows) + "\n")
-    assert "line 32" in refused("train", path)
+    assert "line 32" in refused("train", path, code=3)
     ran = run("train", path, "--on-bad-row", "skip", "-o", tmp_path / "m.candide")
     assert ran.code == 0, ran.err
     assert "1 rows could not be read" in ran.err or "1 row could not be read" in ran.err
@@ -139,3 +139,13 @@ def test_wrong_settings(setting: str, tmp_path: Path) -> None:
 
 def test_a_family_for_texts_and_models_for_tables(people: Path) -> None:
     assert "--text" in refused("train", people, "--label", "pay", "--model", "multinomial")
+
+
+def test_no_source_is_written_over(tmp_path: Path) -> None:
+    source = tmp_path / "messages.csv"
+    source.write_bytes(MESSAGES.read_bytes())
+    assert "is a source" in refused("train", source, "-o", source)
+    assert "is a source" in refused("train", source, "--on-bad-row", f"collect {source}")
+    assert "must be error" in refused("train", source, "--on-bad-row", "foo")
+    assert source.read_bytes() == MESSAGES.read_bytes()
+    assert os.listdir(tmp_path) == ["messages.csv"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -79,7 +79,7 @@ def forget(
 
 def _change(
     path: Path, sources: list[str] | None, output: Path | None, session: Session,
-    verb: Literal["partial_fit", "forget"], text: str | None, label: str | None, how: dict[str, str | None],
+    verb: Literal["partial_fit", "forget"], text: str | None, label: str | None, how: dict[str, Any],
     decay: float | None = None,
 ) -> None:  # fmt: skip
     from ..learners.sourced import roles_for
@@ -88,8 +88,8 @@ def _change(
     from .writing import checked_place
 
     target = checked_place(output or path)
-    learner = open_model(path, session)
-    source = open_source(sources, **how)  # type: ignore[arg-type]
+    learner = open_model(path)
+    source = open_source(sources, **how)
     roles = roles_for(learner, source, text, label=label, weight=how["weight"], labelled=True)
     if decay is not None:
         learner.discount(decay)
@@ -115,7 +115,7 @@ def merge(
     if output is None:
         raise ParameterError("merge needs a place for the result: -o FILE")
     session, target = Session(quiet, json, threads), checked_place(output)
-    merged = learners.merge(open_model(path, session) for path in models)
+    merged = learners.merge(open_model(path) for path in models)
     _save(merged, target, session, f"merged {len(models)} models")
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from glob import glob
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,16 +20,19 @@ if TYPE_CHECKING:
 class Checkpoint:
     """A model file with all training rows that the model holds, and how many rows of the source are in it."""
 
-    def __init__(self, model: Path, source: Source, learner: BaseNB, every: float) -> None:
+    def __init__(self, model: Path, source: Source, learner: BaseNB, every: float, asked: dict[str, Any]) -> None:
         self.path = model.with_name(f"{model.name}.checkpoint")
         self.every = every
         # A checkpoint is of this source and these settings, or of no use.
-        self.made_of = {
+        self.made_of: dict[str, Any] = {
             "source": source.fingerprint,
-            "n_bytes": source.n_bytes,
-            "roles": [source.roles.label, source.roles.text, list(source.roles.columns)],
+            "places": [_place(path) for path in asked.pop("sources") or []],
+            "reading": asked,
+            "roles": list(source.roles),
             "settings": _settings(learner),
         }
+        # Rows in the one that was saved last.
+        self.n_rows: int | None = None
         self._last = time.monotonic()
 
     def is_due(self) -> bool:
@@ -35,11 +40,14 @@ class Checkpoint:
         return time.monotonic() - self._last >= self.every
 
     def save(self, learner: BaseNB, passed: Pass, group_rows: int | None) -> None:
-        """Replace the one before."""
+        """Replace the one before; nothing is saved of nothing."""
         from ..learners.storing import save_unfinished
 
+        if not learner.is_fitted:
+            return
         counts = {"n_rows": passed.rows, "without_label": passed.without_label, "group_rows": group_rows}
         save_unfinished(learner, self.path, self.made_of | counts)
+        self.n_rows = passed.rows
         self._last = time.monotonic()
 
     def resumed(self, learner: BaseNB, passed: Pass, session: Session) -> int | None:
@@ -57,6 +65,7 @@ class Checkpoint:
                     "same source and settings, or leave --resume out to begin anew"
                 )
         vars(learner).update(vars(load(self.path)))
+        self.n_rows = int(note["n_rows"])
         session.say(f"going on after {note['n_rows']:,} rows")
         passed.rows, passed.without_label = int(note["n_rows"]), int(note["without_label"])
         return int(note["group_rows"])
@@ -69,3 +78,11 @@ class Checkpoint:
 def _settings(learner: BaseNB) -> str:
     # How many threads count makes no difference to what is counted.
     return repr(learner.unfitted().set_params(n_threads=None))
+
+
+def _place(path: str) -> list[Any]:
+    """A source as it is now: what was written to since is another. A folder or a glob is all that is in it."""
+    files = [Path(path)] if Path(path).is_file() else [Path(name) for name in sorted(glob(path, recursive=True))]
+    inside = [each for file in files for each in ([file] if file.is_file() else sorted(file.rglob("*")))]
+    told = (f"{each} {each.stat().st_size} {each.stat().st_mtime_ns}" for each in inside)
+    return [path, sha256("\n".join(told).encode()).hexdigest()]

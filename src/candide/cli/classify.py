@@ -46,7 +46,7 @@ def classify(
     from .reading import open_model
 
     session = Session(quiet, json, threads)
-    learner = open_model(model, session)
+    learner = open_model(model)
     if texts is None and sys.stdin.isatty():
         session.say("one text a line; Ctrl-D ends")
     for lines in [texts] if texts is not None else _arriving():
@@ -66,7 +66,7 @@ def _arriving() -> Iterator[list[str]]:
 
 
 def _answers(learner: BaseNB, lines: list[str], abstain: float | None, machine: bool) -> Iterator[str]:
-    probability = learner.predict_proba(lines if learner.reads_texts else _table(lines))
+    probability = learner.predict_proba(lines if learner.reads_texts else _table(learner, lines))
     labels = learner.classes_.tolist()
     for shares in probability.tolist():
         surest = max(shares)
@@ -78,10 +78,22 @@ def _answers(learner: BaseNB, lines: list[str], abstain: float | None, machine: 
             yield f"{label}\t{surest:.4f}"
 
 
-def _table(lines: list[str]) -> dict[str, list[Any]]:
+def _table(learner: BaseNB, lines: list[str]) -> dict[str, list[Any]]:
+    """The columns of the model; what a row does not have is missing."""
     rows = [read_row(line) for line in lines]
-    names = dict.fromkeys(name for row in rows for name in row)
+    known = getattr(learner, "feature_names_in_", None)
+    names = list(dict.fromkeys(name for row in rows for name in row)) if known is None else known.tolist()
+    for row in rows:
+        if row.keys().isdisjoint(names):
+            raise InputError(
+                f"the row {as_json(row):.60} has none of the columns that the model was trained on: {', '.join(names)}"
+            )
     return {name: [row.get(name) for row in rows] for name in names}
+
+
+def known_cells(learner: BaseNB, line: str) -> dict[str, Any]:
+    """A row with all columns of the model."""
+    return {name: cells[0] for name, cells in _table(learner, [line]).items()}
 
 
 def read_row(line: str) -> dict[str, Any]:

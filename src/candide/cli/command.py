@@ -9,8 +9,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
-from ..exceptions import CandideError
-from .interrupt import Terminated
+from ..exceptions import CandideError, SourceError
+from .interrupt import Terminated, terminable
 from .session import as_json
 
 # 0: done. 2: the command line itself is wrong (typer says so).
@@ -28,7 +28,7 @@ def command(function: _Command) -> _Command:
     def guarded(*args: Any, **kwargs: Any) -> None:
         machine = bool(kwargs.get("json"))
         try:
-            with warnings.catch_warnings():
+            with terminable(), warnings.catch_warnings():
                 warnings.simplefilter("default")
                 warnings.showwarning = _as_note
                 function(*args, **kwargs)
@@ -41,6 +41,8 @@ def command(function: _Command) -> _Command:
             _fail(str(stop) or "stopped; nothing was written", INTERRUPTED, "Interrupted", machine)
         except Terminated as stop:
             _fail(str(stop) or "stopped; nothing was written", TERMINATED, "Terminated", machine)
+        except SourceError as error:
+            _fail(str(error), NO_FILE, type(error).__name__, machine)
         except OSError as error:
             _fail(_about_files(error), NO_FILE, type(error).__name__, machine)
         except MemoryError:

@@ -46,7 +46,7 @@ def compare(
         sources, label=label, text=text, columns=names_of(columns), weight=weight, sql=sql, format=format,
         on_bad_row=on_bad_row,
     )  # fmt: skip
-    field = Field(candidates(source.roles.text is not None, refine, threads), session)
+    field = Field(candidates(source.roles.text is not None, refine), session)
     field.learn(source)
     say_bad_rows(source, session)
     reports = field.reports()
@@ -55,22 +55,21 @@ def compare(
     session.answer(machine, _as_picture(machine))
 
 
-def candidates(of_texts: bool, refine: bool, threads: int | None) -> dict[str, BaseNB]:
+def candidates(of_texts: bool, refine: bool) -> dict[str, BaseNB]:
     """Models by what people call them."""
     from ..learners import NaiveBayes, TextNB
 
-    how: dict[str, Any] = {"n_threads": threads}
     if not of_texts:
         return {
-            "NaiveBayes()": NaiveBayes(**how),
-            "NaiveBayes(order=0), columns weighed, no pairs": NaiveBayes(order=0, **how),
-            "NaiveBayes(blend=None), the textbook's": NaiveBayes(blend=None, **how),
-            "NaiveBayes({'numbers': 'gaussian'}, blend=None)": NaiveBayes({"numbers": "gaussian"}, blend=None, **how),
+            "NaiveBayes()": NaiveBayes(),
+            "NaiveBayes(order=0), columns weighed, no pairs": NaiveBayes(order=0),
+            "NaiveBayes(blend=None), the textbook's": NaiveBayes(blend=None),
+            "NaiveBayes({'numbers': 'gaussian'}, blend=None)": NaiveBayes({"numbers": "gaussian"}, blend=None),
         }
-    textbook: dict[str, Any] = {**how, "alpha": "loo", "calibrate": "temperature"}
-    found: dict[str, BaseNB] = {"TextNB()": TextNB(**how)}
+    textbook: dict[str, Any] = {"alpha": "loo", "calibrate": "temperature"}
+    found: dict[str, BaseNB] = {"TextNB()": TextNB()}
     if refine:
-        found["TextNB(refine=True)"] = TextNB(refine=True, **how)
+        found["TextNB(refine=True)"] = TextNB(refine=True)
     for name in ("multinomial", "complement", "bernoulli"):
         found[f"TextNB({name!r})"] = TextNB(name, **textbook)
     return found | {"TextNB('multinomial', ngrams=2)": TextNB("multinomial", ngrams=2, **textbook)}

@@ -46,7 +46,7 @@ def evaluate(
     from .reading import open_model, open_source, say_bad_rows
 
     session = Session(quiet, json, threads)
-    learner = open_model(model, session)
+    learner = open_model(model)
     source = open_source(sources, sql=sql, format=format, weight=weight, on_bad_row=on_bad_row)
     roles = roles_for(learner, source, text, label=label, weight=weight, labelled=True)
     with Interrupts().caught(), watched(source, "judging", session) as passed:

@@ -11,7 +11,7 @@ from .command import command
 from .session import Session
 
 if TYPE_CHECKING:
-    from ..explain.removal import Removal
+    from ..explain.removal import Explanation
 
 EXAMPLES = """
 candide explain messages.candide "win a free prize, see you at lunch"
@@ -35,31 +35,31 @@ def explain(
     In bits of log-odds: how much less sure the model would be if the word were not there.
     """
     from ..explain.removal import explain_row, explain_text
-    from .classify import read_row
+    from .classify import known_cells
     from .reading import open_model
 
     session = Session(quiet, json, threads)
-    learner = open_model(model, session)
+    learner = open_model(model)
     for text in texts:
-        found = explain_text(learner, text) if learner.reads_texts else explain_row(learner, read_row(text))
+        found = explain_text(learner, text) if learner.reads_texts else explain_row(learner, known_cells(learner, text))
         shown = [_coloured(text, found)] if learner.reads_texts else []
         session.answer(found._asdict(), *shown, _as_picture(found, most))
 
 
-def _as_picture(found: Removal, most: int) -> Any:
+def _as_picture(found: Explanation, most: int) -> Any:
     from .pictures import picture
 
     table = picture(f"{found.label}, with probability {found.probability:.4f}", "part", "bits", "", right=("bits",))
-    largest = max((abs(bits) for bits in found.bits), default=0.0) or 1.0
+    largest = max((abs(bits) for bits in found.bits if abs(bits) < float("inf")), default=0.0) or 1.0
     order = sorted(range(len(found.bits)), key=lambda i: -abs(found.bits[i]))[:most]
     for i in sorted(order):
         bits = found.bits[i]
-        bar = "█" * round(20 * abs(bits) / largest)
+        bar = "█" * round(20 * min(1.0, abs(bits) / largest))
         table.add_row(found.parts[i], f"{bits:+.2f}", bar, style=_style(bits))
     return table
 
 
-def _coloured(text: str, found: Removal) -> Any:
+def _coloured(text: str, found: Explanation) -> Any:
     from rich.text import Text
 
     shown = Text(text)

@@ -40,12 +40,13 @@ def dump(
     from ..learners.storing import dump_lines
     from ..storage.aside import written_aside
     from .reading import open_model
+    from .writing import checked_place
 
-    lines = dump_lines(open_model(model, Session(quiet, json)), sample=True)
+    lines = dump_lines(open_model(model), sample=True)
     if output is None:
         sys.stdout.writelines(lines)
         return
-    with written_aside(output) as file:
+    with written_aside(checked_place(output)) as file:
         file.writelines(line.encode() for line in lines)
 
 
@@ -58,6 +59,7 @@ def load(
 ) -> None:
     """Make a model file from what dump wrote. The model is the same to the last digit."""
     from ..learners.storing import load_lines
+    from .writing import checked_place
 
     if output is None:
         raise ParameterError("load needs a place for the model: -o FILE")
@@ -66,7 +68,7 @@ def load(
     else:
         with open(text, encoding="utf-8") as file:
             learner = load_lines(file, text)
-    learner.save(output, sample=learner.has_training_rows)
+    learner.save(checked_place(output), sample=learner.has_training_rows)
     Session(quiet, json).report({"model": str(output)}, lambda: [f"wrote {output}"])
 
 
@@ -82,12 +84,14 @@ def convert(
     from ..learners.storing import dump_lines
     from ..storage.aside import written_aside
     from .reading import open_model
+    from .writing import checked_place
 
     if output.suffix not in (".candide", ".json"):
         raise ParameterError(f"the output is {output}; its ending must be .candide or .json")
     session = Session(quiet, json)
-    learner = open_model(model, session)
+    learner = open_model(model)
     kept = learner.has_training_rows and not without_rows
+    checked_place(output)
     if output.suffix == ".candide":
         learner.save(output, sample=kept)
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -12,12 +13,31 @@ class Terminated(BaseException):
     """SIGTERM came."""
 
 
+@contextmanager
+def terminable() -> Iterator[None]:
+    """While this lasts, SIGTERM raises, so that whatever was begun is cleared away."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def came(number: int, frame: FrameType | None) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, came)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 class Interrupts:
     """Signals that wait while a step is under way; a second Ctrl-C does not wait."""
 
     def __init__(self) -> None:
         self._within = False
         self._waiting: BaseException | None = None
+        # Whether a step was ended half-way: nobody knows what of it was done.
+        self.cut = False
 
     @contextmanager
     def caught(self) -> Iterator[Interrupts]:
@@ -44,5 +64,6 @@ class Interrupts:
     def _came(self, number: int, frame: FrameType | None) -> None:
         stop: BaseException = KeyboardInterrupt() if number == signal.SIGINT else Terminated()
         if not self._within or self._waiting is not None:
+            self.cut = self._within
             raise stop
         self._waiting = stop

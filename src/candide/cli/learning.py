@@ -49,11 +49,18 @@ def learn_source(
             if checkpoint is not None and checkpoint.is_due():
                 checkpoint.save(learner, passed, groups.n_rows)
 
+        def keep_all() -> None:
+            if checkpoint is not None and not interrupts.cut:
+                checkpoint.save(learner, passed, groups.n_rows)
+
         batches = groups.of(source.batches(passed.rows, needed(roles)))
         try:
             _go_through(getattr(learner, verb), batches, roles, passed, interrupts, kept)
         except (KeyboardInterrupt, Terminated) as stop:
-            raise type(stop)(_kept(learner, passed, groups.n_rows, checkpoint)) from None
+            keep_all()
+            raise type(stop)(_kept(passed, checkpoint)) from None
+        with interrupts.step():
+            keep_all()
         done = Passed(passed.rows, passed.without_label, passed.megabytes, passed.seconds)
     if done.n_rows <= done.n_without_label:
         raise InputError(
@@ -85,11 +92,10 @@ def _go_through(
             checkpoint()
 
 
-def _kept(learner: BaseNB, passed: Pass, group_rows: int | None, checkpoint: Checkpoint | None) -> str:
-    if checkpoint is None or not passed.rows:
-        return f"stopped after {passed.rows:,} rows; nothing was written, and no file was touched"
-    checkpoint.save(learner, passed, group_rows)
+def _kept(passed: Pass, checkpoint: Checkpoint | None) -> str:
+    stopped = f"stopped after {passed.rows:,} rows"
+    if checkpoint is None or checkpoint.n_rows is None:
+        return f"{stopped}; nothing was written, and no file was touched"
     return (
-        f"stopped after {passed.rows:,} rows, which are kept in {checkpoint.path}; run the same command with --resume "
-        "to go on"
+        f"{stopped}; {checkpoint.n_rows:,} are kept in {checkpoint.path}; run the same command with --resume to go on"
     )

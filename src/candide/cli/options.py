@@ -53,7 +53,8 @@ Sql = Annotated[
     str | None,
     typer.Option(
         show_default=False,
-        help="A query in place of, or on, the source: \"SELECT text, label FROM 'mail/*.parquet'\".",
+        help="A query in place of the source, or to a database that is one: "
+        "\"SELECT text, label FROM 'mail/*.parquet'\".",
         rich_help_panel=_READING,
     ),
 ]

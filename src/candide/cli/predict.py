@@ -52,7 +52,7 @@ def predict(
     from .writing import open_writer
 
     session = Session(quiet, json, threads)
-    learner = open_model(model, session)
+    learner = open_model(model)
     source = open_source(sources, sql=sql, format=format, on_bad_row=on_bad_row)
     roles = roles_for(learner, source, text)
     answers = Answers(learner, proba, abstain)
@@ -65,6 +65,8 @@ def predict(
         for batch in source.batches():
             writer.write(answers.beside(batch.select(kept), cells(batch, roles)))
             passed.advance(batch.num_rows)
+        if not passed.rows:
+            writer.write(answers.of_nothing(source.schema, kept))
     say_bad_rows(source, session)
     if output is not None:
         session.say(f"wrote {output}: {passed.rows:,} rows in {passed.seconds:.2f} s")
@@ -74,32 +76,42 @@ class Answers:
     """Columns that a model adds to a batch."""
 
     def __init__(self, learner: BaseNB, proba: bool, abstain: float | None) -> None:
+        import pyarrow as pa
+
         self.learner = learner
-        self.proba = proba
+        self.labels = learner.classes_
         self.abstain = abstain
+        answer = pa.string() if abstain is not None else pa.array(self.labels.tolist()).type
+        shares = {f"p({label})": pa.float64() for label in self.labels} if proba else {}
+        self.types = {"prediction": answer, "probability": pa.float64(), **shares}
 
     def beside(self, batch: pa.RecordBatch, X: Any) -> pa.Table:
         """The batch with the answers; a column of the same name is left out."""
+        return self._joined(dict(zip(batch.schema.names, batch.columns, strict=True)), self._columns(X))
+
+    def of_nothing(self, schema: pa.Schema, kept: list[str]) -> pa.Table:
+        """The columns that there would be, without a row."""
+        return self._joined({name: _none(schema.field(name).type) for name in kept}, [[] for _ in self.types])
+
+    def _joined(self, columns: dict[str, Any], answers: list[Any]) -> pa.Table:
         import pyarrow as pa
 
-        made = self._columns(X)
-        columns = {name: batch.column(name) for name in batch.schema.names if name not in made}
-        return pa.table({**columns, **made})
+        made = {name: pa.array(one, kind) for (name, kind), one in zip(self.types.items(), answers, strict=True)}
+        return pa.table({name: column for name, column in columns.items() if name not in made} | made)
 
-    def _columns(self, X: Any) -> dict[str, Any]:
+    def _columns(self, X: Any) -> list[Any]:
         import numpy as np
-        import pyarrow as pa
 
         probability = self.learner.predict_proba(X)
         best = probability.argmax(axis=1)
-        surest, labels = probability[np.arange(len(best)), best], self.learner.classes_
-        answer = labels[best]
+        surest, answer = probability[np.arange(len(best)), best], self.labels[best]
         if self.abstain is not None:
             answer = np.where(surest >= self.abstain, answer.astype(str), "unsure")
-        columns = {"prediction": pa.array(answer.tolist()), "probability": pa.array(surest)}
-        if self.proba:
-            shares = {
-                f"p({label})": pa.array(np.ascontiguousarray(probability[:, j])) for j, label in enumerate(labels)
-            }
-            columns |= shares
-        return columns
+        shares = [np.ascontiguousarray(share) for share in probability.T] if len(self.types) > 2 else []
+        return [answer.tolist(), surest, *shares]
+
+
+def _none(kind: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.array([], kind)

@@ -19,24 +19,34 @@ def open_source(sources: list[str] | None, *, on_bad_row: str = "error", **optio
         raise ParameterError("there is no source; name a file, a folder, a mailbox or a database, or pass --sql")
     from ..sources import read
 
-    return read(*(sources or []), on_bad_row=_collecting(on_bad_row), **options)
+    bad = _collecting(on_bad_row)
+    if isinstance(bad, Path):
+        refuse_source(bad, sources)
+    return read(*(sources or []), on_bad_row=bad, **options)
+
+
+def refuse_source(path: Path, sources: list[str] | None) -> None:
+    """Nobody means to write over what is read."""
+    for source in sources or []:
+        if path.exists() and Path(source).exists() and path.samefile(source):
+            raise ParameterError(f"{path} is a source, and would be written over; name another file")
 
 
 def _collecting(on_bad_row: str) -> str | Path:
     """ "error", "skip", or the file that is meant by "collect", "collect FILE" or FILE."""
     if on_bad_row in ("error", "skip"):
         return on_bad_row
-    return Path(on_bad_row.removeprefix("collect").lstrip(" :=") or "bad_rows.jsonl")
+    verb, _, file = on_bad_row.partition(" ")
+    if verb == "collect":
+        return Path(file.strip() or "bad_rows.jsonl")
+    raise ParameterError(f"--on-bad-row is {on_bad_row!r}; it must be error, skip, or 'collect FILE'")
 
 
-def open_model(path: Path, session: Session) -> BaseNB:
+def open_model(path: Path) -> BaseNB:
     """The model in a file."""
     from ..learners.storing import load
 
-    model = load(path)
-    if session.threads is not None:
-        model.set_params(n_threads=session.threads)
-    return model
+    return load(path)
 
 
 def say_bad_rows(source: Source, session: Session) -> None:

@@ -36,18 +36,18 @@ def show(
     from .training_report import telling_words
 
     session = Session(quiet, json, threads)
-    learner = open_model(model, session)
+    learner = open_model(model)
     lines: list[Any] = [_origin(learner)]
     if hasattr(learner, "summary"):
         summary = learner.summary()
         lines.append(of_table(_by_look(summary) if learner.reads_texts else summary, "what it looks at"))
-    if learner._fitted().can_report and learner.evaluate:
+    if learner.can_report:
         lines += of_honest(learner.loo_)
     if hasattr(learner, "telling") and words:
         lines.append(telling_words(learner, words))
     if parameters:
         lines.append(of_table(learner.parameters(), "parameters", most=100_000))
-    session.answer(_as_machine(learner), *lines)
+    session.answer(_as_machine(learner, words, parameters), *lines)
 
 
 def _origin(learner: BaseNB) -> Any:
@@ -73,7 +73,7 @@ def origin(learner: BaseNB) -> dict[str, Any]:
     return what | {name: _short(value) for name, value in (learner.provenance_ or {}).items()} | {"training rows": rows}
 
 
-def _as_machine(learner: BaseNB) -> dict[str, Any]:
+def _as_machine(learner: Any, words: int, parameters: bool) -> dict[str, Any]:
     found = {
         "kind": type(learner).__name__,
         "settings": {name: value for name, value in learner.get_params().items() if value is not None},
@@ -81,10 +81,14 @@ def _as_machine(learner: BaseNB) -> dict[str, Any]:
         "provenance": learner.provenance_,
         "training_rows": learner.has_training_rows,
     }
-    if learner._fitted().can_report and learner.evaluate:
+    if learner.can_report:
         found["leave_one_out"] = learner.loo_.as_dict()
     if hasattr(learner, "summary"):
         found["summary"] = dict(learner.summary())
+    if hasattr(learner, "telling") and words:
+        found["telling"] = dict(learner.telling(words))
+    if parameters:
+        found["parameters"] = dict(learner.parameters())
     return found
 
 

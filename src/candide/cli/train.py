@@ -62,7 +62,7 @@ def train(
     """
     from .checkpoint import Checkpoint
     from .learning import learn_source
-    from .reading import open_source, say_bad_rows
+    from .reading import open_source, refuse_source, say_bad_rows
     from .wishes import families_of, names_of, settings_of
     from .writing import checked_place
 
@@ -71,11 +71,13 @@ def train(
         sources, label=label, text=text, columns=names_of(columns), weight=weight, sql=sql, format=format,
         on_bad_row=on_bad_row,
     )  # fmt: skip
-    wishes = settings_of(setting) | {"n_threads": threads} | ({"refine": True} if refine else {})
-    learner = make_learner(source, model, wishes, families_of(columns))
+    wishes = ({"model": model} if model != "auto" else {}) | ({"refine": True} if refine else {}) | settings_of(setting)
+    learner = make_learner(source, wishes, families_of(columns))
     learner.roles_ = source.roles
     path = checked_place(output or beside(sources))
-    saved = Checkpoint(path, source, learner, every) if checkpoint or resume else None
+    refuse_source(path, sources)
+    asked = {"sources": sources, "sql": sql, "format": format, "on_bad_row": on_bad_row}
+    saved = Checkpoint(path, source, learner, every, asked) if checkpoint or resume else None
     passed = learn_source(learner, source, source.roles, session, checkpoint=saved, resume=resume)
     with session.status("weighing, on rows left out"):
         learner.save(path, sample=updatable)
@@ -89,14 +91,14 @@ def train(
     )
 
 
-def make_learner(source: Source, model: str, wishes: dict[str, Any], families: dict[str, str]) -> BaseNB:
+def make_learner(source: Source, wishes: dict[str, Any], families: dict[str, str]) -> BaseNB:
     """The learner that suits what the source holds."""
     from ..exceptions import ParameterError
     from ..learners import NaiveBayes, TextNB
 
     if source.roles.text is not None:
-        return TextNB().set_params(model=model, **wishes)
-    if model != "auto" or "refine" in wishes:
+        return TextNB().set_params(**wishes)
+    if wishes.keys() & {"model", "refine"}:
         raise ParameterError(
             f"the source is a table ({', '.join(source.roles.columns)}), and --model and --refine are for texts; leave "
             "them out, or name the column of texts with --text"

@@ -31,9 +31,8 @@ def as_machine(learner: BaseNB, source: Source, passed: Passed, path: Path) -> d
         "classes": dict(zip(learner.classes_.tolist(), learner.class_count_.tolist(), strict=True)),
         "seconds": passed.seconds,
         "megabytes": passed.megabytes,
-        "leave_one_out": learner.loo_.as_dict(),
     }
-    return found
+    return found | ({"leave_one_out": learner.loo_.as_dict()} if learner.can_report else {})
 
 
 def for_people(learner: BaseNB, source: Source, passed: Passed, path: Path, updatable: bool) -> list[Any]:
@@ -42,7 +41,8 @@ def for_people(learner: BaseNB, source: Source, passed: Passed, path: Path, upda
     summary = getattr(learner, "summary", None)
     if source.roles.text is None and summary is not None:
         lines.append(of_table(summary(), "columns"))
-    lines += of_honest(learner.loo_)
+    if learner.can_report:
+        lines += of_honest(learner.loo_)
     if source.roles.text is not None:
         lines.append(telling_words(learner))
     rows = "with" if updatable else "without"
@@ -58,7 +58,10 @@ def _understood(learner: BaseNB, source: Source, passed: Passed) -> Any:
         table.add_row("text", f"{roles.text}, modelled by {type(learner).__name__}({learner.get_params()['model']!r})")
     else:
         table.add_row("columns", f"{len(roles.columns)}: {', '.join(map(str, roles.columns[:20]))}")
-    table.add_row("rows", f"{passed.n_rows:,}")
+    table.add_row(
+        "rows",
+        f"{passed.n_rows:,}" + (f", {passed.n_without_label:,} without a label" if passed.n_without_label else ""),
+    )
     table.add_row("classes", classes_text(learner))
     speed = f", {passed.megabytes / passed.seconds:,.3g} MB/s" if passed.megabytes else ""
     table.add_row("time", f"{passed.seconds:.2f} s for {passed.megabytes:,.3g} MB{speed}")

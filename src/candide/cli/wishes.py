@@ -28,8 +28,7 @@ def _pairs(columns: str) -> list[tuple[str, str]]:
 
 def settings_of(pairs: list[str] | None) -> dict[str, Any]:
     """Parameters of a learner; values are JSON, or texts."""
-    found = dict(_setting(pair) for pair in pairs or [])
-    return found
+    return dict(_setting(pair) for pair in pairs or [])
 
 
 def _setting(pair: str) -> tuple[str, Any]:

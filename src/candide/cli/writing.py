@@ -68,7 +68,18 @@ class _Feather(_Arrow):
 
 
 class _Csv(_Arrow):
+    """Lists and the like, for which it has no form, as JSON."""
+
     delimiter = ","
+
+    def write(self, table: pa.Table) -> None:
+        import pyarrow as pa
+
+        for place, field in enumerate(table.schema):
+            if pa.types.is_nested(field.type):
+                cells = [None if cell is None else as_json(cell) for cell in table.column(place).to_pylist()]
+                table = table.set_column(place, field.name, pa.array(cells, pa.string()))
+        super().write(table)
 
     def _open(self, schema: pa.Schema) -> Any:
         import pyarrow.csv as csv

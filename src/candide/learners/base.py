@@ -343,8 +343,13 @@ class BaseNB(Chunks, Desk, Answers, Stored, Configured):
             self._require_fitted()
             raise
 
+    @property
+    def is_fitted(self) -> bool:
+        """Whether anything was learned."""
+        return "_model" in vars(self)
+
     def _require_fitted(self) -> None:
-        if "_model" not in vars(self):
+        if not self.is_fitted:
             raise NotFitted(f"this {type(self).__name__} has learned nothing yet; call fit first")
 
     def _kernels(self) -> Kernels:

@@ -64,7 +64,7 @@ class Chunks(Fitted):
         if is_source(X):
             X = chunks_of(X, roles_for(self, X, labelled=True), self.group_bytes)
         chunks = X if y is None and are_chunks(X) else [(X, y, sample_weight)]
-        verdicts = [self._verdicts(*_parts(item, number)) for number, item in enumerate(chunks)]
+        verdicts = (self._verdicts(*_parts(item, number)) for number, item in enumerate(chunks))
         return Report.from_verdicts(verdicts, self._fitted().classes.labels)
 
     def _verdicts(self, X: Any, y: Any, sample_weight: Any = None) -> Verdicts:

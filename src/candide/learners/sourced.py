@@ -140,6 +140,12 @@ def roles_for(
     """Which columns of another source are those that a model was trained on."""
     names, trained = source.names, learner.roles_
     label = label or (trained.label if trained else None)
+    weight = weight or (trained.weight if trained else None) if labelled else None
+    if weight is not None and weight not in names:
+        raise InputError(
+            f"the source has no column {weight!r} of weights, which the model was trained with; it has "
+            f"{', '.join(names)}; name the column of weights with weight= (--weight in a terminal)"
+        )
     if labelled and label is None:
         label = source.roles.label
     if labelled and label not in names:

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from .base import BaseNB
 
 _LEARNED = ("plan", "state", "blend", "report", "token_names")
-_KINDS = (
-    "BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB", "NaiveBayes", "PoissonNB", "TextNB",
-)  # fmt: skip
 
 
 class Stored(Fitted):
@@ -70,6 +67,11 @@ class Stored(Fitted):
         estimator = shell.__new__(shell)
         estimator.__dict__.update(vars(self))
         return estimator
+
+    @property
+    def can_report(self) -> bool:
+        """Whether there is a ``loo_``."""
+        return bool(self.evaluate) and self._fitted().can_report
 
     @property
     def has_training_rows(self) -> bool:
@@ -124,7 +126,7 @@ def _without_rows(model: Classifier, evaluate: bool) -> Classifier:
 
 def content_of(learner: Any, model: Classifier, note: dict[str, Any] | None = None) -> Content:
     """What is stored of a learner."""
-    from ..storage import Content, Provenance
+    from ..storage import KINDS, Content, Provenance
 
     names, roles = getattr(learner, "feature_names_in_", None), learner.roles_
     schema: Schema | None = getattr(learner, "_schema", None)
@@ -142,15 +144,14 @@ def content_of(learner: Any, model: Classifier, note: dict[str, Any] | None = No
         "note": note,
     }
     columns = parts["feature_names"] or parts["n_features"]
-    return Content(type(learner).__name__, settings, parts, Provenance.now(model.state.rows.sum(), columns))
+    kind = next(one.__name__ for one in type(learner).__mro__ if one.__name__ in KINDS)
+    return Content(kind, settings, parts, Provenance.now(model.state.rows.sum(), columns))
 
 
 def learner_of(content: Content, path: Any) -> BaseNB:
     """The learner again."""
     from .. import learners
 
-    if content.kind not in _KINDS:
-        raise ModelFileError(f"{path}: holds a {content.kind!r}, which is no model that this version of candide knows")
     learner: BaseNB = getattr(learners, content.kind)()
     unknown = content.settings.keys() - learner.get_params().keys()
     if unknown:

@@ -49,12 +49,12 @@ class Verdicts(NamedTuple):
     @classmethod
     def joined(cls, parts: Iterable[Verdicts], n_classes: int) -> Verdicts:
         """Of all parts."""
-        listed = list(parts)
-        if len(listed) == 1:
-            return listed[0]
         nothing = cls.of(np.zeros((0, n_classes)), np.zeros(0, dtype=np.int32), np.zeros(0))
-        *columns, confusions = zip(nothing, *listed, strict=True)
-        return cls._make([*map(np.concatenate, columns), np.sum(confusions, axis=0)])
+        confusion, columns = nothing.confusion, [nothing[:-1]]
+        for part in parts:
+            confusion += part.confusion
+            columns.append(part[:-1])
+        return cls._make([*map(np.concatenate, zip(*columns, strict=True)), confusion])
 
 
 @dataclass(frozen=True, repr=False)

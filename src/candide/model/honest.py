@@ -125,6 +125,9 @@ def _made_again(model: Classifier, seen: Seen, folds: Array, kernels: Kernels) -
     bare = type(model)(replace(model.plan, target=None), model.state)
     out = np.empty((len(folds), len(model.classes)))
     for here in rows_by_fold(folds):
+        if len(here) == len(folds):  # all rows are copies of one: a model of none says nothing
+            out[here] = -np.log(len(model.classes))
+            continue
         gone = seen.batch.take(np.repeat(here, seen.multiplicity[here]))
         rows = seen.batch.take(here).data
         out[here] = _without(bare, gone, kernels).posterior(rows, kernels, logarithm=True)

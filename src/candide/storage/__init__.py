@@ -1,7 +1,8 @@
 """Models in files that are safe to open, and in a text form that can be read and diffed."""
 
+from .checks import KINDS
 from .content import Content, Provenance
 from .files import read_model, write_model
 from .text import from_text, to_text
 
-__all__ = ["Content", "Provenance", "from_text", "read_model", "to_text", "write_model"]
+__all__ = ["KINDS", "Content", "Provenance", "from_text", "read_model", "to_text", "write_model"]

@@ -17,6 +17,10 @@ def written_aside(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     Whatever goes wrong on the way, the old file stays as it is, and nothing is left beside it.
     """
     target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        with target.open("wb") as device:  # a device or a pipe is no file that another could take the place of
+            yield device
+        return
     aside = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
     try:
         with aside.open("xb") as file:

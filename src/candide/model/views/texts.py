@@ -95,7 +95,8 @@ class TextBlended:
         scores = np.empty((self.n_views, len(folds), seen.batch.n_classes))
         for rows in groups:
             some = batch if len(groups) == 1 else batch.take(rows)
-            scores[:, rows] = likelihood.band_fold_scores(some, folds[rows], kernels, self.looks)
+            of_some = np.unique(folds[rows], return_inverse=True)[1].astype(folds.dtype)
+            scores[:, rows] = likelihood.band_fold_scores(some, of_some, kernels, self.looks)
             if len(groups) > 1:
                 release_memory()
         # Nobody else needs them, and they are many times as large as the texts.
