@@ -42,17 +42,18 @@ def update(
     weight: options.Weight = None,
     sql: options.Sql = None,
     format: options.Format = None,
+    encoding: options.Encoding = None,
     on_bad_row: options.OnBadRow = "error",
     threads: options.Threads = None,
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
-    """Learn the rows of a source too. Classes, categories and words that are new join.
+    """Learn the rows of a source too. Categories and words that are new join, and so do classes (train --updatable).
 
     The counts are those of training on all rows at once. What was chosen and weighed on rows left out is done again
     once a tenth has changed, if the file holds training rows (train --updatable); else it stays.
     """
-    how = {"sql": sql, "format": format, "weight": weight, "on_bad_row": on_bad_row}
+    how = {"sql": sql, "format": format, "encoding": encoding, "weight": weight, "on_bad_row": on_bad_row}
     session = Session(quiet, json, threads)
     _change(model, sources, output, session, "partial_fit", text, label, how, decay)
 
@@ -67,13 +68,14 @@ def forget(
     weight: options.Weight = None,
     sql: options.Sql = None,
     format: options.Format = None,
+    encoding: options.Encoding = None,
     on_bad_row: options.OnBadRow = "error",
     threads: options.Threads = None,
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
     """Take rows that were learned out again, as if they had never been seen. All of them, or none."""
-    how = {"sql": sql, "format": format, "weight": weight, "on_bad_row": on_bad_row}
+    how = {"sql": sql, "format": format, "encoding": encoding, "weight": weight, "on_bad_row": on_bad_row}
     _change(model, sources, output, Session(quiet, json, threads), "forget", text, label, how)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -54,7 +55,7 @@ def command(function: _Command) -> _Command:
 
 
 def _as_note(message: Any, *_: Any, **__: Any) -> None:
-    print(f"note: {message}", file=sys.stderr)
+    print(f"note: {in_a_terminal(str(message))}", file=sys.stderr)
 
 
 def _about_files(error: OSError) -> str:
@@ -69,7 +70,28 @@ def _about_files(error: OSError) -> str:
     return f"{name}: {what}"
 
 
+# What messages say to people who write Python, and how it is said in a terminal.
+_IN_A_TERMINAL = (
+    (r"on_bad_row='skip'", "--on-bad-row skip"),
+    (r"construct the model with absent='missing'", "train it with --set absent=missing"),
+    (r"construct it with keep_sample=True", "train it with --updatable"),
+    (r"pass columns=\{'([^']+)': '(\w+)'\}", r"pass --columns with \1=\2 in it"),
+    (r"\b(label|text|weight|columns|sql|format|encoding)=(?=['\s])", r"--\1 "),
+)
+
+
+def in_a_terminal(message: str) -> str:
+    """
+    >>> in_a_terminal("mail.csv, line 3: 3 cells; correct the line, or leave such rows out with on_bad_row='skip'")
+    'mail.csv, line 3: 3 cells; correct the line, or leave such rows out with --on-bad-row skip'
+    """
+    for pattern, said in _IN_A_TERMINAL:
+        message = re.sub(pattern, said, message)
+    return message.replace("  ", " ")
+
+
 def _fail(message: str, code: int, kind: str, machine: bool) -> NoReturn:
+    message = in_a_terminal(message)
     if machine:
         print(as_json({"error": {"kind": kind, "message": message}}))
     print(f"candide: {message}", file=sys.stderr)

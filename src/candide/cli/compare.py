@@ -32,6 +32,7 @@ def compare(
     weight: options.Weight = None,
     sql: options.Sql = None,
     format: options.Format = None,
+    encoding: options.Encoding = None,
     on_bad_row: options.OnBadRow = "error",
     threads: options.Threads = None,
     quiet: options.Quiet = False,
@@ -44,7 +45,7 @@ def compare(
     session = Session(quiet, json, threads)
     source = open_source(
         sources, label=label, text=text, columns=names_of(columns), weight=weight, sql=sql, format=format,
-        on_bad_row=on_bad_row,
+        encoding=encoding, on_bad_row=on_bad_row,
     )  # fmt: skip
     field = Field(candidates(source.roles.text is not None, refine), session)
     field.learn(source)

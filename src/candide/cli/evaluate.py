@@ -30,6 +30,7 @@ def evaluate(
     weight: options.Weight = None,
     sql: options.Sql = None,
     format: options.Format = None,
+    encoding: options.Encoding = None,
     on_bad_row: options.OnBadRow = "error",
     least_accuracy: Annotated[
         float | None, typer.Option(min=0.0, max=1.0, help="Exit with 1 if the accuracy is lower, for scripts.")
@@ -47,7 +48,7 @@ def evaluate(
 
     session = Session(quiet, json, threads)
     learner = open_model(model)
-    source = open_source(sources, sql=sql, format=format, weight=weight, on_bad_row=on_bad_row)
+    source = open_source(sources, sql=sql, format=format, encoding=encoding, weight=weight, on_bad_row=on_bad_row)
     roles = roles_for(learner, source, text, label=label, weight=weight, labelled=True)
     with Interrupts().caught(), watched(source, "judging", session) as passed:
         report = learner.measure(_followed(source, roles, passed))

@@ -64,6 +64,10 @@ Format = Annotated[
         show_default=False, help="What the source is, where its name does not tell.", rich_help_panel=_READING
     ),
 ]
+Encoding = Annotated[
+    str | None,
+    typer.Option(show_default=False, help="Of texts, where it is not UTF-8: cp1252, say.", rich_help_panel=_READING),
+]
 OnBadRow = Annotated[
     str,
     typer.Option(

@@ -36,6 +36,7 @@ def predict(
     text: options.Text = None,
     sql: options.Sql = None,
     format: options.Format = None,
+    encoding: options.Encoding = None,
     on_bad_row: options.OnBadRow = "error",
     threads: options.Threads = None,
     quiet: options.Quiet = False,
@@ -53,7 +54,7 @@ def predict(
 
     session = Session(quiet, json, threads)
     learner = open_model(model)
-    source = open_source(sources, sql=sql, format=format, on_bad_row=on_bad_row)
+    source = open_source(sources, sql=sql, format=format, encoding=encoding, on_bad_row=on_bad_row)
     roles = roles_for(learner, source, text)
     answers = Answers(learner, proba, abstain)
     kept = [] if only else source.names

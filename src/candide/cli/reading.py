@@ -43,10 +43,15 @@ def _collecting(on_bad_row: str) -> str | Path:
 
 
 def open_model(path: Path) -> BaseNB:
-    """The model in a file."""
-    from ..learners.storing import load
+    """The model in a file, be it one that ``dump`` wrote."""
+    from ..learners.storing import load, load_lines
 
-    return load(path)
+    with path.open("rb") as file:
+        is_text = file.read(1) == b"{"
+    if not is_text:
+        return load(path)
+    with path.open(encoding="utf-8") as lines:
+        return load_lines(lines, str(path))
 
 
 def say_bad_rows(source: Source, session: Session) -> None:

@@ -50,6 +50,7 @@ def train(
     weight: options.Weight = None,
     sql: options.Sql = None,
     format: options.Format = None,
+    encoding: options.Encoding = None,
     on_bad_row: options.OnBadRow = "error",
     threads: options.Threads = None,
     quiet: options.Quiet = False,
@@ -69,18 +70,22 @@ def train(
     session = Session(quiet, json, threads)
     source = open_source(
         sources, label=label, text=text, columns=names_of(columns), weight=weight, sql=sql, format=format,
-        on_bad_row=on_bad_row,
+        encoding=encoding, on_bad_row=on_bad_row,
     )  # fmt: skip
     wishes = ({"model": model} if model != "auto" else {}) | ({"refine": True} if refine else {}) | settings_of(setting)
     learner = make_learner(source, wishes, families_of(columns))
     learner.roles_ = source.roles
     path = checked_place(output or beside(sources))
     refuse_source(path, sources)
-    asked = {"sources": sources, "sql": sql, "format": format, "on_bad_row": on_bad_row}
+    asked = {"sources": sources, "sql": sql, "format": format, "encoding": encoding, "on_bad_row": on_bad_row}
     saved = Checkpoint(path, source, learner, every, asked) if checkpoint or resume else None
     passed = learn_source(learner, source, source.roles, session, checkpoint=saved, resume=resume)
     with session.status("weighing, on rows left out"):
         learner.save(path, sample=updatable)
+    if label is None:
+        session.remark(f"the label was taken to be {source.roles.label!r}; name another column with --label")
+    if len(learner.classes_) == 1:
+        session.remark(f"all rows are of one class, {learner.classes_[0]!s}: there is nothing to tell apart")
     if saved is not None:
         saved.remove()
     say_bad_rows(source, session)

@@ -27,6 +27,8 @@ class Stored(Fitted):
 
     # Rows, date and version of a model that comes from a file.
     provenance_: dict[str, Any] | None = None
+    # The model as it came from there.
+    _origin: Classifier | None = None
     evaluate: bool
 
     def save(self, path: str | os.PathLike[str], sample: bool = False) -> None:
@@ -143,9 +145,13 @@ def content_of(learner: Any, model: Classifier, note: dict[str, Any] | None = No
         "roles": None if roles is None else dict(roles._asdict()),
         "note": note,
     }
-    columns = parts["feature_names"] or parts["n_features"]
+    columns = parts["feature_names"] or (parts["n_features"], parts["roles"])
     kind = next(one.__name__ for one in type(learner).__mro__ if one.__name__ in KINDS)
-    return Content(kind, settings, parts, Provenance.now(model.state.rows.sum(), columns))
+    if learner._origin is learner._model and learner.provenance_ is not None:
+        provenance = Provenance(**learner.provenance_)  # it is still the model that came from a file
+    else:
+        provenance = Provenance.now(model.state.rows.sum(), columns)
+    return Content(kind, settings, parts, provenance)
 
 
 def learner_of(content: Content, path: Any) -> BaseNB:
@@ -163,7 +169,7 @@ def learner_of(content: Content, path: Any) -> BaseNB:
     parts = dict(content.parts)
     learner._model = Classifier(**{name: parts.pop(name) for name in _LEARNED})
     _restore(learner, parts)
-    learner.provenance_ = content.provenance._asdict()
+    learner.provenance_, learner._origin = content.provenance._asdict(), learner._model
     return learner
 
 
