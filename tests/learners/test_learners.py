@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import copy
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import candide
 from candide import estimators, exceptions, learners
+from candide.learners.sourced import Groups
 
 ROWS, LABELS = [[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"]
 KINDS = sorted(set(estimators.__all__))
@@ -106,3 +109,24 @@ def test_measure_of_nothing() -> None:
         model.measure(iter([]))
     with pytest.raises(exceptions.InputError, match="'middle' in y is unknown"):
         model.measure(ROWS[:1], ["middle"])
+
+
+@pytest.mark.parametrize("begin", [0, 1, 2, 5, 9])
+def test_groups_end_at_the_same_rows_wherever_a_pass_begins(begin: int) -> None:
+    """Also where rows become larger on the way, so that fewer of them make a group."""
+    rng = np.random.default_rng(0)
+    texts = ["x" * int(size) for size in np.concatenate([rng.integers(1, 30, 400), rng.integers(500, 900, 300)])]
+    whole = pa.record_batch({"text": texts, "row": np.arange(700)})
+    bounds = [0, 90, 91, 300, 480, 640, 700]
+    batches = [whole.slice(low, high - low) for low, high in pairwise(bounds)]
+
+    def ends(groups: Groups, skip: int) -> list[int]:
+        left = [batch.slice(max(0, skip - low)) for batch, low in zip(batches, bounds, strict=False)]
+        found = list(groups.of(batch for batch in left if batch.num_rows))
+        assert pa.concat_batches(found).column("row").to_pylist() == list(range(skip, 700))
+        return [group.column("row")[-1].as_py() for group in found]
+
+    first = Groups(2_000)
+    expected = ends(first, 0)
+    assert 10 < len(expected) < 200
+    assert ends(Groups(2_000, first.n_rows), 0 if not begin else expected[begin - 1] + 1) == expected[begin:]

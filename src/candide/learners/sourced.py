@@ -60,9 +60,9 @@ def chunks_of(source: Source, roles: Roles, group_bytes: int) -> Iterator[tuple[
 
 
 class Groups:
-    """Batches of another size: all of as many rows, which the size of the first rows tells unless it is given.
+    """Batches of another size: of as many rows, which the size of the first rows tells unless it is given.
 
-    So they end at the same rows wherever a pass begins, if it begins where one of them does.
+    They end at the same rows wherever a pass begins, if it begins where one of them does.
     """
 
     def __init__(self, n_bytes: int, n_rows: int | None = None) -> None:
@@ -77,10 +77,13 @@ class Groups:
                 self.n_rows = max(1, self.n_bytes * batch.num_rows // max(1, batch.nbytes))
             waiting.append(batch)
             del batch
-            while sum(part.num_rows for part in waiting) >= self.n_rows:
+            while _n_rows(waiting) >= self.n_rows:
                 yield self._first(waiting, self.n_rows)
-        if any(part.num_rows for part in waiting):
-            yield self._first(waiting, sum(part.num_rows for part in waiting))
+            # Rows may become larger than the first ones were.
+            if sum(part.nbytes for part in waiting) >= 2 * self.n_bytes:
+                yield self._first(waiting, _n_rows(waiting))
+        if _n_rows(waiting):
+            yield self._first(waiting, _n_rows(waiting))
 
     @staticmethod
     def _first(waiting: list[Any], n_rows: int) -> Any:
@@ -95,6 +98,10 @@ class Groups:
                 waiting.insert(0, part.slice(n_rows))
             n_rows -= taken[-1].num_rows
         return taken[0] if len(taken) == 1 else pa.concat_batches(taken)
+
+
+def _n_rows(batches: list[Any]) -> int:
+    return sum(batch.num_rows for batch in batches)
 
 
 def needed(roles: Roles) -> list[str]:
