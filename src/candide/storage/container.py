@@ -148,5 +148,8 @@ def _array(name: str, entry: dict[str, Any], data: memoryview) -> Array:
         require(max(shape) < 1 << 40, f"the array {name!r:.60} is empty, and too wide")
         return np.zeros(shape, dtype=dtype)
     if dtype.kind == "b":
-        require(max(data) <= 1, f"the array {name!r:.60} holds truth values that are neither")
+        require(
+            bool(np.frombuffer(data, dtype=np.uint8).max() <= 1),
+            f"the array {name!r:.60} holds truth values that are neither",
+        )
     return np.frombuffer(data, dtype=dtype).reshape(shape)

@@ -20,12 +20,15 @@ from ..model.table import Table
 from .encoder import Tree
 from .hints import fits, hints_of
 from .nouns import NOUNS
-from .sound import Unsound, is_canonical, require, rises_within
+from .sound import Unsound, is_canonical, known_zones, require, rises_within
 
 _SCALARS = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
             "float16", "float32", "float64")  # fmt: skip
 _TIMES = re.compile(r"[mM]8(\[(Y|M|W|D|h|m|s|ms|us|ns)\])?")
 _DEEPEST = 64
+# Bytes that may be made of arrays: in any case, and for each of their own. A short text takes 12 for one of its own.
+_ROOM, _ROOM_PER_BYTE = 1 << 26, 16
+_POINTER, _TEXT = 8, 64
 
 
 class Decoder:
@@ -33,7 +36,11 @@ class Decoder:
 
     def __init__(self, arrays: Mapping[str, Array]) -> None:
         self._arrays = arrays
+        self._unused = set(arrays)
         self._vocabularies: dict[tuple[str, str], Vocabulary] = {}
+        self._texts: dict[tuple[str, str], list[str]] = {}
+        self._matrices: dict[str, Array] = {}
+        self._room = _ROOM + _ROOM_PER_BYTE * sum(array.nbytes for array in arrays.values())
         self._depth = 0
 
     def value(self, tree: Tree, where: str) -> Any:
@@ -66,7 +73,17 @@ class Decoder:
         name = tree.get(key)
         require(isinstance(name, str) and name in self._arrays, f"{where} names an array that is not there")
         require(self._arrays[name].dtype.kind in kinds, f"{where} is of type {self._arrays[name].dtype}")
+        self._unused.discard(name)
         return self._arrays[name]
+
+    def require_all_used(self) -> None:
+        """No array is there that nothing has asked for."""
+        require(not self._unused, f"nothing is made of its array {min(self._unused, default='')!r:.60}")
+
+    def make_room(self, n_bytes: int, where: str) -> None:
+        """Few bytes that name an array time and again could else become many."""
+        self._room -= n_bytes
+        require(self._room >= 0, f"{where} takes far more memory than the file")
 
     def strings(self, tree: Any, where: str) -> tuple[Array, Array]:
         """The bytes of texts, and where each begins and ends."""
@@ -84,6 +101,23 @@ class Decoder:
         if key not in self._vocabularies:
             self._vocabularies[key] = Vocabulary.from_arrays(*parts)
         return self._vocabularies[key]
+
+    def texts(self, tree: Tree, where: str) -> list[str]:
+        """Texts as Python has them; the same arrays make the same."""
+        utf8, offsets = self.strings(tree, where)
+        key = tree["utf8"], tree["offsets"]
+        if key not in self._texts:
+            self.make_room(_TEXT * len(offsets) + len(utf8), where)
+            data = utf8.tobytes()
+            self._texts[key] = [data[begin:end].decode("utf-8") for begin, end in pairwise(offsets.tolist())]
+        return self._texts[key]
+
+    def symmetric(self, tree: Tree, where: str) -> Array:
+        """A matrix, of its lower half; the same half makes one."""
+        half, name = self.tensor(tree, "tensor", where), tree["tensor"]
+        if name not in self._matrices:
+            self._matrices[name] = _whole(half, where)
+        return self._matrices[name]
 
     def _noun(self, noun: Any, tree: Tree, where: str) -> Any:
         hints = hints_of(noun)
@@ -153,7 +187,14 @@ def _moment(_: Decoder, tree: Tree, where: str) -> Any:
     require(isinstance(text, str) and isinstance(zone, (str, type(None))), f"{where} is no date or time")
     kinds: dict[str, Any] = {"date": date, "datetime": datetime, "time": time}
     made = kinds[tree["$"]].fromisoformat(text)
-    return made if zone is None else made.replace(tzinfo=ZoneInfo(zone))
+    if zone is None:
+        return made
+    if zone not in known_zones():
+        raise Unsound(f"{where} is of the time zone {zone!r:.40}, which is not known here", _NO_ZONE)
+    return made.replace(tzinfo=ZoneInfo(zone))
+
+
+_NO_ZONE = "install the package tzdata, which has all zones, or save the model again with times of another"
 
 
 def _duration(_: Decoder, tree: Tree, where: str) -> timedelta:
@@ -168,7 +209,10 @@ def _array(decoder: Decoder, tree: Tree, where: str) -> Array:
 
 
 def _symmetric(decoder: Decoder, tree: Tree, where: str) -> Array:
-    half = decoder.tensor(tree, "tensor", where)
+    return decoder.symmetric(tree, where)
+
+
+def _whole(half: Array, where: str) -> Array:
     size = isqrt(2 * half.size)
     require(half.ndim == 1 and size * (size + 1) == 2 * half.size, f"{where} is no half of a matrix")
     whole = np.empty((size, size), dtype=half.dtype)
@@ -208,12 +252,11 @@ def _joined(units: Array, kind: str) -> Array:
 def _objects(decoder: Decoder, tree: Tree, where: str) -> Array:
     values = decoder.values(tree.get("others"), where)
     if tree.get("texts") is not None:
-        utf8, offsets = decoder.strings(tree["texts"], where)
-        data, bounds = utf8.tobytes(), offsets.tolist()
-        values += [data[begin:end].decode("utf-8") for begin, end in pairwise(bounds)]
+        values += decoder.texts(tree["texts"], where)
     for value in values:
         require(value is None or isinstance(value, _CELLS), f"{where} holds {value!r:.40}, which is no label")
     codes = decoder.tensor(tree, "codes", where, "i")
+    decoder.make_room(_POINTER * (codes.size + len(values)), where)
     require(bool(((codes >= 0) & (codes < len(values))).all()), f"a code of {where} stands for nothing")
     labels = np.empty(len(values), dtype=object)
     labels[:] = values
@@ -228,6 +271,8 @@ def _sparse(decoder: Decoder, tree: Tree, where: str) -> Any:
 
     data, indices, indptr = (decoder.tensor(tree, name, where, "if") for name in ("data", "indices", "indptr"))
     n_columns = tree.get("n_columns")
+    # Places may be brought to a smaller type.
+    decoder.make_room(indices.nbytes + indptr.nbytes, where)
     require(type(n_columns) is int and is_canonical(data, indices, indptr, n_columns), f"{where} is no sparse table")
     return csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_columns))
 

@@ -7,11 +7,17 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..kernels.data import Array
+from .checks import check_content
 from .content import Content, Provenance
 from .decoder import Decoder
 from .encoder import Encoder, Tree
 from .hints import fits, hints_of
-from .sound import require
+from .sound import MOST_WEIGHT, refusing, require
+
+_MODERATE = (
+    f"readers would refuse it; fit again with weights up to {MOST_WEIGHT:g} and values of moderate size, or keep the "
+    "model by pickle"
+)
 
 
 class Document(NamedTuple):
@@ -25,19 +31,25 @@ class Document(NamedTuple):
 
     @classmethod
     def of(cls, content: Content) -> Document:
-        """The form in which a model is stored."""
+        """The form in which a model is stored; what could not be read again is refused."""
         encoder = Encoder()
         settings = encoder.tree(content.settings, "settings")
         parts = encoder.tree(content.parts, "model")
-        return cls(content.kind, content.provenance._asdict(), settings, parts, encoder.arrays)
+        document = cls(content.kind, content.provenance._asdict(), settings, parts, encoder.arrays)
+        with refusing("the model cannot be stored", _MODERATE):
+            document.content()
+        return document
 
     def content(self) -> Content:
-        """The model again; of the right types, but not checked any further."""
+        """The model again; nothing in it is believed."""
         decoder = Decoder(self.arrays)
         settings, parts = decoder.value(self.settings, "settings"), decoder.value(self.parts, "model")
         for name, found in (("settings", settings), ("model", parts)):
             require(fits(found, dict[str, Any]), f"the {name} have no names")
-        return Content(self.kind, settings, parts, _provenance(self.provenance))
+        decoder.require_all_used()
+        content = Content(self.kind, settings, parts, _provenance(self.provenance))
+        check_content(content)
+        return content
 
 
 def _provenance(found: Any) -> Provenance:

@@ -66,10 +66,10 @@ class Encoder:
         """The trees of several values."""
         return [self.tree(value, f"{where}.{i}") for i, value in enumerate(values)]
 
-    def tensor(self, values: Array, where: str) -> str:
-        """Keeps an array of numbers; its name, which is that of an equal one if it is large."""
+    def tensor(self, values: Array, where: str, *, alone: bool = False) -> str:
+        """Keeps an array of numbers; its name, which is that of an equal one if it is large and not to stay alone."""
         little = values.astype(values.dtype.newbyteorder("<"), order="C", copy=False)
-        if little.nbytes < _LARGE:
+        if alone or little.nbytes < _LARGE:
             return self._kept(little, where)
         key = little.dtype, little.shape, hashlib.sha256(little.reshape(-1).view(np.uint8).data).digest()
         if key not in self._names:
@@ -206,7 +206,8 @@ def _objects(encoder: Encoder, value: Array, where: str) -> Tree:
     others = [distinct[key] for key in order if key[0] is not str]
     return {
         "$": "objects",
-        "codes": encoder.tensor(codes, where),
+        # Readers allow for a label behind each code that is in the file, not for many.
+        "codes": encoder.tensor(codes, where, alone=True),
         "others": encoder.items(others, where),
         "texts": _strings(encoder, texts, where) if texts else None,
     }

@@ -8,7 +8,6 @@ import os
 from pathlib import Path
 
 from .aside import write_aside
-from .checks import check_content
 from .container import Tensors, pieces, unpacked
 from .content import Content
 from .document import Document, as_json
@@ -33,16 +32,14 @@ def read_model(path: str | os.PathLike[str]) -> Content:
     Nothing in the file is run, and everything is checked: what is no sound model is refused with a
     ``ModelFileError``.
     """
-    with refusing(str(path)):
+    with refusing(f"{path} cannot be used"):
         tensors = unpacked(_mapped(path))
         metadata = tensors.metadata
         require(metadata.get("format") == _FORMAT, "it holds arrays, and no model of candide")
         require({"version", "kind", *_TREES} <= metadata.keys(), "it does not say what model it holds")
         trees = {name: json.loads(metadata[name]) for name in _TREES}
-        document = upgraded(Document(metadata["kind"], **trees, arrays=tensors.arrays), metadata["version"])
-        content = document.content()
-        check_content(content)
-        return content
+        document = Document(metadata["kind"], **trees, arrays=tensors.arrays)
+        return upgraded(document, metadata["version"]).content()
 
 
 def _mapped(path: str | os.PathLike[str]) -> memoryview:

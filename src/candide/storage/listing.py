@@ -31,8 +31,8 @@ Entry = dict[str, Any]
 _FEW = 16
 # Of an axis; sizes are asked of what is listed, but for columns in which nothing is.
 _MOST_SIZE = 1 << 31
-# Of texts that take the room of the widest.
-_MOST_CHARACTERS = 1 << 24
+# Of texts that take the room of the widest, for each character that is there.
+_ROOM_PER_CHARACTER = 32
 
 
 def line_of(value: Any) -> str:
@@ -99,9 +99,16 @@ def _spoken(value: Any) -> Any:
 
 def _characters(names: list[str], arrays: list[Array]) -> Entry:
     (points,) = arrays
-    if points.ndim != 2 or not 0 < points.size <= _MOST_CHARACTERS:
-        return _array(names[0], points)
-    return {"characters": names, "width": points.shape[1], "rows": points.view(f"<U{points.shape[1]}")[:, 0].tolist()}
+    if points.ndim == 2 and points.size:
+        width, rows = points.shape[1], points.view(f"<U{points.shape[1]}")[:, 0].tolist()
+        if _fill(rows, width):
+            return {"characters": names, "width": width, "rows": rows}
+    return _array(names[0], points)
+
+
+def _fill(texts: list[str], width: int) -> bool:
+    """Whether texts are not much shorter than the room they take."""
+    return len(texts) * width <= _ROOM_PER_CHARACTER * (len(texts) + sum(map(len, texts)))
 
 
 def _texts(names: list[str], arrays: list[Array]) -> Entry:
@@ -124,7 +131,8 @@ def _sparse(names: list[str], arrays: list[Array], n_columns: int) -> Entry:
 
     data, indices, indptr = arrays
     table = csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_columns))
-    wide = table.shape[1] > table.shape[0]
+    # A line for each row if most are empty: a table that is read has no more rows than are told of.
+    wide = table.shape[1] > table.shape[0] <= table.nnz
     head = {"sparse": names, "dtype": DTYPE_NAMES[indices.dtype], "shape": list(table.shape)}
     if not wide:
         return head | {"rows": _cells(table, np.arange(table.shape[0]))}
@@ -199,7 +207,7 @@ def _read_characters(entry: Entry) -> list[Array]:
     rows, width = _listed(entry), entry.get("width", 0)
     texts = all(isinstance(row, str) for row in rows)
     require(texts and type(width) is int and width > 0, "a list of texts holds something else, or has no width")
-    require(max(map(len, rows), default=0) <= width <= _MOST_CHARACTERS // max(len(rows), 1), "texts are too wide")
+    require(max(map(len, rows), default=0) <= width and _fill(rows, width), "texts are too wide")
     return [np.array(rows, dtype=f"<U{width}").view(np.uint32).reshape(len(rows), width)]
 
 
@@ -228,8 +236,8 @@ def _read_sparse(entry: Entry) -> list[Array]:
     lines, shape, dtype = _listed(entry), _shape(entry), _dtype(entry)
     require(len(shape) == 2 and dtype.kind == "i", "a sparse table has no shape")
     require("columns" in entry or len(lines) == shape[0], "a sparse table has not a line for each row")
-    require(shape[0] <= max(len(lines), shape[1]), "a sparse table has more rows than columns")
     require(all(isinstance(line, list) and len(line) % 2 for line in lines), "a cell has a place or a value alone")
+    require(shape[0] <= len(lines) + sum(map(len, lines)), "a sparse table has more rows than are told of")
     major = [line[0] for line in lines for _ in line[1::2]]
     minor, values = ([cell for line in lines for cell in line[k::2]] for k in (1, 2))
     places = [_numbers(part, np.dtype(np.int64)) for part in (major, minor)]

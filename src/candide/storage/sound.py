@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
+from zoneinfo import available_timezones
 
 import numpy as np
 
@@ -37,15 +39,21 @@ def require(holds: bool, otherwise: str) -> None:
 
 
 @contextmanager
-def refusing(source: str) -> Iterator[None]:
-    """Whatever is found wrong with a source of models is one kind of error, which names it."""
+def refusing(verdict: str, remedy: str | None = None) -> Iterator[None]:
+    """Whatever is found wrong is one kind of error: the verdict, what was found, and what to do."""
     try:
         with np.errstate(all="ignore"):
             yield
     except Unsound as error:
-        raise ModelFileError(f"{source} cannot be used: {error}; {error.remedy}") from None
+        raise ModelFileError(f"{verdict}: {error}; {remedy or error.remedy}") from None
     except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError, MemoryError) as error:
-        raise ModelFileError(f"{source} cannot be used: {type(error).__name__}, {error}; {_DAMAGED}") from error
+        raise ModelFileError(f"{verdict}: {type(error).__name__}, {error}; {remedy or _DAMAGED}") from error
+
+
+@cache
+def known_zones() -> set[str]:
+    """Names of time zones; others may be those of any file, and are never looked up."""
+    return available_timezones()
 
 
 def rises_within(offsets: Array, end: int) -> bool:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .checks import check_content
 from .content import Content
 from .document import Document
 from .encoder import Tree
@@ -59,14 +58,12 @@ def _lines(entry: Entry) -> Iterator[str]:
 
 def from_text(lines: Iterable[str], source: str = "the text") -> Content:
     """The inverse of ``to_text``, with the checks of ``read_model``; ``source`` is what errors call it."""
-    with refusing(source):
+    with refusing(f"{source} cannot be used"):
         found = json.loads("".join(lines))
         named = isinstance(found, dict) and found.get("format") == FORMAT
         require(named and {"version", "kind", "provenance", "settings", "parts", "arrays"} <= found.keys(), _NO_MODEL)
         require(isinstance(found["kind"], str) and isinstance(found["version"], str), _NO_MODEL)
-        content = upgraded(_document(found), found["version"]).content()
-        check_content(content)
-        return content
+        return upgraded(_document(found), found["version"]).content()
 
 
 _NO_MODEL = "it is no model as candide writes it"

@@ -91,6 +91,7 @@ def check_content(content: Content) -> None:
     _check_blend(plan, state, parts["blend"], n_columns)
     _check_columns(parts, n_columns)
     _check_roles(parts["roles"])
+    require(_is_plain(parts["note"]), "its note holds more than plain values")
     # An impossible prior of the classes is found here.
     Classifier(plan, state)
 
@@ -188,6 +189,15 @@ def _check_roles(roles: dict[str, Any] | None) -> None:
     require(
         named and all(fits((roles or {})[name], hint) for name, hint in _ROLES.items() if roles), "its roles are none"
     )
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is one of JSON, as Python has them."""
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _is_plain(item) for key, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_plain, value))
+    return value is None or type(value) in (bool, int, float, str)
 
 
 def _check_columns(parts: dict[str, Any], n_columns: int) -> None:

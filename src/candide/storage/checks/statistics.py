@@ -11,14 +11,25 @@ from ...kernels.binades import floats_of
 from ...kernels.data import Array, Floats
 from ...statistics import BlockMoments, CategoryCounts, Counts, Moments
 from ...statistics.grid import Grid
-from ..sound import are_finite, are_weights, ascends, cells_of, is_within, lie_within, require, rises_within
+from ..sound import (
+    MOST_WEIGHT,
+    are_finite,
+    are_weights,
+    ascends,
+    cells_of,
+    is_within,
+    lie_within,
+    require,
+    rises_within,
+)
 
 _MANTISSA_BITS = 52
 
 
 def check_rows(rows: Floats, n_classes: int) -> None:
     """The weight of each class."""
-    require(rows.shape == (n_classes,) and are_weights(rows), f"the weights of {n_classes} classes are no such weights")
+    require(rows.shape == (n_classes,), f"there is not a weight for each of {n_classes} classes")
+    require(are_weights(rows), f"the weights of classes are not all numbers from 0 to {MOST_WEIGHT:g}")
 
 
 def check_counts(counts: Counts, n_classes: int) -> int:
