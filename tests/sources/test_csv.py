@@ -147,7 +147,7 @@ MANY = 30_000
 BAD = {
     "too-few": ("4,5", r"2 cells, where 3 are expected \('4,5'\)"),
     "too-many": ("4,x,6,7", "4 cells, where 3 are expected"),
-    "type": ("n/a,x,6", r"column 'a' holds 'n/a', where the rows before hold a number.*missing=\['n/a'\]"),
+    "type": ("n/a,x,6", r"column 'a' holds 'n/a', where the rows before hold a whole number.*missing=\['n/a'\]"),
     "quote": ('4,"x"y,6', "a quote that is not closed, or with something after it"),
 }
 
