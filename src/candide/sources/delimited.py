@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from ..exceptions import SourceError, warn
 from .bad_rows import BadRow
+from .batching import evened
 from .dialect import sniff
 from .engine import call, connected, explained, first_line, plain_path
 from .kinds import Kind
@@ -120,7 +121,7 @@ class Delimited(Part):
         self, connection: Any, reading: Reading, names: Sequence[str], options: dict[str, Any]
     ) -> Iterator[tuple[pa.RecordBatch, pa.Array | None]]:
         """Batches, and which of their rows have a cell that is no whole number, None if none has."""
-        for cells in self._read(connection, names, options):
+        for cells in evened(self._read(connection, names, options)):
             reading.bytes_here = int(max(connection.query_progress(), 0.0) / 100 * (self.n_bytes or 0))
             yield _numbered(cells, pa.schema([self.schema.field(name) for name in names]))
 

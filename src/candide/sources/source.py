@@ -82,7 +82,7 @@ class Source:
         return self.batches()
 
     def batches(self, skip: int = 0, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """A pass from the beginning, about 8 MB at a time, and never more unless a row is larger.
+        """A pass from the beginning, up to 8 MB at a time, or one row where that is larger.
 
         Parameters
         ----------
