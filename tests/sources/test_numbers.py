@@ -75,6 +75,7 @@ def test_late_in_csv(tmp_path: Path, cell: str, newline: str) -> None:
     assert f"a.csv, line {line}: column 'a' holds {cell!r}, where the rows before hold a whole number" in str(
         error.value
     )
+    assert "write a number in the first rows like this one" in str(error.value)
     source = candide.read(path, on_bad_row="skip")
     assert source.to_table()["a"].to_pylist() == [1] * (MANY + 1)
     assert [(bad.line, bad.row) for bad in source.bad_rows] == [(line, f"{cell},x,4")]

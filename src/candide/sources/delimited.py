@@ -192,11 +192,10 @@ def _numbered(cells: pa.RecordBatch, schema: pa.Schema) -> tuple[pa.RecordBatch,
 def _of_another_kind(column: str, cell: str, kind: str, row: str) -> tuple[str, str, str]:
     """What is wrong with a row, the row, and what to do."""
     what = {"DATE": "a date", "TIMESTAMP": "a date and time", "BIGINT": "a whole number"}.get(kind, "a number")
-    return (
-        f"column {column!r} holds {cell!r}, where the rows before hold {what}",
-        row,
-        f"correct it, or pass missing=[{cell!r}] if that says that the value is missing",
-    )
+    advice = f"pass missing=[{cell!r}] if that says that the value is missing"
+    if kind == "BIGINT" and any(map(str.isdigit, cell)):
+        advice = "write a number in the first rows like this one, for they tell the type of a column"
+    return f"column {column!r} holds {cell!r}, where the rows before hold {what}", row, f"correct it, or {advice}"
 
 
 def _explained(error: str, message: str) -> tuple[str, str]:
