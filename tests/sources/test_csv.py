@@ -64,6 +64,20 @@ def test_names_are_made_different(tmp_path: Path) -> None:
     assert candide.read(write(tmp_path / "a.csv", ",x,x\n0,1,2\n")).names == ["column0", "x", "x_1"]
 
 
+def test_names_that_differ_in_case(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", "Text,text,TEXT\n" + "a,b,1\n" * MANY)
+    assert rows(path)[0] == {"Text": "a", "text": "b", "TEXT": 1}
+    assert next(candide.read(path).batches(columns=["TEXT", "Text"])).slice(0, 1).to_pylist() == [
+        {"TEXT": 1, "Text": "a"}
+    ]
+
+
+def test_name_of_a_column_with_a_bad_date(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", "x,day\n" + "a,2020-01-31\n" * MANY + "a,soon\n")
+    with pytest.raises(SourceError, match="column 'day' holds 'soon', where the rows before hold a date"):
+        candide.read(path).to_table()
+
+
 def test_header_repeated_within_is_a_row_that_cannot_be_told(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", "text,label\na b,ham\ntext,label\nc d,spam\n")
     assert candide.read(path).names == ["text", "label"]
@@ -147,7 +161,7 @@ MANY = 30_000
 BAD = {
     "too-few": ("4,5", r"2 cells, where 3 are expected \('4,5'\)"),
     "too-many": ("4,x,6,7", "4 cells, where 3 are expected"),
-    "type": ("n/a,x,6", r"column 'a' holds 'n/a', where the rows before hold a number.*missing=\['n/a'\]"),
+    "type": ("n/a,x,6", r"column 'a' holds 'n/a', where the rows before hold a whole number.*missing=\['n/a'\]"),
     "quote": ('4,"x"y,6', "a quote that is not closed, or with something after it"),
 }
 

@@ -86,3 +86,12 @@ def test_bad_row_at_the_beginning(tmp_path: Path) -> None:
 def test_no_records(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"holds no records in its first lines \(the first is '5'\)"):
         candide.read(write(tmp_path / "a.jsonl", "5\n6\n"))
+
+
+@pytest.mark.parametrize("format", ["jsonl", "json"])
+@pytest.mark.parametrize("apart", [False, True], ids=["together", "apart"])
+def test_keys_that_differ_in_case_are_refused(tmp_path: Path, format: str, apart: bool) -> None:
+    records = [{"Text": "a"}, {"text": "b"}] if apart else [{"Text": "a", "text": "b"}]
+    content = json_lines(*records) if format == "jsonl" else json.dumps(records)
+    with pytest.raises(SourceError, match="has the keys 'Text' and 'text', which differ in capital letters alone"):
+        candide.read(write(tmp_path / f"a.{format}", content))

@@ -14,6 +14,8 @@ import pytest
 import candide
 from candide.exceptions import SourceError
 from candide.sources.ahead import one_ahead
+from candide.sources.batching import evened
+from candide.sources.part import BATCH_BYTES
 
 from .files import json_lines, write
 
@@ -77,6 +79,33 @@ def test_order_of_a_large_file(tmp_path: Path) -> None:
     assert len(batches) > 1
     assert [i for batch in batches for i in batch["n"].to_pylist()] == list(range(n))
     assert max(batch.nbytes for batch in batches) < 20_000_000
+
+
+@pytest.mark.parametrize("format", ["csv", "jsonl", "json", "parquet", "sql"])
+def test_long_rows_after_short_ones(tmp_path: Path, format: str) -> None:
+    texts = ["hi"] * 30_000 + [f"{i} " + "word " * 4_000 for i in range(1_500)]
+    path = tmp_path / f"a.{format}"
+    if format == "csv":
+        write(path, "text,x\n" + "".join(f"{text},1\n" for text in texts))
+    elif format in ("json", "jsonl"):
+        records = [{"text": text} for text in texts]
+        write(path, json_lines(*records) if format == "jsonl" else json.dumps(records))
+    else:
+        pq.write_table(pa.table({"text": texts}), path)
+    settings = {"sql": f"SELECT * FROM read_parquet('{path}')"} if format == "sql" else {}
+    batches = list(candide.read(*([] if settings else [path]), **settings))
+    assert max(batch.nbytes for batch in batches) <= BATCH_BYTES
+    assert [text for batch in batches for text in batch["text"].to_pylist()] == texts
+
+
+def test_batches_are_evened() -> None:
+    sizes = [1, 3 * BATCH_BYTES, 1, 1, BATCH_BYTES // 2, BATCH_BYTES // 2, 1]
+    batch = pa.RecordBatch.from_pydict({"text": ["x" * size for size in sizes]})
+    batches = list(evened([batch.slice(0, 3), batch.slice(3)]))
+    assert pa.Table.from_batches(batches).equals(pa.Table.from_batches([batch]))
+    assert [len(batch) for batch in batches if batch.nbytes > BATCH_BYTES] == [1]
+    assert list(evened([])) == []
+    assert [len(batch) for batch in evened([batch.slice(0, 1)] * 1000)] == [1000]
 
 
 def test_head_and_columns(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from ..exceptions import SourceError
-from .part import BATCH_BYTES, Part, Reading, rows_per_batch
+from .part import Part, Reading, rows_per_batch
 from .streams import readable
 
 # Read at once of a column, so that a row group of any size takes little memory.
@@ -76,20 +76,13 @@ class ArrowFile(Part):
         with self._opened() as (reader, file):
             for batch in _stored(reader):
                 reading.bytes_here = min(file.tell(), self.n_bytes or 0)
-                yield from _sliced(batch)
+                yield batch
 
 
 def _stored(reader: Any) -> Iterator[pa.RecordBatch]:
     if isinstance(reader, pa.RecordBatchFileReader):
         return (reader.get_batch(i) for i in range(reader.num_record_batches))
     return iter(reader)
-
-
-def _sliced(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """A batch may be a whole file."""
-    n_rows = rows_per_batch(batch.nbytes / max(len(batch), 1)) if batch.nbytes > 2 * BATCH_BYTES else max(len(batch), 1)
-    for start in range(0, len(batch), n_rows):
-        yield batch.slice(start, n_rows)
 
 
 @contextmanager

@@ -14,14 +14,15 @@ import pyarrow as pa
 from ..exceptions import SourceError
 from .bad_rows import BadRows
 from .engine import connected, explained, first_line, identifier, literal
-from .part import Part, Reading, rows_per_batch
+from .part import ENGINE_ROWS, Part, Reading
 from .places import missing_place
 
 _ADDRESS = re.compile(r"(sqlite|duckdb|postgres(?:ql)?):(.*?)(?:\?table=([^&]+))?$", re.DOTALL)
 _SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
 _ENGINE_TABLES = "SELECT table_name FROM information_schema.tables WHERE table_catalog = 'source'"
-# Rows that are fetched at once, and looked at for the kinds of columns.
+# Rows that are looked at for the kinds of columns, and fetched at once.
 _ROWS = 10_000
+_FETCHED = 1_000
 # Nothing is fetched from the network on its own.
 _ADVICE_OPENING = (
     "check the address, and that the database answers; for PostgreSQL the engine needs its extension, once: "
@@ -96,7 +97,7 @@ class EngineQuery(Part):
 
     def batches(self, reading: Reading, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         with self._connected() as connection:
-            yield from connection.sql(self._sql).to_arrow_reader(rows_per_batch(512))
+            yield from connection.sql(self._sql).to_arrow_reader(ENGINE_ROWS)
 
 
 class SqliteQuery(Part):
@@ -124,7 +125,7 @@ class SqliteQuery(Part):
     def batches(self, reading: Reading, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         n_rows = 0
         with self._cursor() as cursor:
-            while rows := cursor.fetchmany(_ROWS):
+            while rows := cursor.fetchmany(_FETCHED):
                 yield from self._typed(_table(cursor, rows), n_rows).to_batches()
                 n_rows += len(rows)
 

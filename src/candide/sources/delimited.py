@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
+from heapq import merge
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..exceptions import SourceError, warn
 from .bad_rows import BadRow
+from .batching import evened
 from .dialect import sniff
-from .engine import call, connected, explained, first_line, identifier, plain_path
+from .engine import call, connected, explained, first_line, plain_path
 from .kinds import Kind
-from .part import Part, Reading, rows_per_batch
+from .numbers import whole_numbers
+from .odd_cells import odd_cells
+from .part import ENGINE_ROWS, Part, Reading
 from .streams import HEAD_BYTES, Spool, compression_of, opened, spooled_plain
 
 _SQL_TYPES = {"int64": "BIGINT", "double": "DOUBLE", "date32[day]": "DATE", "timestamp[us]": "TIMESTAMP"}
+# Whole numbers are read as texts, and made numbers here: the engine would round 1.5.
+_READ_AS = {"BIGINT": "VARCHAR"}
 _ARROW_TYPES = {"BIGINT": pa.int64(), "DOUBLE": pa.float64(), "DATE": pa.date32(), "TIMESTAMP": pa.timestamp("us")}
 # Looked at for types and separators.
 _SAMPLE_BYTES = 4 * HEAD_BYTES
@@ -65,22 +74,36 @@ class Delimited(Part):
             if reading.bad_rows.are_errors:
                 yield from self._strictly(connection, reading, names)
             else:
-                yield from self._stream(connection, reading, names, self._options(rejects=True))
-                for bad in self._rejected(connection):
-                    reading.bad_rows.add(bad)
+                yield from self._leniently(connection, reading, names)
 
     def _strictly(self, connection: Any, reading: Reading, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         import duckdb
 
         try:
-            yield from self._stream(connection, reading, names, self._options())
+            for batch, odd in self._stream(connection, reading, names, self._options()):
+                if odd is not None:
+                    _add_all(reading, self._odd_rows(names))
+                    raise SourceError(
+                        f"{self.name} has a cell that is no whole number, where the first rows hold them; leave such "
+                        "rows out with on_bad_row='skip'"
+                    )
+                yield batch
         except (duckdb.Error, OSError) as error:
-            for bad in self._first_bad(names):
-                reading.bad_rows.add(bad)
+            _add_all(reading, self._first_bad(names))
             raise SourceError(
                 f"{self.name} cannot be read as CSV: {first_line(error)}; check how its lines end and its cells are "
                 "quoted"
             ) from None
+
+    def _leniently(self, connection: Any, reading: Reading, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        found_odd = False
+        for batch, odd in self._stream(connection, reading, names, self._options(rejects=True)):
+            found_odd |= odd is not None
+            yield batch if odd is None else batch.filter(pc.invert(odd))
+        odd_rows = self._odd_rows(names) if found_odd else iter(())
+        by_line = attrgetter("line")
+        together = merge(self._rejected(connection), odd_rows, key=by_line)
+        _add_all(reading, (next(same) for _, same in groupby(together, by_line)))  # a row may have several faults
 
     def _first_bad(self, names: Sequence[str]) -> list[BadRow]:
         """A second look, for the engine does not say on which line of the file a row begins."""
@@ -89,17 +112,24 @@ class Delimited(Part):
                 pass
             return self._rejected(connection)
 
+    def _odd_rows(self, names: Sequence[str]) -> Iterator[BadRow]:
+        whole = {j: name for j, name in enumerate(self.dialect.names) if name in names and self._types[j] == "BIGINT"}
+        for odd in odd_cells(self._path, self.dialect, whole, {"", *self._missing}, _LINE_BYTES):
+            yield BadRow(self.name, odd.line, *_of_another_kind(odd.column, odd.cell, "BIGINT", odd.row))
+
     def _stream(
         self, connection: Any, reading: Reading, names: Sequence[str], options: dict[str, Any]
-    ) -> Iterator[pa.RecordBatch]:
-        for batch in self._read(connection, names, options):
+    ) -> Iterator[tuple[pa.RecordBatch, pa.Array | None]]:
+        """Batches, and which of their rows have a cell that is no whole number, None if none has."""
+        for cells in evened(self._read(connection, names, options)):
             reading.bytes_here = int(max(connection.query_progress(), 0.0) / 100 * (self.n_bytes or 0))
-            yield batch
+            yield _numbered(cells, pa.schema([self.schema.field(name) for name in names]))
 
     def _read(self, connection: Any, names: Sequence[str], options: dict[str, Any]) -> Iterator[pa.RecordBatch]:
-        selected = ", ".join(map(identifier, names))
+        # By place: the engine takes names that differ in case alone for the same.
+        selected = ", ".join(f"c{self.dialect.names.index(name)}" for name in names)
         query = connection.sql(f"SELECT {selected} FROM {call('read_csv', plain_path(self._path), options)}")
-        return iter(query.to_arrow_reader(rows_per_batch(self.dialect.row_bytes)))
+        return iter(query.to_arrow_reader(ENGINE_ROWS))
 
     def _options(self, rejects: bool = False) -> dict[str, Any]:
         quoting, dialect = self.dialect.quoting, self.dialect
@@ -110,7 +140,7 @@ class Delimited(Part):
             "escape": quoting.escape,
             "header": dialect.header,
             "comment": "",
-            "columns": dict(zip(dialect.names, self._types, strict=True)),
+            "columns": {f"c{j}": _READ_AS.get(kind, kind) for j, kind in enumerate(self._types)},
             "nullstr": ["", *self._missing],
             "max_line_size": _LINE_BYTES,
             "buffer_size": _BUFFER_BYTES,
@@ -132,20 +162,44 @@ class Delimited(Part):
         return [self._bad_row(first[at], line) for at, line in zip(positions, lines, strict=True)]
 
     def _bad_row(self, rejected: tuple[Any, ...], line: int) -> BadRow:
-        _, error, column, row, message = rejected
-        problem, advice = _explained(error, column, message)
-        return BadRow(self.name, line, problem, (row or "").strip("\r\n"), advice)
+        _, error, column, text, message = rejected
+        row = (text or "").strip("\r\n")
+        if error == "CAST":
+            cell, kind = re.findall(r'string "(.*)" to \'(\w+)\'', message, re.DOTALL)[0]
+            return BadRow(self.name, line, *_of_another_kind(self.dialect.names[int(column[1:])], cell, kind, row))
+        problem, advice = _explained(error, message)
+        return BadRow(self.name, line, problem, row, advice)
 
 
-def _explained(error: str, column: str, message: str) -> tuple[str, str]:
+def _add_all(reading: Reading, rows: Iterable[BadRow]) -> None:
+    for bad in rows:
+        reading.bad_rows.add(bad)
+
+
+def _numbered(cells: pa.RecordBatch, schema: pa.Schema) -> tuple[pa.RecordBatch, pa.Array | None]:
+    """Texts of whole numbers as numbers, and which rows have a cell that is none."""
+    columns, odd = [], None
+    for column, field in zip(cells.columns, schema, strict=True):
+        if pa.types.is_integer(field.type):
+            texts, column = column, whole_numbers(column)
+            if column.null_count > texts.null_count:
+                here = pc.and_(pc.is_null(column), pc.is_valid(texts))
+                odd = here if odd is None else pc.or_(odd, here)
+        columns.append(column)
+    return pa.RecordBatch.from_arrays(columns, schema=schema), odd
+
+
+def _of_another_kind(column: str, cell: str, kind: str, row: str) -> tuple[str, str, str]:
+    """What is wrong with a row, the row, and what to do."""
+    what = {"DATE": "a date", "TIMESTAMP": "a date and time", "BIGINT": "a whole number"}.get(kind, "a number")
+    advice = f"pass missing=[{cell!r}] if that says that the value is missing"
+    if kind == "BIGINT" and any(map(str.isdigit, cell)):
+        advice = "write a number in the first rows like this one, for they tell the type of a column"
+    return f"column {column!r} holds {cell!r}, where the rows before hold {what}", row, f"correct it, or {advice}"
+
+
+def _explained(error: str, message: str) -> tuple[str, str]:
     """What is wrong with a row, and what to do."""
-    if error == "CAST":
-        cell, kind = re.findall(r'string "(.*)" to \'(\w+)\'', message, re.DOTALL)[0]
-        what = {"DATE": "a date", "TIMESTAMP": "a date and time"}.get(kind, "a number")
-        return (
-            f"column {column!r} holds {cell!r}, where the rows before hold {what}",
-            f"correct it, or pass missing=[{cell!r}] if that says that the value is missing",
-        )
     counts = re.findall(r"Columns: (\d+) Found: (\d+)", message)
     if counts:
         return f"{counts[0][1]} cells, where {counts[0][0]} are expected", "correct the line"

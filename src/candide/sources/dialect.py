@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .engine import call, connected
+from .numbers import is_decimal, is_whole
 from .streams import Spool
 
 # Rows that are looked at: to tell what separates cells, and to tell types.
@@ -37,8 +38,8 @@ class Quoting:
 
     def rows(self, text: str, n_rows: int) -> Iterator[list[str] | None]:
         """Cells of the first rows, None for a row with quotes out of place."""
-        reader = csv.reader(io.StringIO(text, newline=""), strict=True, **self._settings())
-        with _long_fields():
+        reader = csv.reader(io.StringIO(text, newline=""), strict=True, **self.settings())
+        with long_fields():
             for _ in range(n_rows):
                 try:
                     row = next(reader)
@@ -50,7 +51,7 @@ class Quoting:
                     if row:
                         yield row
 
-    def _settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         if not self.quote:
             return {"delimiter": self.delimiter, "quoting": csv.QUOTE_NONE, "quotechar": None}
         doubled = self.escape == self.quote
@@ -166,7 +167,20 @@ def _types(
     with connected(threads=1) as connection:
         query = f"SELECT Columns, DateFormat, TimestampFormat FROM {call('sniff_csv', str(spool.path), options)}"
         columns, day, time = connection.execute(query).fetchone()
-    return tuple(column["type"] for column in columns), day, time
+    kinds = [column["type"] for column in columns]
+    columns_of_cells = zip(*rows, strict=True)
+    types = (_as_written(kind, cells, missing) for kind, cells in zip(kinds, columns_of_cells, strict=True))
+    return tuple(types), day, time
+
+
+def _as_written(kind: str, cells: Iterable[str], missing: Sequence[str]) -> str:
+    """The engine takes 007, 0x10 and 1_000 for numbers."""
+    if kind not in ("BIGINT", "DOUBLE"):
+        return kind
+    present = [cell for cell in cells if cell and cell not in missing]
+    if kind == "BIGINT" and all(map(is_whole, present)):
+        return kind
+    return "DOUBLE" if all(map(is_decimal, present)) else "VARCHAR"
 
 
 def _bytes(rows: Iterable[list[str]]) -> float:
@@ -175,9 +189,9 @@ def _bytes(rows: Iterable[list[str]]) -> float:
 
 
 @contextmanager
-def _long_fields() -> Iterator[None]:
-    """Cells of any length; the limit is one of the process, and is put back."""
-    limit = csv.field_size_limit(1 << 30)
+def long_fields(longest: int = 1 << 30) -> Iterator[None]:
+    """Cells of such a length; the limit is one of the process, and is put back."""
+    limit = csv.field_size_limit(longest)
     try:
         yield
     finally:

@@ -16,7 +16,7 @@ from .bad_rows import BadRow
 from .engine import call, connected, explained, first_line, identifier, literal, plain_path
 from .kinds import Kind
 from .lines import line_arrays
-from .part import Part, Reading, rows_per_batch
+from .part import ENGINE_ROWS, Part, Reading
 from .streams import HEAD_BYTES, Spool, compression_of, opened, spooled_plain
 
 # Records that are looked at for names and types.
@@ -24,6 +24,13 @@ _ROWS = 20_480
 _SAMPLE_BYTES = 4 * HEAD_BYTES
 _PLAIN = {"BIGINT": "BIGINT", "UBIGINT": "BIGINT", "HUGEINT": "DOUBLE", "DOUBLE": "DOUBLE", "BOOLEAN": "BOOLEAN"}
 _PLAIN |= {"DATE": "DATE", "TIMESTAMP": "TIMESTAMP"}
+# Read as texts, and made what they are here: the engine would round 1.5 to 2, and take true for 1 and 5 for true.
+_READ_AS = {"BIGINT": "VARCHAR", "DOUBLE": "VARCHAR", "BOOLEAN": "VARCHAR"}
+_MADE = {
+    "BIGINT": "CASE WHEN regexp_full_match({0}, '-?(0|[1-9][0-9]*)') THEN TRY_CAST({0} AS BIGINT) END",
+    "DOUBLE": "TRY_CAST({0} AS DOUBLE)",
+    "BOOLEAN": "CASE {0} WHEN 'true' THEN true WHEN 'false' THEN false END",
+}
 _ARROW = {"BIGINT": pa.int64(), "DOUBLE": pa.float64(), "BOOLEAN": pa.bool_(), "DATE": pa.date32()}
 _ARROW |= {"TIMESTAMP": pa.timestamp("us"), "VARCHAR": pa.string()}
 
@@ -61,14 +68,17 @@ class JsonLines(Part):
 
     def _parsed(self, connection: Any, lines: pa.Array, names: Sequence[str]) -> pa.Table:
         table = pa.table({"line": lines})
-        structure = literal(json.dumps({name: self._types[name] for name in names}))
-        cells = ", ".join(f"record.{identifier(name)} AS {identifier(name)}" for name in names)
+        structure = literal(json.dumps(_read_as({name: self._types[name] for name in names})))
+        cells = ", ".join(f"{self._made(name)} AS {identifier(name)}" for name in names)
         # TRY: a line that is no JSON has a record without cells, and is looked at again.
         inner = f"SELECT TRY(json_transform(line, {structure})) AS record FROM lines"
         connection.register("lines", table)
         with explained(self.name, "see that each of its lines is a record, {…}"):
             rows = connection.sql(f"SELECT {cells} FROM ({inner})").to_arrow_table()
         return rows.cast(pa.schema([self.schema.field(name) for name in names]))
+
+    def _made(self, name: str) -> str:
+        return _MADE.get(self._types[name], "{0}").format(f"record.{identifier(name)}")
 
     def _kept(self, lines: pa.Array, rows: pa.Table, n_before: int, reading: Reading) -> pa.Array | None:
         """Which rows stay, None if all do: blank lines and bad ones go."""
@@ -124,13 +134,25 @@ class JsonArray(Part):
         return pa.schema([(name, _ARROW[kind]) for name, kind in self._types.items()])
 
     def batches(self, reading: Reading, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        options = {"format": "array", "columns": self._types}
-        selected = ", ".join(map(identifier, names))
+        options = {"format": "array", "columns": _read_as(self._types)}
+        selected = ", ".join(f"{self._made(name)} AS {identifier(name)}" for name in names)
         with connected(threads=1) as connection, explained(self.name, "correct it, or write one record in each line"):
             query = connection.sql(f"SELECT {selected} FROM {call('read_json', plain_path(self._path), options)}")
-            for batch in query.to_arrow_reader(rows_per_batch(512)):
+            for batch in query.to_arrow_reader(ENGINE_ROWS):
                 reading.bytes_here = int(max(connection.query_progress(), 0.0) / 100 * (self.n_bytes or 0))
                 yield batch
+
+    def _made(self, name: str) -> str:
+        cell, kind = identifier(name), self._types[name]
+        if kind not in _MADE:
+            return cell
+        problem = literal(f"{name!r} is not of the kind that the first records hold in a record with ")
+        refused = f"CASE WHEN {cell} IS NOT NULL THEN error({problem} || {cell}) END"
+        return f"coalesce({_MADE[kind].format(cell)}, {refused})"
+
+
+def _read_as(types: dict[str, str]) -> dict[str, str]:
+    return {name: _READ_AS.get(kind, kind) for name, kind in types.items()}
 
 
 def _first_lines(path: Path, kind: Kind) -> list[str]:
@@ -166,11 +188,26 @@ def _described(path: Path, name: str, options: dict[str, Any]) -> dict[str, str]
     import duckdb
 
     query = f"DESCRIBE SELECT * FROM {call('read_json', plain_path(path), {'records': True, **options})}"
+    records = call("read_json_objects", plain_path(path), {"format": options["format"]})
+    keys = f"SELECT DISTINCT unnest(json_keys(json)) FROM (SELECT json FROM {records} LIMIT {_ROWS})"
     try:
         with connected() as connection:
             found = connection.execute(query).fetchall()
+            _check_case([key for (key,) in connection.execute(keys).fetchall()], name)
     except duckdb.Error as error:
         raise SourceError(
             f"{name} cannot be read as JSON: {first_line(error)}; write one record in each line"
         ) from None
     return {column: _PLAIN.get(kind, "VARCHAR") for column, kind, *_ in found}
+
+
+def _check_case(keys: list[str], name: str) -> None:
+    """The engine takes keys that differ in case alone for one."""
+    seen: dict[str, str] = {}
+    for key in sorted(keys):
+        other = seen.setdefault(key.lower(), key)
+        if other != key:
+            raise SourceError(
+                f"{name} has the keys {other!r} and {key!r}, which differ in capital letters alone; give one of them "
+                "another name"
+            )

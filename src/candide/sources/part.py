@@ -12,6 +12,9 @@ from .streams import Spool
 
 # Bytes of a batch: large enough that its cost is that of its bytes, small enough that a few are no burden.
 BATCH_BYTES = 8 << 20
+MOST_ROWS = 1 << 17
+# Asked of the engine at once, which counts rows and not bytes: few, for later rows may be long.
+ENGINE_ROWS = 2_048
 
 
 class Reading:
@@ -62,4 +65,4 @@ class Part(ABC):
 
 def rows_per_batch(row_bytes: float) -> int:
     """How many rows of such a size make a batch."""
-    return max(1, min(1 << 17, int(BATCH_BYTES / max(row_bytes, 1.0))))
+    return max(1, min(MOST_ROWS, int(BATCH_BYTES / max(row_bytes, 1.0))))

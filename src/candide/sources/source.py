@@ -10,6 +10,7 @@ import pyarrow as pa
 from ..encoding.roles import Roles
 from .ahead import one_ahead
 from .bad_rows import BadRows, OnBadRow
+from .batching import evened
 from .columns import check_names, conformed, fingerprint, joined
 from .part import Part, Reading
 from .roles import Asked, find_roles
@@ -81,7 +82,7 @@ class Source:
         return self.batches()
 
     def batches(self, skip: int = 0, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """A pass from the beginning, about 8 MB at a time.
+        """A pass from the beginning, up to 8 MB at a time, or one row where that is larger.
 
         Parameters
         ----------
@@ -119,7 +120,7 @@ class Source:
                     if i >= _LOOKED_AT:
                         check_names(part, self.schema, self._parts[0].name)
                         part = part.as_types(self.schema)
-                    for batch in part.batches(reading, names):
+                    for batch in evened(part.batches(reading, names)):
                         if len(batch) > skip:
                             yield conformed(batch.slice(skip), schema, part.name)
                         skip = max(0, skip - len(batch))
