@@ -8,7 +8,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, cast
 
 from ..exceptions import CandideError, SourceError
 from .interrupt import Terminated, terminable
@@ -51,7 +51,7 @@ def command(function: _Command) -> _Command:
         except CandideError as error:
             _fail(str(error), CANNOT, type(error).__name__, machine)
 
-    return guarded  # type: ignore[return-value]
+    return cast(_Command, guarded)
 
 
 def _as_note(message: Any, *_: Any, **__: Any) -> None:

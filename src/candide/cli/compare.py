@@ -87,10 +87,9 @@ class Field:
     def learn(self, source: Any) -> None:
         """One pass for all of them."""
         from ..learners.sourced import labelled_cells, needed
-        from .interrupt import Interrupts
         from .progress import watched
 
-        with Interrupts().caught(), watched(source, "learning", self.session) as passed:
+        with watched(source, "learning", self.session) as passed:
             for batch in source.batches(columns=needed(source.roles)):
                 rows = labelled_cells(batch, source.roles)
                 for name, model in self.models.items() if rows.n_rows else ():

@@ -41,7 +41,6 @@ def evaluate(
 ) -> None:
     """Compare what a model says with the labels of a source: accuracy, log-loss, calibration, confusion."""
     from ..learners.sourced import roles_for
-    from .interrupt import Interrupts
     from .pictures import of_report
     from .progress import watched
     from .reading import open_model, open_source, say_bad_rows
@@ -50,7 +49,7 @@ def evaluate(
     learner = open_model(model)
     source = open_source(sources, sql=sql, format=format, encoding=encoding, weight=weight, on_bad_row=on_bad_row)
     roles = roles_for(learner, source, text, label=label, weight=weight, labelled=True)
-    with Interrupts().caught(), watched(source, "judging", session) as passed:
+    with watched(source, "judging", session) as passed:
         report = learner.measure(_followed(source, roles, passed))
     say_bad_rows(source, session)
     session.answer(report.as_dict(), *of_report(report, f"{report.n_rows:,} rows"))

@@ -47,7 +47,6 @@ def predict(
     To a file (.parquet, .csv, .tsv, .jsonl, .arrow), or as CSV (with --json as JSON Lines) to stdout.
     """
     from ..learners.sourced import cells, roles_for
-    from .interrupt import Interrupts
     from .progress import watched
     from .reading import open_model, open_source, say_bad_rows
     from .writing import open_writer
@@ -59,7 +58,6 @@ def predict(
     answers = Answers(learner, proba, abstain)
     kept = [] if only else source.names
     with (
-        Interrupts().caught(),
         watched(source, "predicting", session) as passed,
         open_writer(output, "jsonl" if json else "csv") as writer,
     ):

@@ -33,7 +33,7 @@ def refuse_source(path: Path, sources: list[str] | None) -> None:
 
 
 def _collecting(on_bad_row: str) -> str | Path:
-    """ "error", "skip", or the file that is meant by "collect", "collect FILE" or FILE."""
+    """ "error", "skip", or the file that is meant by "collect" or "collect FILE"."""
     if on_bad_row in ("error", "skip"):
         return on_bad_row
     verb, _, file = on_bad_row.partition(" ")

@@ -46,7 +46,7 @@ class _Arrow(Writer):
     def write(self, table: pa.Table) -> None:
         if self.inner is None:
             self.inner = self._open(table.schema)
-        self.inner.write_table(table.cast(self.inner.schema if hasattr(self.inner, "schema") else table.schema))
+        self.inner.write_table(table)
 
     def close(self) -> None:
         if self.inner is not None:

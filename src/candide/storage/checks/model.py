@@ -21,6 +21,7 @@ from ...model.state import State
 from ...model.telling import Names
 from ...model.views.blended import Blended
 from ...model.views.texts import TextBlended
+from ...statistics.table import TableStatistics
 from ..content import Content
 from ..hints import fits
 from ..sound import are_weights, require
@@ -175,10 +176,13 @@ def _check_views(blend: Blend, state: State) -> None:
     require((blend.refinement is not None) == blend.plan.refine, "its refinement was not asked for")
     if isinstance(blend.views, Blended):
         require(isinstance(family, TableFamily), "views of a table are of none")
-        check_blended(blend.views, family, statistics)  # type: ignore[arg-type]
+        assert isinstance(family, TableFamily)
+        assert isinstance(statistics, TableStatistics)  # as the statistics were checked
+        check_blended(blend.views, family, statistics)
     elif isinstance(blend.views, TextBlended):
         require(isinstance(family, TextFamily), "views of texts are of none")
-        check_bands(blend.views, family, n_classes)  # type: ignore[arg-type]
+        assert isinstance(family, TextFamily)
+        check_bands(blend.views, family, n_classes)
     if blend.refinement is not None:
         check_refinement(blend.refinement, n_classes)
 
