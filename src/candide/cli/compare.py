@@ -94,7 +94,7 @@ class Field:
                 rows = labelled_cells(batch, source.roles)
                 for name, model in self.models.items() if rows.n_rows else ():
                     began = time.perf_counter()
-                    model.partial_fit(rows.X, rows.y, sample_weight=rows.weight)
+                    model.learn_in_place(rows.X, rows.y, sample_weight=rows.weight)
                     self.seconds[name] += time.perf_counter() - began
                 passed.advance(batch.num_rows)
 

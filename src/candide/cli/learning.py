@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..sources import Roles, Source
     from .checkpoint import Checkpoint
 
-_DOING = {"partial_fit": "learning", "forget": "forgetting"}
+_DOING = {"learn_in_place": "learning", "forget": "forgetting"}
 
 
 class Passed(NamedTuple):
@@ -33,7 +33,7 @@ def learn_source(
     roles: Roles,
     session: Session,
     *,
-    verb: Literal["partial_fit", "forget"] = "partial_fit",
+    verb: Literal["learn_in_place", "forget"] = "learn_in_place",
     checkpoint: Checkpoint | None = None,
     resume: bool = False,
 ) -> Passed:

@@ -52,7 +52,7 @@ def gathered(chunks: Iterable[Chunk], enough: int) -> Iterator[list[Chunk]]:
 
 
 def learned(state: State | None, plan: Plan, group: list[Chunk], kernels: Kernels) -> State:
-    """The state after some chunks more."""
+    """The state after some chunks more; the one before is used up."""
     rows = group[0].rows if len(group) == 1 else end_to_end([chunk.rows for chunk in group])
     try:
         batch = summarize(plan, rows, kernels, state)
@@ -62,7 +62,7 @@ def learned(state: State | None, plan: Plan, group: list[Chunk], kernels: Kernel
                 summarize(plan, chunk.rows, kernels)
         raise
     with numbered(group[0].number):
-        return batch if state is None else state.merge(batch)
+        return batch if state is None else state.learn(batch, in_place=True)
 
 
 @contextmanager

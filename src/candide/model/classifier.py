@@ -146,9 +146,9 @@ class Classifier:
             return self.plan.prior.as_in_training
         return self.plan.prior if self.plan.target is None else ClassPrior(self.plan.target)
 
-    def learn(self, batch: State, plan: Plan) -> Classifier:
-        """After further rows, with the settings of now."""
-        return self._after(self.state.learn(batch), plan, float(batch.rows.sum()))
+    def learn(self, batch: State, plan: Plan, *, in_place: bool = False) -> Classifier:
+        """After further rows, with the settings of now. ``in_place``: this model is used up."""
+        return self._after(self.state.learn(batch, in_place=in_place), plan, float(batch.rows.sum()))
 
     def forget(self, batch: State) -> Classifier:
         """Without rows that were learned."""

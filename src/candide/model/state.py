@@ -35,6 +35,9 @@ class State:
 
     def merge(self, other: State) -> State:
         """The state of both sets of rows; classes that differ are aligned."""
+        return self._plus(other, "merge")
+
+    def _plus(self, other: State, verb: str) -> State:
         classes = join(self.classes, other.classes)
         a, b = self.among(classes), other.among(classes)
         # One list that is open keeps the result open.
@@ -42,13 +45,17 @@ class State:
         # Rows kept by one side alone would not stand for the whole.
         both = a.sample is not None and b.sample is not None
         sample = a.sample.merge(b.sample) if both else None  # type: ignore[union-attr, arg-type]
-        return State(classes, a.declared | b.declared, a.statistics.merge(b.statistics), closed, sample)
+        plus = getattr(a.statistics, verb, a.statistics.merge)
+        return State(classes, a.declared | b.declared, plus(b.statistics), closed, sample)
 
-    def learn(self, batch: State) -> State:
-        """The state after further rows, whose classes must be known if the list is closed."""
+    def learn(self, batch: State, *, in_place: bool = False) -> State:
+        """The state after further rows, whose classes must be known if the list is closed.
+
+        ``in_place``: large sums may be added to where they are, and this state is used up.
+        """
         if self.closed:
             _no_strangers(batch.classes, self.classes)
-        return replace(self.merge(batch), closed=self.closed)
+        return replace(self._plus(batch, "absorb" if in_place else "merge"), closed=self.closed)
 
     def declare(self, classes: Index) -> State:
         """The same rows with a closed list of classes."""

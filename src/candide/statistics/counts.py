@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -35,6 +35,13 @@ class Counts:
     def merge(self, other: Counts) -> Counts:
         missing = _add(self.missing, other.missing)
         return Counts(self.rows + other.rows, _sum(self.total, other.total), missing, self.presence)
+
+    def absorb(self, other: Counts) -> Counts:
+        """As ``merge``, in the arrays that this one has, which is then used up: for sums that fill the memory."""
+        if not (isinstance(self.total, np.ndarray) and self.total.flags.writeable):
+            return self.merge(other)
+        _add_to(self.total, other.total)
+        return replace(self, rows=self.rows + other.rows, missing=_add(self.missing, other.missing))
 
     def forget(self, other: Counts) -> Counts:
         rows = subtract(self.rows, other.rows, "the weight of a class")
@@ -110,9 +117,16 @@ def _sum(a: Any, b: Any) -> Any:
     if not (less.has_canonical_format and _is_full(more)):
         return more + less
     out = more.copy() if isinstance(more, np.ndarray) else more.toarray()
-    for row, (begin, end) in enumerate(pairwise(less.indptr.tolist())):
-        out[row, less.indices[begin:end]] += less.data[begin:end]
+    _add_to(out, less)
     return out
+
+
+def _add_to(out: Array, more: Any) -> None:
+    if isinstance(more, np.ndarray) or not more.has_canonical_format:
+        out += more
+        return
+    for row, (begin, end) in enumerate(pairwise(more.indptr.tolist())):
+        out[row, more.indices[begin:end]] += more.data[begin:end]
 
 
 def _is_full(total: Any) -> bool:

@@ -21,6 +21,9 @@ class TextStatistics:
     def merge(self, other: TextStatistics) -> TextStatistics:
         return self._joined(other, "merge")
 
+    def absorb(self, other: TextStatistics) -> TextStatistics:
+        return self._joined(other, "absorb")
+
     def forget(self, other: TextStatistics) -> TextStatistics:
         return self._joined(other, "forget")
 

@@ -44,8 +44,14 @@ class TokenCounts:
     dropped: Dropped = _NOTHING
 
     def merge(self, other: TokenCounts) -> TokenCounts:
+        return self._plus(other, Counts.merge)
+
+    def absorb(self, other: TokenCounts) -> TokenCounts:
+        return self._plus(other, Counts.absorb)
+
+    def _plus(self, other: TokenCounts, join: Callable[[Counts, Counts], Counts]) -> TokenCounts:
         mine, theirs = self._aligned(other)
-        return replace(mine._joined(theirs, Counts.merge), dropped=self.dropped.plus(other.dropped))
+        return replace(mine._joined(theirs, join), dropped=self.dropped.plus(other.dropped))
 
     def forget(self, other: TokenCounts) -> TokenCounts:
         return self.without(other).seen()
