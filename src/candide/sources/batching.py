@@ -22,16 +22,16 @@ def evened(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         for piece in _cut(batch):
             if gathered and (n_bytes + piece.nbytes > BATCH_BYTES or n_rows + len(piece) > MOST_ROWS):
-                yield _joined(gathered)
+                yield _ready(gathered)
                 gathered, n_rows, n_bytes = [], 0, 0
             gathered.append(piece)
             n_rows, n_bytes = n_rows + len(piece), n_bytes + piece.nbytes
             if n_bytes >= _ENOUGH_BYTES:
-                yield _joined(gathered)
+                yield _ready(gathered)
                 gathered, n_rows, n_bytes = [], 0, 0
         del batch  # not held while the next is made
     if gathered:
-        yield _joined(gathered)
+        yield _ready(gathered)
 
 
 def _cut(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -44,5 +44,8 @@ def _cut(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     yield from _cut(batch.slice(middle))
 
 
-def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
-    return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
+def _ready(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    joined = batches[0] if len(batches) == 1 else pa.concat_batches(batches)
+    # Arrow would hold on to what reading took, which is many times the batch, while somebody counts.
+    pa.default_memory_pool().release_unused()
+    return joined
