@@ -104,7 +104,7 @@ def wait_until_it_reads(pid: int) -> None:
         time.sleep(5)
         return
     # The number of "read" is not the same on all processors; its first argument is the file.
-    while not call.read_text().split()[1:2] == ["0x0"] and time.monotonic() < deadline:
+    while call.read_text().split()[1:2] != ["0x0"] and time.monotonic() < deadline:
         time.sleep(0.05)
 
 
