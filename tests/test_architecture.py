@@ -23,9 +23,9 @@ ROOMS = [
     "model",
     "engines",
     "storage",
+    "explain",
     "learners",
     "estimators",
-    "explain",
     "cli",
 ]
 # Guests that only some rooms receive. Everything else is the standard library or NumPy.
@@ -38,7 +38,7 @@ GUESTS = {
     "polars": {"model"},
     "pyarrow": {"cli", "learners", "sources"},
     "duckdb": {"sources"},
-    "rich": {"cli"},
+    "rich": {"cli", "explain"},
     "typer": {"cli"},
 }
 MODULES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")

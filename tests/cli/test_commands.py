@@ -124,10 +124,15 @@ def test_evaluate(model: Path, tmp_path: Path) -> None:
 
 def test_explain(model: Path) -> None:
     told = json.loads(done("explain", model, "claim your free prize, see you at the greenhouse", "--json", "-q").out)
-    assert told["label"] == "spam"
-    assert told["bits"] == sorted(told["bits"], reverse=True)
-    assert set(told["parts"][:3]) & {"claim", "free", "prize"}
+    assert told["prediction"] == "spam"
+    assert told["bits"] == pytest.approx(sum(term["bits"] for term in told["terms"]), rel=1e-9)
+    strongest = [term["value"] for term in told["terms"][:5]]
+    assert any(word in " ".join(strongest) for word in ("claim", "free", "prize"))
     assert "claim" in done("explain", model, "claim your prize").out
+    against = json.loads(done("explain", model, "claim it", "--of", "order", "--against", "spam", "--json", "-q").out)
+    assert (against["of"], against["against"]) == ("order", "spam")
+    assert against["bits"] < 0
+    assert "is no class of this model" in run("explain", model, "claim it", "--of", "nothing").err
 
 
 def test_update_and_forget_are_inverse(updatable: Path, tmp_path: Path) -> None:

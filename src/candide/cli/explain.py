@@ -11,10 +11,11 @@ from .command import command
 from .session import Session
 
 if TYPE_CHECKING:
-    from ..explain.removal import Explanation
+    from ..explain.explanation import Explanation
 
 EXAMPLES = """
 candide explain messages.candide "win a free prize, see you at lunch"
+candide explain messages.candide "see you at lunch" --of work --against friends
 candide explain people.candide '{"age": 40, "job": "smith"}'
 """
 
@@ -25,51 +26,49 @@ def explain(
     texts: Annotated[
         list[str], typer.Argument(metavar="TEXT...", show_default=False, help="Texts, or rows of a table as JSON.")
     ],
+    of: Annotated[str | None, typer.Option(metavar="CLASS", help="The class to argue for; else the answer.")] = None,
+    against: Annotated[
+        str | None, typer.Option(metavar="CLASS", help="The class to argue against; else the runner-up.")
+    ] = None,
     most: Annotated[int, typer.Option(min=1, help="How many words or cells to show.")] = 20,
     threads: options.Threads = None,
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
-    """Show what an answer hangs on: how much each word, or cell, speaks for it or against it.
+    """Show what an answer is made of: the prior, and how much each word, or cell, speaks for it or against it.
 
-    In bits of log-odds: how much less sure the model would be if the word were not there.
+    In bits, each of which doubles the odds of the answer against the runner-up. They add up: all terms together are
+    the log-odds that the model answers by. --json has every term, and of texts every token.
     """
-    from ..explain.removal import explain_row, explain_text
+    from ..explain.showing import as_rich, coloured
     from .classify import known_cells
     from .reading import open_model
 
     session = Session(quiet, json, threads)
     learner = open_model(model)
+    pair = tuple(None if label is None else _label(label, learner.classes_.tolist()) for label in (of, against))
     for text in texts:
-        found = explain_text(learner, text) if learner.reads_texts else explain_row(learner, known_cells(learner, text))
-        shown = [_coloured(text, found)] if learner.reads_texts else []
-        session.answer(found._asdict(), *shown, _as_picture(found, most))
+        row: Any = [text]
+        if not learner.reads_texts:
+            row = {name: [value] for name, value in known_cells(learner, text).items()}
+        found = learner.explain(row)[0]
+        shown = [coloured(found, column, *pair) for column in found.texts] if len(found.classes) > 1 else []
+        session.answer(_for_machines(found, *pair), *shown, as_rich(found, most, *pair))
 
 
-def _as_picture(found: Explanation, most: int) -> Any:
-    from .pictures import picture
-
-    table = picture(f"{found.label}, with probability {found.probability:.4f}", "part", "bits", "", right=("bits",))
-    largest = max((abs(bits) for bits in found.bits if abs(bits) < float("inf")), default=0.0) or 1.0
-    order = sorted(range(len(found.bits)), key=lambda i: -abs(found.bits[i]))[:most]
-    for i in sorted(order):
-        bits = found.bits[i]
-        bar = "█" * round(20 * min(1.0, abs(bits) / largest))
-        table.add_row(found.parts[i], f"{bits:+.2f}", bar, style=_style(bits))
-    return table
+def _label(asked: str, known: list[Any]) -> Any:
+    """A class by what it is called; labels may be numbers."""
+    return next((label for label in known if str(label) == asked), asked)
 
 
-def _coloured(text: str, found: Explanation) -> Any:
-    from rich.text import Text
-
-    shown = Text(text)
-    for part, bits in zip(found.parts, found.bits, strict=True):
-        if abs(bits) >= 0.1:
-            shown.highlight_words(
-                [part], f"bold {_style(bits)}" if abs(bits) >= 1 else _style(bits), case_sensitive=False
-            )
-    return shown
-
-
-def _style(bits: float) -> str:
-    return "green" if bits > 0 else "red" if bits < 0 else ""
+def _for_machines(found: Explanation, of: Any, against: Any) -> dict[str, Any]:
+    labels, shares = found.classes.tolist(), [float(share) for share in found.probabilities]
+    answer = {"prediction": found.answer, "probability": found.probability}
+    by_class = dict(zip(map(str, labels), shares, strict=True))
+    if len(labels) < 2:
+        return {**answer, "probabilities": by_class, "terms": []}
+    first, second = (labels[place] for place in found.pair(of, against))
+    table = found.evidence(of, against)
+    terms = [dict(zip(table, row, strict=True)) for row in table.rows()]
+    odds = {"of": first, "against": second, "bits": found.log_odds(of, against)}
+    return {**answer, "probabilities": by_class, **odds, "terms": terms}

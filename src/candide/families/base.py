@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from ..kernels import Kernels
 from ..kernels.data import Array, Floats, Positions
 from ..priors import Estimate, Prior
 from ..statistics import Statistics
+
+if TYPE_CHECKING:
+    from .parts import Parts
 
 # Shares that are smoothed by so much hardly differ.
 _ALL_ALIKE = float(np.exp(6.0))
@@ -66,6 +69,9 @@ class Likelihood(Protocol):
 
     def each(self, data: Any, kernels: Kernels) -> Scores:
         """Row ``i`` under class ``i`` alone, ``(rows,)``; there are as many classes as rows."""
+
+    def parts(self, data: Any, kernels: Kernels) -> Parts:
+        """What the scores and limits of one row are the sum of."""
 
     def shrunk(self, data: Any, kernels: Kernels) -> Floats:
         """The scores times a tiny factor: decides rows whose scores overflow."""

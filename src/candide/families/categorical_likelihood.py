@@ -16,6 +16,7 @@ from ..kernels.data import Array, Dense, Floats, Positions
 from ..priors import LogProbability, pseudo_count
 from ..statistics import CategoryCounts
 from .base import Batch, Scores
+from .parts import Parts
 from .slots import Slots, draw_slots, labels_of, log_shares, neutral_last
 
 if TYPE_CHECKING:
@@ -146,6 +147,14 @@ class CategoricalLikelihood:
 
     def each(self, data: Dense, kernels: Kernels) -> Scores:
         return self.own_codes(self.codes(data, kernels), np.arange(data.n_rows, dtype=np.int32), kernels)
+
+    def parts(self, data: Dense, kernels: Kernels) -> Parts:
+        # Codes that are the cells themselves may be NaN where one is missing.
+        codes = np.nan_to_num(self.codes(data, kernels).floats()[0], nan=-1.0).astype(np.int64)
+        columns = np.flatnonzero(codes >= 0)
+        at = codes[columns] + self._offsets[columns]
+        finite, *limits = (table.rows[at] for table in (self._table, self._order) if table is not None)
+        return Parts(columns, finite, tuple(limits))
 
     def shrunk(self, data: Dense, kernels: Kernels) -> Floats:
         return self.scores(data, np.zeros(len(self.statistics.rows)), kernels)

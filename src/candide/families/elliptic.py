@@ -15,6 +15,7 @@ from ..priors.normal import LOG_2PI
 from ..statistics import BlockMoments
 from .base import CELLS, Scores, cell_positions
 from .normal import SQUARABLE
+from .parts import REST, Parts
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,10 @@ class EllipticLikelihood:
             square, log_determinant = _square(deviation, self.scale[i][np.ix_(known, known)])
             out[i] = log_density(square, log_determinant, len(known), self.freedom[i])[0]
         return Scores(out)
+
+    def parts(self, data: Data, kernels: Kernels) -> Parts:
+        """One: what all columns say together."""
+        return Parts(np.array([REST]), self.scores(data, np.zeros(len(self.location)), kernels))
 
     def shrunk(self, data: Data, kernels: Kernels) -> Floats:
         """Far out, squares overflow: those of the normal distribution are scaled, Student's are logarithms."""

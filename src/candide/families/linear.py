@@ -16,6 +16,7 @@ from ..kernels.data import Array, Data, Floats, Positions, Sparse
 from ..kernels.places import infinite_cell, negative_cell
 from ..statistics import Counts
 from .base import Batch, Scores
+from .parts import Parts, cells_of
 
 # Small enough that no product with a finite cell overflows, large enough that differences survive.
 _SHRINK = 2.0**-600
@@ -67,6 +68,28 @@ class Score:
             cells = np.where(missing, self.table.absent, cells)
         return np.asarray(cells.sum(axis=1) + self.base)
 
+    def parts(self, data: Data, threshold: float | None) -> tuple[Array, Floats, Floats]:
+        """Columns of one row's cells, what each adds, ``(cells, classes)``, and what is added for all others.
+
+        Of a dense row every cell is there, so that one which is off adds something too; of a sparse one it is the rest
+        that has all cells off, and a cell adds what it is above that.
+        """
+        columns, x = cells_of(data)
+        missing = np.isnan(x)
+        amount = np.where(missing, 0.0, x if threshold is None else x > threshold)[:, None]
+        if isinstance(self.table, FactoredTable):
+            classes = np.arange(len(self.base), dtype=np.int32)
+            cells = _factored_rows(self.table, columns, classes) * amount
+            if self.absent is not None and missing.any():
+                cells += _factored_rows(self.absent, columns, classes) * missing[:, None]
+            return columns, cells, self.base
+        cells, absent = self.table.weights[:, columns].T * amount, self.table.absent
+        if absent is None:
+            return columns, cells, self.base
+        if isinstance(data, Sparse):
+            return columns, np.where(missing[:, None], absent[:, columns].T, cells), self.base
+        return columns, cells - absent[:, columns].T, np.zeros_like(self.base)
+
     @cached_property
     def shrunk(self) -> Score:
         table = self.table
@@ -78,6 +101,12 @@ class Score:
 
 def _factored_cells(table: FactoredTable, columns: Array, classes: Positions) -> Floats:
     return np.asarray(table.shared[columns] + table.slope[classes] + np.asarray(table.stored[columns, classes]).ravel())
+
+
+def _factored_rows(table: FactoredTable, columns: Array, classes: Positions) -> Floats:
+    """Cells of some columns under some classes, ``(columns, classes)``."""
+    stored = np.asarray(table.stored[columns].toarray()[:, classes])
+    return np.asarray(table.shared[columns][:, None] + table.slope[classes] + stored)
 
 
 def csr_from(data: Data) -> Any:
@@ -140,6 +169,14 @@ class LinearLikelihood:
 
     def each(self, data: Data, kernels: Kernels) -> Scores:
         return self._scores(lambda score: score.each(data, self.threshold))
+
+    def parts(self, data: Data, kernels: Kernels) -> Parts:
+        columns, finite, rest = self.finite.parts(data, self.threshold)
+        found = Parts(columns, finite).and_rest(rest)
+        if self.order is None:
+            return found
+        _, order, rest = self.order.parts(data, self.threshold)
+        return found._replace(limits=(np.vstack([order, rest]),))
 
     def _scores(self, evaluate: Callable[[Score], Floats]) -> Scores:
         return Scores(evaluate(self.finite), () if self.order is None else (evaluate(self.order),))

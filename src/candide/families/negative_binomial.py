@@ -13,6 +13,7 @@ from ..kernels.data import Array, Data, Floats, Positions
 from ..priors import log_rising
 from ..statistics import Counts
 from .base import Batch, Scores
+from .parts import Parts, added_up, parts_of
 from .poisson import Poisson, PoissonLikelihood
 from .tokens import log_factorials, row_sums
 
@@ -72,10 +73,15 @@ class NegativeBinomialLikelihood:
         return []
 
     def each(self, data: Data, kernels: Kernels) -> Scores:
-        x = data.floats()
+        return added_up(self._cells(data.floats()))
+
+    def parts(self, data: Data, kernels: Kernels) -> Parts:
+        return parts_of(data, self._cells, len(self.start))
+
+    def _cells(self, x: Floats) -> Scores:
         filled = np.nan_to_num(x, nan=0.0)
         cells = log_rising(self.start, filled) + self._none + filled * self._slope.weights
-        return Scores(np.where(np.isnan(x), 0.0, cells).sum(axis=1))
+        return Scores(np.where(np.isnan(x), 0.0, cells))
 
     def shrunk(self, data: Data, kernels: Kernels) -> Floats:
         return self._plain.shrunk(data, kernels)

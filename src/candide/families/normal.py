@@ -14,6 +14,7 @@ from ..kernels.data import Array, Data, Dense, Floats, Positions, Sparse, chunks
 from ..priors.normal import LOG_2PI
 from ..statistics import Moments
 from .base import CELLS, Scores, cell_positions
+from .parts import Parts, added_up, parts_of
 
 # The score of a row of zeros may be this large before writing out the square costs more than the tenth digit.
 _EXPANDABLE = 1e5
@@ -101,13 +102,19 @@ class GaussianLikelihood:
         return [far, high]
 
     def each(self, data: Data, kernels: Kernels) -> Scores:
-        x = data.floats()
+        return added_up(self._cells(data.floats()))
+
+    def parts(self, data: Data, kernels: Kernels) -> Parts:
+        found = parts_of(data, self._cells, len(self.mean))
+        return found if self.is_limit else found._replace(limits=())
+
+    def _cells(self, x: Floats) -> Scores:
+        """Of ``(classes, columns)``; what is missing adds nothing."""
         square = np.nan_to_num(np.square(x - self._center), nan=0.0)
         seen = ~np.isnan(x)
         point = self._point & seen
         finite = np.where(seen, self._constant, 0.0) - self._spread * square
-        limits = -np.where(point, square, 0.0).sum(axis=1), 0.5 * point.sum(axis=1)
-        return Scores(finite.sum(axis=1), limits)
+        return Scores(finite, (-np.where(point, square, 0.0), np.where(point, 0.5, 0.0)))
 
     def shrunk(self, data: Data, kernels: Kernels) -> Floats:
         out = np.empty((data.n_rows, len(self.mean)))

@@ -13,6 +13,7 @@ from ..priors import log_rising
 from ..statistics import Counts
 from .base import Batch, Scores
 from .multinomial import Multinomial, MultinomialLikelihood
+from .parts import Parts, cells_of
 from .tokens import fill_tokens, log_coefficient, own_tokens_left, row_sums
 
 
@@ -59,6 +60,13 @@ class PolyaLikelihood:
     def each(self, data: Data, kernels: Kernels) -> Scores:
         x = np.nan_to_num(data.floats(), nan=0.0)
         return Scores(log_rising(self.start, x).sum(axis=1) - log_rising(self.whole, x.sum(axis=1)))
+
+    def parts(self, data: Data, kernels: Kernels) -> Parts:
+        columns, count = cells_of(data)
+        kept = count > 0
+        columns, count = columns[kept], count[kept]
+        each = log_rising(self.start[:, columns], count).T
+        return Parts(columns, each).and_rest(-log_rising(self.whole, count.sum()))
 
     def shrunk(self, data: Data, kernels: Kernels) -> Floats:
         return self._plain.shrunk(data, kernels)

@@ -14,6 +14,7 @@ from ..priors import log_rising
 from ..statistics import Moments
 from .base import CELLS, Scores, cell_positions
 from .normal import SQUARABLE, dense_stretches
+from .parts import Parts, added_up, parts_of
 
 
 @dataclass(frozen=True)
@@ -50,9 +51,13 @@ class StudentLikelihood:
         return []
 
     def each(self, data: Data, kernels: Kernels) -> Scores:
-        x = data.floats()
-        cells = student_cells(x, self.table)
-        return Scores(np.where(np.isnan(x), 0.0, cells).sum(axis=1))
+        return added_up(self._cells(data.floats()))
+
+    def parts(self, data: Data, kernels: Kernels) -> Parts:
+        return parts_of(data, self._cells, len(self.mean))
+
+    def _cells(self, x: Floats) -> Scores:
+        return Scores(np.where(np.isnan(x), 0.0, student_cells(x, self.table)))
 
     def shrunk(self, data: Data, kernels: Kernels) -> Floats:
         """Far out, t is a power of the distance: the logarithm of what would overflow."""

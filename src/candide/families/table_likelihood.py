@@ -17,6 +17,7 @@ from ..kernels.data import Array, Dense, Floats, Positions
 from ..kernels.text_rows import TextRows
 from .base import Batch, Scores
 from .columns import CodedColumn, ColumnModel
+from .parts import REST, Parts
 from .text_likelihood import TextLikelihood
 
 if TYPE_CHECKING:
@@ -137,6 +138,18 @@ class TableLikelihood:
 
     def limits(self, data: Columns, kernels: Kernels) -> list[Floats]:
         return []
+
+    def parts(self, data: Columns, kernels: Kernels) -> Parts:
+        """Of columns, and of blocks, which may be parts of columns too; texts have tokens of their own."""
+        from .table import block_data
+
+        columns, finite = [np.array(self.shown, dtype=np.int64)], [self.each_column(data, self.shown, kernels)[:, 0]]
+        finite[0] = finite[0][: len(self.shown)]
+        for block, likelihood in zip(self.family.blocks, self.blocks, strict=True):
+            found = likelihood.parts(block_data(data, block), kernels)
+            columns.append(np.append(block.columns, REST)[found.columns])
+            finite.append(found.finite)
+        return Parts(np.concatenate(columns), np.concatenate(finite))
 
     def shrunk(self, data: Columns, kernels: Kernels) -> Floats:
         return self.scores(data, np.zeros(len(self.statistics.rows)), kernels) * _SHRINK

@@ -20,6 +20,7 @@ from ..statistics.cells import row_bytes
 from ..statistics.seen_tokens import seen_tokens
 from ..statistics.texts import TextStatistics
 from .base import Batch, Scores
+from .parts import Parts
 from .terms import KnownTokens
 
 if TYPE_CHECKING:
@@ -43,6 +44,13 @@ class BandName(NamedTuple):
     look: str
     by: str
     band: int
+
+
+class BandParts(NamedTuple):
+    """What tokens add to the scores of a text, ``(views, tokens, classes)``, and which of those asked for they are."""
+
+    known: Array
+    scores: Floats
 
 
 class _Band(NamedTuple):
@@ -133,6 +141,15 @@ class TextLikelihood:
         """Scores of texts by every look, or by some, ``(views, rows, classes)``."""
         return self._each_look(data, kernels.band_scores, kernels, names, few=self._is_first_question(data))
 
+    def band_parts(self, look: str, codes: Array) -> BandParts:
+        """What distinct tokens of one text, by their codes among the sums of a look, add to its scores."""
+        place = [one.name for one in self.family.looks].index(look)
+        rows = Sparse(np.array([0, len(codes)]), codes, np.ones(len(codes)), len(self.statistics.looks[place].coding))
+        table = self._band_of_few(place, rows)
+        tokens = table.place[codes]
+        known = np.flatnonzero(tokens >= 0)
+        return BandParts(known, table.token_views(tokens[known]))
+
     def _is_first_question(self, data: TextRows) -> bool:
         """Whether a model that just came from a file is asked about little: that needs no tables of all tokens."""
         asked = self._asked
@@ -190,6 +207,11 @@ class TextLikelihood:
 
     def each(self, data: TextRows, kernels: Kernels) -> Scores:
         made: Scores = self.inner.each(self.rows(data, kernels), kernels)
+        return made
+
+    def parts(self, data: TextRows, kernels: Kernels) -> Parts:
+        """Token by token: columns are codes of the tokens known."""
+        made: Parts = self.inner.parts(self.rows(data, kernels), kernels)
         return made
 
     def shrunk(self, data: TextRows, kernels: Kernels) -> Floats:

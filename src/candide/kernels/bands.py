@@ -121,6 +121,22 @@ class BandTable:
         logs = np.log1p(self.count / self.alpha)[:, None]
         return np.hstack([logs, self._logs_by_others[:, None]]) if self.complement else logs
 
+    def token_views(self, tokens: Array) -> Floats:
+        """What the tokens of one text add to its scores, ``(views, tokens, classes)``.
+
+        >>> table = BandTable.of(np.array([[3.0, 1.0], [3.0, 9.0]]), alpha=1.0)
+        >>> table.token_views(np.array([0, 1])).shape
+        (4, 2, 2)
+        """
+        signs = np.array([1.0, -1.0])[: len(self.log_size)]
+        logs = np.repeat(-(signs[:, None] * self.log_size)[:, None], len(tokens), axis=1)
+        for place, token in enumerate(tokens.tolist()):
+            entries = slice(*self.indptr[token : token + 2].tolist())
+            logs[:, place, self.classes[entries]] += self.logs[entries].T
+        member = np.maximum(0.0, 1.0 - np.abs(self.level[tokens] - np.arange(self.n_bands)[:, None]))
+        views = logs[:, None] * member[:, :, None] / np.sqrt(1.0 + len(tokens))
+        return np.asarray(views.reshape(self.n_views, len(tokens), self.n_classes))
+
     @property
     def _logs_by_others(self) -> Floats:
         others = np.maximum(self._token_weight - self.count, 0.0)

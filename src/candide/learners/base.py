@@ -27,16 +27,17 @@ from ..model.table import Table
 from ..priors.base import generator
 from .answers import Answers
 from .beliefs import check_height
-from .chunks import Chunks, are_chunks
+from .chunks import are_chunks
 from .configured import Configured
 from .desk import Desk
 from .differing import first_difference
+from .explaining import Explains
 from .guard import all_or_nothing
 from .settings import flag, number, whole_number
 from .storing import Stored
 
 
-class BaseNB(Chunks, Desk, Answers, Stored, Configured):
+class BaseNB(Explains, Desk, Answers, Stored, Configured):
     """Shared verbs. A subclass names its family, its parameters and the attributes that people expect of it."""
 
     estimate: Any

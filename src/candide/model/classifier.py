@@ -265,10 +265,10 @@ class Classifier:
         """p(class | x), or its logarithm, calibrated if the plan says so."""
         if not self.plan.corrects:
             return self.scorer.posterior(data, kernels, logarithm=logarithm)
-        scores = self.calibrated(self._blended(data, kernels), data)
+        scores = self.calibrated(self.uncalibrated(data, kernels), data)
         return scores if logarithm else np.exp(scores)
 
-    def _blended(self, data: Any, kernels: Kernels) -> Floats:
+    def uncalibrated(self, data: Any, kernels: Kernels) -> Floats:
         """Log posteriors before they are calibrated: of the views with their weights, if there are any."""
         views = None if self.blend is None else self.blend.views
         if views is None:
@@ -282,15 +282,17 @@ class Classifier:
 
     def calibrated(self, scores: Floats, data: Any) -> Floats:
         """Log posteriors as the calibration corrects them, under the class prior of where the model is used."""
+        return self._retargeted(self.as_in_training(scores, data))
+
+    def as_in_training(self, scores: Floats, data: Any) -> Floats:
+        """Log posteriors as the calibration corrects them, under the class prior that it was fitted with."""
         blend = self.blend
         if blend is None or blend.calibration is None:
-            return self._retargeted(scores)
+            return scores
         out = blend.calibration.apply(scores, self.plan.family.amount(data))
         impossible = np.isneginf(scores)
-        if impossible.any():
-            # Curves know nothing of what cannot be.
-            out = normalised(np.where(impossible, -np.inf, out))
-        return self._retargeted(out)
+        # Curves know nothing of what cannot be.
+        return normalised(np.where(impossible, -np.inf, out)) if impossible.any() else out
 
     def log_density(self, data: Any, kernels: Kernels) -> Floats:
         """log p(x), row by row."""

@@ -60,6 +60,14 @@ class Cases(NamedTuple):
         return np.column_stack([own(classes, weight) for classes, weight in shares])
 
 
+class ViewParts(NamedTuple):
+    """One row's scores under a view as a sum."""
+
+    columns: Array  # (parts,) places of columns among the codes
+    scores: Floats  # (parts, classes)
+    rest: Floats  # (classes,) what belongs to no column alone
+
+
 class View(Protocol):
     """One look at the rows: scores that are log p(x | class) up to a term that all classes share."""
 
@@ -72,6 +80,9 @@ class View(Protocol):
 
     def left_out(self, looked: Looked, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
         """``(rows, classes)`` of rows that the view has learned, each as if this weight of it had not been there."""
+
+    def parts(self, looked: Looked, numbers: Array, kernels: Kernels) -> ViewParts:
+        """What the scores of one row are the sum of. ``numbers``: places of the number columns among the codes."""
 
 
 def tempered_loss(scores: Floats, classes: Array, weight: Floats, log_prior: Floats) -> float:
@@ -93,6 +104,25 @@ def least_loss(
     return min(
         strengths, key=lambda strength: tempered_loss(score(strength, few), few.classes, few.case_weight, log_prior)
     )
+
+
+def averaged(logs: Floats) -> tuple[Floats, Floats]:
+    """log of the mean over parents of exp(Σ over columns), ``(classes,)``, as a sum: of each column, and the rest.
+
+    From ``(parents, columns, classes)``. With s the sums and r = softmax(s), log Σ exp s = Σ r s + H(r): a column adds
+    the mean of what it says beside each parent, weighed by how well that one explains the row, and the entropy of
+    those weights is a term of its own.
+
+    >>> logs = np.log(np.array([[[0.5], [0.2]], [[0.1], [0.4]]]))
+    >>> columns, rest = averaged(logs)
+    >>> float(np.exp(columns.sum() + rest[0])), (0.5 * 0.2 + 0.1 * 0.4) / 2
+    (0.07, 0.07)
+    """
+    sums = logs.sum(axis=1)
+    log_share = sums - np.logaddexp.reduce(sums, axis=0)
+    share = np.exp(log_share)
+    entropy = -np.where(share > 0, share * log_share, 0.0).sum(axis=0)
+    return np.einsum("uk,ujk->jk", share, logs), entropy - np.log(len(logs))
 
 
 def by_chunks(looked: Looked, scores_of: Callable[[slice], Floats], size: int) -> Floats:

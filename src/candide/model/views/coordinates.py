@@ -25,6 +25,9 @@ class Coordinates(Protocol):
     def points(self, looked: Looked) -> Floats:
         """``(rows, columns)``; a missing cell lies at its column's mean, which is 0."""
 
+    def among(self, numbers: Array) -> Array:
+        """The places of the columns among the codes, those of number columns being ``numbers``."""
+
 
 @dataclass(frozen=True)
 class RankCoordinates(Lean):
@@ -55,6 +58,9 @@ class RankCoordinates(Lean):
     def points(self, looked: Looked) -> Floats:
         places, begins = self._joined
         return np.asarray(places[looked.codes[:, self.columns] + begins])
+
+    def among(self, numbers: Array) -> Array:
+        return self.columns
 
 
 @dataclass(frozen=True)
@@ -87,6 +93,9 @@ class ClippedCoordinates:
         points /= self.deviation
         np.copyto(points, 0.0, where=np.isnan(points))
         return points
+
+    def among(self, numbers: Array) -> Array:
+        return np.asarray(numbers[self.columns])
 
 
 def _normal_ranks(count: Floats) -> Floats:

@@ -13,7 +13,7 @@ from ...kernels import Kernels
 from ...kernels.data import CHUNK_ROWS, Array, Floats, Positions
 from ...statistics import BlockMoments
 from ...statistics.base import remaining
-from .base import Cases, Looked, by_chunks
+from .base import Cases, Looked, ViewParts, by_chunks
 from .coordinates import ClippedCoordinates, Coordinates, RankCoordinates
 from .lean import Lean
 
@@ -87,6 +87,19 @@ class Covariance(Lean):
 
     def scores(self, looked: Looked, kernels: Kernels) -> Floats:
         return by_chunks(looked, lambda rows: self._scores(self.coordinates.points(looked.take(rows))), CHUNK_ROWS)
+
+    def parts(self, looked: Looked, numbers: Array, kernels: Kernels) -> ViewParts:
+        """xᵀ Ψ⁻¹ x is the sum over columns of x_j (Ψ⁻¹ x)_j; its logarithm is shared out in proportion."""
+        point = self.coordinates.points(looked)[0]
+        scores, rest = np.empty((len(point), len(self._means))), np.empty(len(self._means))
+        for k, factor in enumerate(self.factors):
+            size, away = self._size(self.moments.weight[k]), point - self._means[k]
+            squares = away * (factor.whitening @ (away @ factor.whitening))
+            whole = squares.sum()
+            rest[k] = size.log_density(np.zeros(1), factor.log_determinant)[0]
+            slope = np.log1p(size.shrink * whole) / whole if whole > 0 else size.shrink
+            scores[:, k] = -0.5 * size.freedom * slope * squares
+        return ViewParts(self.coordinates.among(numbers), scores, rest)
 
     def left_out(self, looked: Looked, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
         def chunk(rows: slice) -> Floats:

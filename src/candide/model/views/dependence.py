@@ -11,7 +11,7 @@ import numpy as np
 from ...kernels import Kernels
 from ...kernels.base import PairTable, room_for
 from ...kernels.data import Array, Floats, Positions
-from .base import Cases, Looked, least_loss
+from .base import Cases, Looked, ViewParts, averaged, least_loss
 from .lean import Lean
 from .merging import Merging
 
@@ -62,6 +62,11 @@ class OneDependence(Lean):
         by_class = np.full(len(self.table.rows), -np.log(slots.shape[1]))
         kernels.put_own(scores, classes, weight, own, by_class)
         return scores
+
+    def parts(self, looked: Looked, numbers: Array, kernels: Kernels) -> ViewParts:
+        slots = self.merging.slots(looked.codes)[0]
+        scores, rest = averaged(self.log_table[np.ix_(slots, slots)][..., : len(self.table.rows)])
+        return ViewParts(self.merging.columns, scores, rest)
 
     def _by_table(self, slots: Positions, kernels: Kernels) -> Floats:
         scores = kernels.joint_scores(slots, slots, self.log_table, len(self.table.rows))

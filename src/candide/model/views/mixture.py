@@ -59,6 +59,13 @@ class Mixture:
         shown *= self.weight[view]
         return np.asarray(shown)
 
+    def shares(self, view: int, parts: Floats) -> tuple[Floats, Floats]:
+        """What parts of a view's scores of one row, ``(parts, classes)``, add; and what its limit takes away again."""
+        shown = np.clip(parts, -_HUGE, _HUGE)
+        shown = (shown - shown.mean(axis=1, keepdims=True)) / self.size[view] * self.weight[view]
+        whole = self.part(view, parts.sum(axis=0, keepdims=True))
+        return shown, np.zeros(parts.shape[1]) if whole is None else whole[0] - shown.sum(axis=0)
+
     def scores(self, views: Floats) -> Floats:
         """Of rows, ``(rows, classes)``, from those of all views, ``(views, rows, classes)``."""
         out = np.tile(self.bias, (views.shape[1], 1))

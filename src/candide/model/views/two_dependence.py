@@ -12,7 +12,7 @@ import numpy as np
 from ...kernels import Kernels
 from ...kernels.base import BACK_STRENGTH, PairTable, TripleTable, room_for
 from ...kernels.data import Array, Floats, Positions
-from .base import Cases, Looked, least_loss
+from .base import Cases, Looked, ViewParts, averaged, least_loss
 from .dependence import MOST_CELLS, OneDependence
 from .lean import Lean
 from .merging import Merging
@@ -83,6 +83,12 @@ class TwoDependence(Lean):
         own = kernels.own_triple_scores(parents, slots, classes, weight, self.table, self.strength)
         kernels.put_own(scores, classes, weight, own, np.full(scores.shape[1], -np.log(parents.shape[1])))
         return scores
+
+    def parts(self, looked: Looked, numbers: Array, kernels: Kernels) -> ViewParts:
+        slots = self.one.merging.slots(looked.codes)
+        logs = self.log_table[np.ix_(self.joint.of(slots)[0], slots[0])]
+        scores, rest = averaged(logs[..., : len(self.one.table.rows)])
+        return ViewParts(self.one.merging.columns, scores, rest)
 
     def _by_table(self, parents: Positions, slots: Positions, kernels: Kernels) -> Floats:
         scores = kernels.joint_scores(parents, slots, self.log_table, len(self.one.table.rows))

@@ -11,10 +11,10 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from ...kernels import Kernels
-from ...kernels.data import Dense, Floats, Positions
+from ...kernels.data import Array, Dense, Floats, Positions
 from ...statistics.base import remaining
 from ...statistics.hashing import ABOVE_ALL, Hashes, row_hashes
-from .base import Cases, Looked, by_chunks
+from .base import Cases, Looked, ViewParts, by_chunks
 from .cosines import Cosines, draw_cosines
 from .covariance import Factor
 from .inputs import Inputs
@@ -118,6 +118,11 @@ class Waves(Lean):
     def scores(self, looked: Looked, kernels: Kernels) -> Floats:
         mean = self.sums.mean @ self.slopes
         return by_chunks(looked, lambda rows: self.cosines.heights(looked.take(rows)) @ self.slopes - mean, _CHUNK)
+
+    def parts(self, looked: Looked, numbers: Array, kernels: Kernels) -> ViewParts:
+        """None of a column alone: waves run through several."""
+        nothing = np.zeros((0, len(self.sums.weight)))
+        return ViewParts(np.zeros(0, dtype=np.int64), nothing, self.scores(looked, kernels)[0])
 
     def left_out(self, looked: Looked, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
         if self.below < ABOVE_ALL:

@@ -1,0 +1,89 @@
+"""Rows whose score is a sum over columns, as the likelihood adds them up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..encoding.table import Columns
+from ..families.parts import REST, Parts
+from ..families.table_likelihood import TableLikelihood, texts_at
+from ..families.text_likelihood import TextLikelihood
+from ..kernels import Kernels
+from ..kernels.data import Array, Data, Dense, Sparse
+from ..kernels.text_rows import TextRows
+from ..model.classifier import Classifier
+from .terms import Term
+from .tokens import code_names, tokens_of
+
+
+def cell_terms(model: Classifier, row: Any, names: Array, kernels: Kernels) -> Iterator[Term]:
+    """Of one row, without its prior."""
+    likelihood = model.likelihood
+    if isinstance(likelihood, TextLikelihood):
+        yield from token_terms(likelihood, row, kernels)
+        return
+    yield from _of_columns(likelihood.parts(row, kernels), row, names)
+    if isinstance(likelihood, TableLikelihood):
+        for j, text in likelihood.texts.items():
+            yield from token_terms(text, texts_at(row, j), kernels, names[j])
+
+
+def _of_columns(parts: Parts, row: Any, names: Array) -> Iterator[Term]:
+    values = _values(row, parts.columns)
+    for i, (j, value) in enumerate(zip(parts.columns.tolist(), values, strict=True)):
+        limits = tuple(limit[i] for limit in parts.limits)
+        if j != REST:
+            yield Term("cell", parts.finite[i], _name(names, j), value, limits=limits)
+        elif parts.finite[i].any() or any(limit.any() for limit in limits):
+            yield Term("rest", parts.finite[i], value=_rest_of(row), limits=limits)
+
+
+def token_terms(text: TextLikelihood, row: TextRows, kernels: Kernels, column: Any = None) -> Iterator[Term]:
+    """Of one text, by the likelihood of its tokens."""
+    parts = text.parts(row, kernels)
+    look, coding = text.known.look, text.known.coding
+    tokens = code_names(tokens_of(look.recipe, row, kernels), coding)
+    for i, code in enumerate(parts.columns.tolist()):
+        limits = tuple(limit[i] for limit in parts.limits)
+        if code != REST:
+            yield Term("token", parts.finite[i], column, *tokens[code].named(), limits=limits)
+        elif parts.finite[i].any() or any(limit.any() for limit in limits):
+            yield Term("rest", parts.finite[i], column, "everything not there", limits=limits)
+
+
+def _name(names: Array, j: int) -> Any:
+    return names[j] if j < len(names) else j
+
+
+def _rest_of(row: Data | Columns) -> str:
+    if isinstance(row, Columns):
+        return "columns together"
+    return "everything not there" if isinstance(row, Sparse) else "all together"
+
+
+def values_of(row: Data | Columns) -> list[Any]:
+    """The cells of one row, as they were given; None where one is missing."""
+    n_columns = len(row.columns) if isinstance(row, Columns) else row.n_columns
+    return _values(row, np.arange(n_columns))
+
+
+def _values(row: Data | Columns, columns: Array) -> list[Any]:
+    """Of one row's cells in some columns."""
+    if isinstance(row, Sparse):
+        held = dict(zip(row.indices.tolist(), row.values.tolist(), strict=True))
+        return [held.get(j) for j in columns.tolist()]
+    return [None if j == REST else _value(row, j) for j in columns.tolist()]
+
+
+def _value(row: Data | Columns, j: int) -> Any:
+    if isinstance(row, Dense):
+        return row.column(j)[:1].tolist()[0]
+    assert isinstance(row, Columns)
+    column = row.columns[j]
+    cell = column.values[:1].tolist()[0]
+    if column.labels is None:
+        return None if cell != cell else cell  # NaN is missing
+    return None if cell < 0 else column.labels[cell : cell + 1].tolist()[0]

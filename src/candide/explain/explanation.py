@@ -1,0 +1,257 @@
+"""An answer, and what it is the sum of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, overload
+
+import numpy as np
+
+from ..exceptions import ParameterError
+from ..kernels.data import Array, Floats
+from ..model.calibration import normalised
+from ..model.scorer import leaders_only
+from ..model.table import Table
+from .terms import BITS, Kind, Term, joined
+from .words import Placed, placed
+
+Unit = Literal["bits", "nats"]
+By = Literal["term", "view", "word"]
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation:
+    """Why a model answers what it answers about one row: terms whose sum is the answer.
+
+    Examples
+    --------
+    >>> from candide import GaussianNB
+    >>> model = GaussianNB().fit([[1.0, 5.0], [2.0, 6.0], [8.0, 5.0], [9.0, 7.0]], ["low", "low", "high", "high"])
+    >>> found = model.explain([[3.0, 6.0]])[0]
+    >>> found.answer, [term.name for term in found.terms]
+    ('low', ['prior', 'x0 = 3', 'x1 = 6'])
+    >>> bool(np.allclose(found.total, model.predict_log_proba([[3.0, 6.0]])[0]))
+    True
+    """
+
+    classes: Array  # labels
+    terms: tuple[Term, ...]
+    log_probability: Floats  # (classes,) the model's own
+    texts: Mapping[Any, str] = field(default_factory=dict)  # by the column they are in; None where there are no columns
+
+    @property
+    def answer(self) -> Any:
+        """The most probable class."""
+        return self.classes.tolist()[self._order[0]]
+
+    @property
+    def runner_up(self) -> Any:
+        """The second; the answer itself if there is no other."""
+        return self.classes.tolist()[self._order[:2][-1]]
+
+    @property
+    def probabilities(self) -> Floats:
+        """Of all classes."""
+        return np.exp(self.log_probability)
+
+    @property
+    def probability(self) -> float:
+        """Of the answer."""
+        return float(self.probabilities[self._order[0]])
+
+    @cached_property
+    def total(self) -> Floats:
+        """Log probabilities as the sum of the terms: those of the model, to rounding."""
+        finite = np.sum([term.scores for term in self.terms], axis=0)
+        n_limits = max(len(term.limits) for term in self.terms)
+        limits = [np.sum([term.limits[i] for term in self.terms if term.limits], axis=0)[None] for i in range(n_limits)]
+        alive = leaders_only(finite[None], limits, np.isfinite(finite)[None])
+        return np.asarray(normalised(alive)[0])
+
+    def evidence(self, of: Any = None, against: Any = None, unit: Unit = "bits", by: By = "term") -> Table:
+        """What speaks for one class and against another: the terms of their log-odds, the strongest first.
+
+        Parameters
+        ----------
+        of, against : labels, optional
+            By default the answer and its runner-up; with one of them given, the most probable of the others.
+        unit : {"bits", "nats"}
+            A bit doubles the odds.
+        by : {"term", "view", "word"}
+            All that is said of a cell together; or apart, view by view; or of texts what falls on each word.
+
+        Returns
+        -------
+        Table
+            ``term``, ``kind``, ``column``, ``value``, ``view`` and the unit. The sum is the log-odds.
+        """
+        pair, scale = self.pair(of, against), _scale(unit)
+        terms = self._by_word(pair) if by == "word" else list(self.terms) if by == "view" else self.grouped
+        amounts = np.array([term.between(*pair) / scale for term in terms])
+        order = sorted(range(len(terms)), key=lambda i: -abs(amounts[i]))
+        columns = {"term": "name", "kind": "kind", "column": "column", "value": "value", "view": "view"}
+        named = {title: _objects(getattr(terms[i], name) for i in order) for title, name in columns.items()}
+        return Table({**named, unit: amounts[order]})
+
+    def _by_word(self, pair: tuple[int, int]) -> list[Term]:
+        """Terms in which words stand for tokens; they are about these two classes alone."""
+        out = [term for term in self.grouped if term.kind != "token"]
+        for column, text in self.texts.items():
+            found = self._placed(column, pair)
+            amounts: dict[str, list[float]] = {}
+            for word in found.words:
+                amounts.setdefault(text[word.begin : word.end].lower(), []).append(word.amount)
+            pairs = [(word, sum(each), len(each)) for word, each in amounts.items() if any(each)]
+            out += [self._of_two("token", pair, amount, column, word, float(n)) for word, amount, n in pairs]
+            if found.elsewhere:
+                out.append(self._of_two("rest", pair, found.elsewhere, column, "other tokens"))
+        return out
+
+    def _of_two(
+        self, kind: Kind, pair: tuple[int, int], amount: float, column: Any, value: Any, count: float | None = None
+    ) -> Term:
+        scores = np.zeros(len(self.classes))
+        scores[pair[0]] = amount
+        return Term(kind, scores, column, value, count=count)
+
+    def words(self, of: Any = None, against: Any = None, unit: Unit = "bits", *, column: Any = None) -> Placed:
+        """The words of a text with the evidence of all tokens shared out among them.
+
+        A pair of words falls on both, characters on the words that hold them. ``column`` is that of the text, in a
+        table. ``of``, ``against`` and ``unit`` as in ``evidence``; what words and ``elsewhere`` add up to is what the
+        tokens do.
+        """
+        if column not in self.texts:
+            known = "no text" if not self.texts else f"texts in {[*self.texts]}"
+            raise ParameterError(f"column is {column!r}, and the row has {known}; name the column of a text")
+        scale, found = _scale(unit), self._placed(column, self.pair(of, against))
+        return Placed([word._replace(amount=word.amount / scale) for word in found.words], found.elsewhere / scale)
+
+    def _placed(self, column: Any, pair: tuple[int, int]) -> Placed:
+        tokens = [term for term in self.terms if term.kind == "token" and term.column == column]
+        return placed(self.texts[column], tokens, [term.between(*pair) for term in tokens])
+
+    def log_odds(self, of: Any = None, against: Any = None, unit: Unit = "bits") -> float:
+        """Of one class against another, as ``evidence`` adds them up."""
+        first, second = self.pair(of, against)
+        if self.log_probability[first] == self.log_probability[second]:
+            return 0.0
+        return float(self.log_probability[first] - self.log_probability[second]) / _scale(unit)
+
+    def to_table(self, unit: Unit = "nats") -> Table:
+        """Every term and what it adds to every class: a row each."""
+        n_classes, terms = len(self.classes), self.terms
+        whole = {
+            "term": _objects(term.name for term in terms),
+            "kind": _objects(term.kind for term in terms),
+            "view": _objects(term.view for term in terms),
+        }
+        columns = {name: np.repeat(column, n_classes) for name, column in whole.items()}
+        scores = np.concatenate([np.where(_ruled_out(term), -np.inf, term.scores) for term in terms])
+        return Table({**columns, "class": np.tile(self.classes, len(terms)), unit: scores / _scale(unit)})
+
+    @cached_property
+    def grouped(self) -> list[Term]:
+        """The terms, with all that is said of one cell or token together."""
+        groups: dict[Any, list[Term]] = {}
+        for term in self.terms:
+            groups.setdefault(term.key if term.kind in ("cell", "token") else id(term), []).append(term)
+        return [joined(group) for group in groups.values()]
+
+    def pair(self, of: Any = None, against: Any = None) -> tuple[int, int]:
+        """Places of two classes."""
+        if len(self.classes) < 2:
+            raise ParameterError("evidence is for one class and against another, and this model has only one")
+        first, second = (None if label is None else self._place(label) for label in (of, against))
+        if first is None:
+            first = next(k for k in self._order if k != second)
+        if second is None:
+            second = next(k for k in self._order if k != first)
+        if first == second:
+            raise ParameterError(f"{of!r} is given as both classes; name another to compare it with")
+        return first, second
+
+    @cached_property
+    def _order(self) -> list[int]:
+        order: list[int] = np.argsort(-self.log_probability, kind="stable").tolist()
+        return order
+
+    def _place(self, label: Any) -> int:
+        known = self.classes.tolist()
+        if label not in known:
+            raise ParameterError(f"{label!r} is no class of this model, which knows {known}")
+        return int(known.index(label))
+
+    def __repr__(self) -> str:
+        from .showing import as_text
+
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        from .showing import as_html
+
+        return as_html(self)
+
+    def __rich__(self) -> Any:
+        from .showing import as_rich
+
+        return as_rich(self)
+
+
+class Explanations(Sequence[Explanation]):
+    """One explanation for each row."""
+
+    def __init__(self, rows: Sequence[Explanation]) -> None:
+        self._rows = tuple(rows)
+
+    @overload
+    def __getitem__(self, place: int) -> Explanation: ...
+    @overload
+    def __getitem__(self, place: slice) -> Explanations: ...
+    def __getitem__(self, place: int | slice) -> Explanation | Explanations:
+        return Explanations(self._rows[place]) if isinstance(place, slice) else self._rows[place]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def to_table(self, unit: Unit = "nats") -> Table:
+        """All rows: ``row``, and the columns of ``Explanation.to_table``."""
+        tables = [one.to_table(unit) for one in self._rows]
+        row = np.repeat(np.arange(len(tables)), [table.n_rows for table in tables])
+        names = list(tables[0]) if tables else []
+        return Table({"row": row, **{name: np.concatenate([table[name] for table in tables]) for name in names}})
+
+    def __repr__(self) -> str:
+        return "\n\n".join(map(repr, self._rows[:_SHOWN])) + self._more("\n")
+
+    def _repr_html_(self) -> str:
+        return "".join(one._repr_html_() for one in self._rows[:_SHOWN]) + self._more("")
+
+    def _more(self, before: str) -> str:
+        return f"{before}… {len(self) - _SHOWN} more rows" if len(self) > _SHOWN else ""
+
+
+_SHOWN = 5
+
+
+def _ruled_out(term: Term) -> Array:
+    """Classes that the term makes impossible, or all but impossible beside others."""
+    out = np.zeros(len(term.scores), dtype=bool)
+    for limit in term.limits:
+        out |= limit < 0
+    return out
+
+
+def _scale(unit: Unit) -> float:
+    if unit not in ("bits", "nats"):
+        raise ParameterError(f"unit is {unit!r}; evidence is counted in 'bits' or in 'nats'")
+    return BITS if unit == "bits" else 1.0
+
+
+def _objects(values: Iterator[Any] | Any) -> Array:
+    every = list(values)
+    out = np.empty(len(every), dtype=object)
+    out[:] = every
+    return out

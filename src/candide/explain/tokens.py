@@ -1,0 +1,44 @@
+"""Tokens of one text by name, though a model may know only their codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from ..encoding.tokens import Coding, Look, Recipe, Vocabulary
+from ..kernels import Kernels
+from ..kernels.text_rows import TextRows
+
+
+class Token(NamedTuple):
+    """A token, or several that share a code, and how often they occur."""
+
+    names: tuple[str, ...]
+    times: int
+
+    def named(self) -> tuple[str, str, float]:
+        """As a term speaks of it: its value, no view, its count."""
+        return " or ".join(self.names), "", float(self.times)
+
+
+def tokens_of(recipe: Recipe, text: TextRows, kernels: Kernels) -> list[Token]:
+    """All tokens of one text, in the order in which they first occur."""
+    found = kernels.count_tokens(text.texts, [Look(recipe, Vocabulary())], grow=True)[0]
+    assert isinstance(found.coding, Vocabulary)
+    names = found.coding.tokens(found.rows.indices)
+    order = np.argsort(found.rows.indices, kind="stable")
+    return [Token((names[i],), int(found.rows.values[i])) for i in order]
+
+
+def code_names(tokens: Iterable[Token], coding: Coding) -> dict[int, Token]:
+    """Tokens that have a code, by it; those that share one together."""
+    every = list(tokens)
+    out: dict[int, Token] = {}
+    codes = coding.codes([token.names[0] for token in every])
+    for code, token in zip(codes.tolist(), every, strict=True):
+        if code >= 0:
+            before = out.get(code, Token((), 0))
+            out[code] = Token(before.names + token.names, before.times + token.times)
+    return out

@@ -1,0 +1,148 @@
+"""Rows whose score is a blend of views: what each cell, token and view adds after its weight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..encoding.table import Columns
+from ..families.table_likelihood import TableLikelihood, texts_at
+from ..families.text_likelihood import TextLikelihood
+from ..kernels import Kernels
+from ..kernels.data import Array, Floats
+from ..kernels.text_rows import TextRows
+from ..model.classifier import Classifier
+from ..model.refinement import Refinement
+from ..model.views.base import ViewParts
+from ..model.views.blended import Blended
+from ..model.views.texts import TextBlended
+from .cells import values_of
+from .terms import Term
+from .tokens import code_names, tokens_of
+
+_ADDED_UP = "columns added up"
+
+
+def view_terms(model: Classifier, row: Any, names: Array, kernels: Kernels) -> Iterator[Term]:
+    """Of one row, biases included."""
+    assert model.blend is not None
+    views: Any = model.blend.views
+    yield Term("prior", views.mixture.bias, value="bias of the classes")
+    if isinstance(views, TextBlended):
+        yield from _text(views, model.likelihood, row, kernels)
+        if model.blend.refinement is not None:
+            yield from _refined(model.blend.refinement, row, kernels)
+        return
+    yield from _Table(views, model.likelihood, row, names, kernels).terms()
+
+
+class _Table:
+    """A row of a table and the views of it."""
+
+    def __init__(
+        self, views: Blended, likelihood: TableLikelihood, row: Columns, names: Array, kernels: Kernels
+    ) -> None:
+        self.views, self.likelihood, self.row, self.names, self.kernels = views, likelihood, row, names, kernels
+        self.values = values_of(row)
+
+    def terms(self) -> Iterator[Term]:
+        parts = self.likelihood.each_column(self.row, self.views.columns, self.kernels)[:, 0]
+        for view, scores in enumerate(parts):
+            part = self.views.mixture.part(view, scores[None])
+            if part is not None:
+                yield self._single(view, part[0])
+        yield from self._weighed(self.views.n_single, _ADDED_UP, self._added_up(parts))
+        looked, numbers = self.views.look.see(self.row, self.kernels), self._numbers
+        for view, one in enumerate(self.views.views, self.views.n_single + 1):
+            if self.views.mixture.weight[view].any():
+                yield from self._weighed(view, one.name, one.parts(looked, numbers, self.kernels))
+        for view, text in enumerate(self.views.texts, self.views.n_views - len(self.views.texts)):
+            if self.views.mixture.weight[view].any():
+                yield from self._of_text(view, text.column, text.bands)
+
+    @property
+    def _numbers(self) -> Array:
+        """Places of the number columns among the codes."""
+        return np.array([i for i, column in enumerate(self.views.look.columns) if column.is_number], dtype=np.int64)
+
+    def _single(self, view: int, scores: Floats) -> Term:
+        if view < len(self.views.columns):
+            return self._cell(self.views.columns[view], scores, "column by column")
+        block = self.likelihood.family.blocks[view - len(self.views.columns)]
+        return Term("rest", scores, value=", ".join(str(self.names[j]) for j in block.columns), view="block")
+
+    def _cell(self, j: int, scores: Floats, view: str) -> Term:
+        return Term("cell", scores, self.names[j], self.values[j], view)
+
+    def _added_up(self, parts: Floats) -> ViewParts:
+        n_columns = len(self.views.columns)
+        return ViewParts(np.arange(n_columns), parts[:n_columns], parts[n_columns:].sum(axis=0))
+
+    def _weighed(self, view: int, name: str, parts: ViewParts) -> Iterator[Term]:
+        if not self.views.mixture.weight[view].any():
+            return
+        shares, limit = self.views.mixture.shares(view, np.vstack([parts.scores, parts.rest]))
+        # Columns of all views are counted among those that had a model when the views were made.
+        for place, scores in zip(parts.columns.tolist(), shares[:-1], strict=True):
+            yield self._cell(self.views.columns[place], scores, name)
+        yield Term("rest", shares[-1], value=name, view=name)
+        yield from _beyond(limit, name)
+
+    def _of_text(self, view: int, column: int, bands: TextBlended) -> Iterator[Term]:
+        """A text's terms are those of a blend of its own, weighed once more."""
+        name, mixture = self.names[column], self.views.mixture
+        inner = list(_text(bands, self.likelihood.texts[column], texts_at(self.row, column), self.kernels, name))
+        if not inner:
+            return
+        shares, limit = mixture.shares(view, np.array([term.scores for term in inner]))
+        for term, scores in zip(inner, shares, strict=True):
+            yield Term(term.kind, scores, name, term.value, term.view, term.count)
+        yield from _beyond(limit, f"{name}: all tokens", name)
+
+
+def _text(
+    views: TextBlended, likelihood: TextLikelihood, text: TextRows, kernels: Kernels, column: Any = None
+) -> Iterator[Term]:
+    """Tokens of every look that is heard, each with what it says in all bands."""
+    heard = views.without_idle()
+    for name in heard.looks:
+        look = next(one for one in likelihood.family.looks if one.name == name)
+        sums = likelihood.statistics.looks[likelihood.family.looks.index(look)]
+        tokens = code_names(tokens_of(look.recipe, text, kernels), sums.coding)
+        codes = np.array(list(tokens), dtype=np.int64)
+        found = likelihood.band_parts(name, codes)
+        total, limit = _banded(heard, name, found.scores)
+        for i, code in enumerate(codes[found.known].tolist()):
+            value, _, count = tokens[code].named()
+            yield Term("token", total[i], column, value, name, count)
+        yield from _beyond(limit, name, column)
+
+
+def _banded(views: TextBlended, look: str, scores: Floats) -> tuple[Floats, Floats]:
+    """Tokens' scores in the bands of a look, weighed and added up, ``(tokens, classes)``; and what limits take away."""
+    places = [view for view, name in enumerate(views.names) if name.look == look]
+    pairs = [views.mixture.shares(view, of_view) for view, of_view in zip(places, scores, strict=True)]
+    shares, limits = zip(*pairs, strict=True)
+    return np.sum(shares, axis=0), np.sum(limits, axis=0)
+
+
+def _beyond(limit: Floats, name: str, column: Any = None) -> Iterator[Term]:
+    # Differences of rounding are no limit that was reached.
+    if np.ptp(limit) > 1e-9 * max(1.0, float(np.abs(limit).max())):
+        yield Term("limit", limit, column, f"beyond all that {name} said in training", name)
+
+
+def _refined(refinement: Refinement, text: TextRows, kernels: Kernels) -> Iterator[Term]:
+    """The regression's tokens: their weights over the root of how many they are."""
+    found = [
+        (look, weights, code_names(tokens_of(look.recipe, text, kernels), look.coding))
+        for look, weights in zip(refinement.looks, refinement.weights, strict=True)
+    ]
+    n_tokens = max(1, sum(len(tokens) for _, _, tokens in found))
+    for look, weights, tokens in found:
+        for code, token in tokens.items():
+            value, _, count = token.named()
+            scores = np.asarray(weights[code], dtype=np.float64) / np.sqrt(n_tokens)
+            yield Term("token", scores, value=value, view=f"{look.name}, refined", count=count)
