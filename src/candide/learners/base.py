@@ -23,7 +23,6 @@ from ..model.calibration import METHODS
 from ..model.classifier import Classifier
 from ..model.plan import ClassPrior, Plan
 from ..model.state import State
-from ..model.table import Table
 from ..priors.base import generator
 from .answers import Answers
 from .beliefs import check_height
@@ -33,11 +32,12 @@ from .desk import Desk
 from .differing import first_difference
 from .explaining import Explains
 from .guard import all_or_nothing
+from .learned import Learned
 from .settings import flag, number, whole_number
 from .storing import Stored
 
 
-class BaseNB(Explains, Desk, Answers, Stored, Configured):
+class BaseNB(Explains, Desk, Answers, Learned, Stored, Configured):
     """Shared verbs. A subclass names its family, its parameters and the attributes that people expect of it."""
 
     estimate: Any
@@ -304,48 +304,11 @@ class BaseNB(Explains, Desk, Answers, Stored, Configured):
         X, y = self._fitted().sample(whole_number(n, "n"), generator(random_state), **options)
         return X, y
 
-    # What was learned.
-
-    def parameters(self) -> Table:
-        """The parameters of p(x | class), one a row, with the counts behind them."""
-        return self._fitted().parameters(self._column_names())
+    # Inside.
 
     def _column_names(self) -> Array:
         names = getattr(self, "feature_names_in_", None)
         return np.array([f"x{j}" for j in range(self.n_features_in_)]) if names is None else names
-
-    @property
-    def classes_(self) -> Array:
-        """Class labels in sorted order."""
-        return read_only(self._fitted().classes.labels)
-
-    @property
-    def class_count_(self) -> Floats:
-        """Weight of the rows of each class."""
-        return read_only(self._fitted().state.rows)
-
-    @property
-    def class_prior_(self) -> Floats:
-        """p(class), fitted or given, class weights included."""
-        return read_only(self._fitted().class_prior)
-
-    @property
-    def class_log_prior_(self) -> Floats:
-        """log p(class)."""
-        return read_only(self._fitted().log_prior)
-
-    @property
-    def prior_(self) -> Any:
-        """What was believed about the parameters before data, chosen pseudo-counts included; None without a prior."""
-        family = self._fitted().family
-        return None if family.estimate == "mle" else family.prior
-
-    @property
-    def n_parameters_(self) -> int:
-        """How many free parameters the model has, p(class) included."""
-        return self._fitted().n_parameters
-
-    # Inside.
 
     def _fitted(self) -> Classifier:
         try:
@@ -402,10 +365,3 @@ class BaseNB(Explains, Desk, Answers, Stored, Configured):
             )
             y = y.ravel()
         return read_labels(y, n_rows, kernels)
-
-
-def read_only(array: Array) -> Array:
-    """A view that cannot be written to: a fitted model changes by learning alone."""
-    view = array.view()
-    view.flags.writeable = False
-    return view

@@ -11,9 +11,9 @@ from ..exceptions import ParameterError
 from ..families import Categorical
 from ..kernels.data import Array, Floats
 from ..priors import Dirichlet
-from .base import read_only
 from .beliefs import read_prior
 from .discrete import DiscreteNB
+from .learned import read_only
 from .settings import DEFAULTS, choice
 from .tables import category_counts, category_shares, table_categories
 from .textbook import given_model, ready_model

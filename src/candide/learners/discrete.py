@@ -12,8 +12,9 @@ from ..kernels.data import Floats
 from ..model.classifier import Classifier
 from ..model.plan import ClassPrior
 from ..priors import Estimate
-from .base import BaseNB, read_only
+from .base import BaseNB
 from .beliefs import class_prior_of, read_estimate, read_prior, stacked
+from .learned import read_only
 from .settings import flag, is_given
 
 _ALPHA_MIN = 1e-10

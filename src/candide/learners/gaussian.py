@@ -11,8 +11,9 @@ from ..families import Gaussian
 from ..kernels.data import Floats
 from ..model.plan import ClassPrior
 from ..priors import Normal, NormalInverseGamma
-from .base import BaseNB, read_only
+from .base import BaseNB
 from .beliefs import class_prior_of, read_estimate, read_prior, stacked
+from .learned import read_only
 from .settings import DEFAULTS, choice, is_given, number
 from .tables import column_names, moments
 from .textbook import given_model, ready_model

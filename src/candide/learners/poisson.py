@@ -9,8 +9,8 @@ import numpy as np
 from ..families import Poisson
 from ..kernels.data import Floats
 from ..priors import Gamma
-from .base import read_only
 from .discrete import CountNB
+from .learned import read_only
 from .settings import DEFAULTS, number
 from .tables import column_names, sums
 from .textbook import given_model, ready_model
