@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
+from ..exceptions import ParameterError
 from .chunks import Chunks
 
 if TYPE_CHECKING:
     from ..explain.explanation import Explanations
+    from ..explain.fractions import Fractions
 
 
 class Explains(Chunks):
     """Answers taken apart."""
 
-    def explain(self, X: Any) -> Explanations:
+    @overload
+    def explain(self, X: Any, style: Literal["terms"] = "terms") -> Explanations: ...
+    @overload
+    def explain(self, X: Any, style: Literal["fractions"]) -> list[Fractions]: ...
+    def explain(self, X: Any, style: Literal["terms", "fractions"] = "terms") -> Explanations | list[Fractions]:
         """What each answer is the sum of: the prior, every cell or token, the blend, the calibration.
 
         Parameters
         ----------
         X
             Rows, as in ``predict``.
+        style : {"terms", "fractions"}
+            Sums of logarithms; or, of models that count, products of fractions as one writes them by hand.
 
         Returns
         -------
         Explanations
             One ``Explanation`` for each row. Its ``terms`` add up to the model's own log probabilities; ``evidence()``
-            puts them in the order of what they say for the answer and against the runner-up, in bits.
+            puts them in the order of what they say for the answer and against the runner-up, in bits. Or as many
+            ``Fractions``.
 
         Examples
         --------
@@ -35,12 +44,16 @@ class Explains(Chunks):
         >>> sky = ["sun", "sun", "rain", "rain", "rain"]
         >>> model = CategoricalNB().fit([[one] for one in sky], ["out", "out", "in", "in", "out"])
         >>> model.explain([["sun"]])
-        out (0.7714), against in: +1.75 bits
-          x0 = sun     +1.17  ████████████████████
-          prior        +0.58  ██████████
+        out (0.7826), against in: +1.85 bits
+          x0 = sun     +1.26  ████████████████████
+          prior        +0.58  █████████
         """
         from ..explain.account import explained
         from ..explain.explanation import Explanations
+        from ..explain.fractions import worked_out
 
+        if style not in ("terms", "fractions"):
+            raise ParameterError(f"style is {style!r}; it must be 'terms' or 'fractions'")
         model, names = self._fitted(), np.zeros(0) if self.reads_texts else self._column_names()
-        return Explanations(list(explained(model, self._read(X), names, self._kernels())))
+        rows = model, self._read(X), names, self._kernels()
+        return list(worked_out(*rows)) if style == "fractions" else Explanations(list(explained(*rows)))

@@ -1,0 +1,180 @@
+"""An answer worked out by hand: the prior times one fraction for each cell, then divided by their sum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..exceptions import ParameterError
+from ..families.bernoulli import BernoulliLikelihood
+from ..families.categorical_likelihood import CategoricalLikelihood
+from ..families.multinomial import MultinomialLikelihood
+from ..families.parts import cells_of
+from ..families.text_likelihood import TextLikelihood
+from ..kernels import Kernels
+from ..kernels.data import Array, Floats
+from ..model.classifier import Classifier
+from ..priors import pseudo_count
+from .tokens import code_names, tokens_of
+
+
+class Factor(NamedTuple):
+    """A share in every class: counts, pseudo-counts included, and how often it is multiplied."""
+
+    name: str
+    parts: Floats  # (classes,)
+    wholes: Floats  # (classes,)
+    power: int = 1
+
+    def value(self, k: int) -> Fraction:
+        """In class ``k``."""
+        return (_exact(self.parts[k]) / _exact(self.wholes[k])) ** self.power
+
+    def written(self, k: int) -> str:
+        """As in a textbook."""
+        share = f"{_short(self.parts[k])}/{_short(self.wholes[k])}"
+        return share if self.power == 1 else f"({share})^{self.power}"
+
+
+@dataclass(frozen=True, repr=False)
+class Fractions:
+    """One row's answer as products of fractions.
+
+    >>> from candide import CategoricalNB
+    >>> sky = [["sun"], ["sun"], ["rain"], ["rain"], ["rain"]]
+    >>> model = CategoricalNB(alpha=0).fit(sky, ["out", "out", "in", "in", "out"])
+    >>> model.explain([["rain"]], style="fractions")[0]
+    in:  2/5 × 2/2 = 2/5
+    out: 3/5 × 1/3 = 1/5
+    <BLANKLINE>
+    factors: prior, x0 = rain
+    p(in | x) = 2/5 / (2/5 + 1/5) = 2/3 = 0.6667
+    p(out | x) = 1/5 / (2/5 + 1/5) = 1/3 = 0.3333
+    """
+
+    classes: Array
+    factors: tuple[Factor, ...]
+
+    @cached_property
+    def products(self) -> list[Fraction]:
+        """Prior times all factors, class by class."""
+        return [prod((factor.value(k) for factor in self.factors), start=Fraction(1)) for k in range(len(self.classes))]
+
+    @cached_property
+    def probabilities(self) -> list[Fraction] | None:
+        """Divided by their sum; None where every class has a factor of 0, which is 0/0."""
+        whole = sum(self.products)
+        return [product / whole for product in self.products] if whole else None
+
+    def __repr__(self) -> str:
+        labels = [str(label) for label in self.classes.tolist()]
+        width = max(map(len, labels)) + 1
+        lines = [
+            f"{label + ':':<{width}} {' × '.join(factor.written(k) for factor in self.factors)} = {_fraction(product)}"
+            for k, (label, product) in enumerate(zip(labels, self.products, strict=True))
+        ]
+        return "\n".join([*lines, "", f"factors: {', '.join(factor.name for factor in self.factors)}", *self._last()])
+
+    def _last(self) -> Iterator[str]:
+        if self.probabilities is None:
+            yield "0/0: every class has a factor of 0; smoothing (alpha above 0) gives an answer"
+            return
+        whole = " + ".join(map(_fraction, self.products))
+        for label, product, share in zip(self.classes.tolist(), self.products, self.probabilities, strict=True):
+            reduced = f"{_fraction(share)} = " if _is_short(share) else ""
+            yield f"p({label} | x) = {_fraction(product)} / ({whole}) = {reduced}{float(share):.4f}"
+
+
+def worked_out(model: Classifier, data: Any, names: Array, kernels: Kernels) -> Iterator[Fractions]:
+    """Row by row, where probabilities are shares of counts."""
+    if model.plan.corrects:
+        raise ParameterError(
+            "style='fractions' shows how counts make probabilities, and those of this model are calibrated or blended "
+            "afterwards; pass calibrate=None, or leave out style"
+        )
+    for i in range(data.n_rows):
+        row = data.take(np.array([i]))
+        yield Fractions(model.classes.labels, (_prior(model), *_factors(model, row, names, kernels)))
+
+
+def _prior(model: Classifier) -> Factor:
+    rows, share = model.state.rows, model.class_prior
+    if np.allclose(rows, share * rows.sum(), rtol=1e-12, atol=0):
+        return Factor("prior", rows, np.full(len(rows), rows.sum()))
+    return Factor("prior", share, np.ones(len(share)))
+
+
+def _factors(model: Classifier, row: Any, names: Array, kernels: Kernels) -> Iterator[Factor]:
+    likelihood = model.likelihood
+    if isinstance(likelihood, CategoricalLikelihood):
+        return _categories(likelihood, row, names, kernels)
+    if isinstance(likelihood, BernoulliLikelihood):
+        return _presences(likelihood, row, names)
+    if isinstance(likelihood, MultinomialLikelihood):
+        columns, count = cells_of(row)
+        return _tokens(likelihood, columns, count, [str(names[j]) for j in columns.tolist()])
+    if isinstance(likelihood, TextLikelihood) and isinstance(likelihood.inner, MultinomialLikelihood):
+        columns, count = cells_of(likelihood.rows(row, kernels))
+        known = code_names(tokens_of(likelihood.known.look.recipe, row, kernels), likelihood.known.coding)
+        return _tokens(likelihood.inner, columns, count, [known[code].named()[0] for code in columns.tolist()])
+    raise ParameterError(
+        "style='fractions' is for models whose probabilities are shares of counts: CategoricalNB, BernoulliNB, "
+        "MultinomialNB, TextNB('multinomial'); leave it out for others"
+    )
+
+
+def _categories(likelihood: CategoricalLikelihood, row: Any, names: Array, kernels: Kernels) -> Iterator[Factor]:
+    codes = np.nan_to_num(likelihood.codes(row, kernels).floats()[0], nan=-1.0).astype(np.int64)
+    for j, (code, slots) in enumerate(zip(codes.tolist(), likelihood.slots, strict=True)):
+        neutral = code == slots.look.size and likelihood.family.unseen != "smooth"
+        if code >= 0 and not neutral:
+            part = slots.cells + pseudo_count(slots.alpha, likelihood.family.estimate)
+            value = row.column(j)[:1].tolist()[0]
+            yield Factor(f"{names[j]} = {value}", part[:, code], (part * slots.copies).sum(axis=1))
+
+
+def _presences(likelihood: BernoulliLikelihood, row: Any, names: Array) -> Iterator[Factor]:
+    counts, family = likelihood.statistics, likelihood.family
+    on, seen, x = counts.dense(), counts.observed(), row.floats()[0]
+    a, b = (
+        np.broadcast_to(pseudo_count(part, family.estimate), on.shape[1:]) for part in (family.prior.a, family.prior.b)
+    )
+    seen = np.broadcast_to(seen, on.shape)
+    for j in np.flatnonzero(~np.isnan(x)).tolist():
+        is_on = x[j] > (0.0 if likelihood.threshold is None else likelihood.threshold)
+        part = on[:, j] + a[j] if is_on else seen[:, j] - on[:, j] + b[j]
+        yield Factor(f"{names[j]} {'on' if is_on else 'off'}", part, seen[:, j] + a[j] + b[j])
+
+
+def _tokens(likelihood: MultinomialLikelihood, columns: Array, count: Floats, names: list[str]) -> Iterator[Factor]:
+    family, total = likelihood.family, likelihood.statistics.dense()
+    part = total + pseudo_count(family.prior.concentration, family.estimate)
+    whole = part.sum(axis=1)
+    for j, times, name in zip(columns.tolist(), count.tolist(), names, strict=True):
+        if times != int(times):
+            raise ParameterError(f"style='fractions' multiplies a share {times:g} times; counts must be whole numbers")
+        if times:
+            yield Factor(name, part[:, j], whole, int(times))
+
+
+def _exact(number: float) -> Fraction:
+    """Weights are sums of floats: 0.1 three times is to be 3/10."""
+    return Fraction(float(number)).limit_denominator(10**9)
+
+
+def _short(number: float) -> str:
+    return f"{number:.6g}"
+
+
+def _is_short(share: Fraction) -> bool:
+    return len(str(share.denominator)) <= 9
+
+
+def _fraction(share: Fraction) -> str:
+    return str(share) if _is_short(share) else f"{float(share):.6g}"
