@@ -24,10 +24,11 @@ def explained(model: Classifier, data: Any, names: Array, kernels: Kernels) -> I
     for i, log_probability in enumerate(answers):
         row = data.take(np.array([i]))
         terms = tuple(_terms(model, row, names, kernels))
-        yield Explanation(model.classes.labels, terms, log_probability, _texts(row, names))
+        yield Explanation(model.classes.labels, terms, log_probability, texts_of(row, names))
 
 
-def _texts(row: Any, names: Array) -> dict[Any, str]:
+def texts_of(row: Any, names: Array) -> dict[Any, str]:
+    """The texts of one row by their columns; None where there are no columns."""
     if isinstance(row, TextRows):
         return {None: _written(row)}
     if not isinstance(row, Columns):

@@ -74,16 +74,21 @@ def _values(row: Data | Columns, columns: Array) -> list[Any]:
     """Of one row's cells in some columns."""
     if isinstance(row, Sparse):
         held = dict(zip(row.indices.tolist(), row.values.tolist(), strict=True))
-        return [held.get(j) for j in columns.tolist()]
+        return [_or_none(held.get(j, 0.0)) for j in columns.tolist()]
     return [None if j == REST else _value(row, j) for j in columns.tolist()]
 
 
 def _value(row: Data | Columns, j: int) -> Any:
     if isinstance(row, Dense):
-        return row.column(j)[:1].tolist()[0]
+        return _or_none(row.column(j)[:1].tolist()[0])
     assert isinstance(row, Columns)
     column = row.columns[j]
     cell = column.values[:1].tolist()[0]
     if column.labels is None:
-        return None if cell != cell else cell  # NaN is missing
+        return _or_none(cell)
     return None if cell < 0 else column.labels[cell : cell + 1].tolist()[0]
+
+
+def _or_none(cell: Any) -> Any:
+    """NaN is missing, and not even equal to itself."""
+    return cell if cell == cell else None

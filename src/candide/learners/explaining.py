@@ -8,10 +8,12 @@ import numpy as np
 
 from ..exceptions import ParameterError
 from .chunks import Chunks
+from .settings import whole_number
 
 if TYPE_CHECKING:
     from ..explain.explanation import Explanations
     from ..explain.fractions import Fractions
+    from ..explain.what_if import WhatIf
 
 
 class Explains(Chunks):
@@ -57,3 +59,31 @@ class Explains(Chunks):
         model, names = self._fitted(), np.zeros(0) if self.reads_texts else self._column_names()
         rows = model, self._read(X), names, self._kernels()
         return list(worked_out(*rows)) if style == "fractions" else Explanations(list(explained(*rows)))
+
+    def what_if(self, X: Any, to: Any = None, most: int = 5) -> list[WhatIf]:
+        """The smallest changes of each row after which the answer would be another.
+
+        Single cells first: of numbers the least change that is enough, of categories another value, of texts a word
+        less. Where none is enough, several together, those that help most.
+
+        Parameters
+        ----------
+        X
+            Rows, as in ``predict``.
+        to : label, optional
+            The answer that is wanted; any other than the one given if left out.
+        most : int, default 5
+            How many changes to tell of.
+
+        Examples
+        --------
+        >>> from candide import GaussianNB
+        >>> model = GaussianNB().fit([[1.0, 5.0], [2.0, 6.0], [8.0, 5.0], [9.0, 7.0]], ["low", "low", "high", "high"])
+        >>> model.what_if([[3.0, 6.0]])[0]
+        low (1.0000), unless
+          x0: 3 → 5.0069: high (0.5000)
+        """
+        from ..explain.what_if import what_if
+
+        model, names = self._fitted(), np.zeros(0) if self.reads_texts else self._column_names()
+        return list(what_if(model, self._read(X), names, to, whole_number(most, "most"), self._kernels()))

@@ -1,0 +1,164 @@
+"""The smallest changes of a row after which the answer is another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..exceptions import ParameterError
+from ..kernels import Kernels
+from ..kernels.data import Array, Floats
+from ..kernels.text_rows import TextRows
+from ..model.classifier import Classifier
+from .account import texts_of
+from .variants import Cells, Variants, Words
+
+# Changes of cells that are tried together, and halvings of the way to a number.
+_MOST_CHANGES = 5
+_HALVINGS = 20
+
+
+class Change(NamedTuple):
+    """A cell, what it held and what it would hold; a word that is taken away has None after."""
+
+    column: Any
+    before: Any
+    after: Any
+
+    def __str__(self) -> str:
+        if self.column == self.before:
+            return f"without {self.before!r}"
+        return f"{self.column}: {_shown(self.before)} → {_shown(self.after)}"
+
+
+class Flip(NamedTuple):
+    """Changes that make another answer, and how sure it is."""
+
+    changes: tuple[Change, ...]
+    answer: Any
+    probability: float
+
+    def __str__(self) -> str:
+        return f"{', '.join(map(str, self.changes))}: {self.answer} ({self.probability:.4f})"
+
+
+@dataclass(frozen=True, repr=False)
+class WhatIf:
+    """The answer about a row, and what it would take to be another, the least first."""
+
+    answer: Any
+    probability: float
+    flips: tuple[Flip, ...]
+
+    def __repr__(self) -> str:
+        none = ["  no change of a few cells makes another answer"]
+        lines = [f"  {flip}" for flip in self.flips] or none
+        return "\n".join([f"{self.answer} ({self.probability:.4f}), unless", *lines])
+
+
+def what_if(model: Classifier, data: Any, names: Array, to: Any, most: int, kernels: Kernels) -> Iterator[WhatIf]:
+    """Row by row; ``to``: the answer that is wanted, any other if None."""
+    labels = model.classes.labels.tolist()
+    if to is not None and to not in labels:
+        raise ParameterError(f"to is {to!r}, which is no class of this model; it knows {labels}")
+    for i in range(data.n_rows):
+        row = data.take(np.array([i]))
+        is_text = isinstance(row, TextRows)
+        variants: Variants = Words(texts_of(row, names)[None]) if is_text else Cells(model, row, names)
+        yield _Search(model, variants, None if to is None else labels.index(to), kernels).found(most)
+
+
+class _Search:
+    """Changes of one row, asked of the model many at a time."""
+
+    def __init__(self, model: Classifier, variants: Variants, to: int | None, kernels: Kernels) -> None:
+        self.model, self.variants, self.to, self.kernels = model, variants, to, kernels
+        self.start = self._ask([{}])[0]
+        self.answer = int(self.start.argmax())
+
+    def _ask(self, changes: list[Mapping[int, Any]]) -> Floats:
+        return self.model.posterior(self.variants.changed(changes), self.kernels, logarithm=True)
+
+    def _lead(self, scores: Floats) -> Floats:
+        """How far the answer that is wanted is ahead of the one that is given; above 0 it is reached."""
+        others = np.delete(scores, self.answer, axis=1).max(axis=1) if self.to is None else scores[:, self.to]
+        rest = scores[:, self.answer] if self.to is None else np.delete(scores, self.to, axis=1).max(axis=1)
+        with np.errstate(invalid="ignore"):
+            return np.nan_to_num(others - rest, nan=0.0, posinf=1e300, neginf=-1e300)
+
+    def found(self, most: int) -> WhatIf:
+        label, sure = self.model.classes.labels.tolist()[self.answer], float(np.exp(self.start[self.answer]))
+        if self.to == self.answer or len(self.start) < 2:
+            return WhatIf(label, sure, ())
+        singles = [(place, value) for place in range(len(self.variants.names)) for value in self._values(place)]
+        if not singles:
+            return WhatIf(label, sure, ())
+        lead = self._lead(self._ask([{place: value} for place, value in singles]))
+        flipping = [(place, value) for (place, value), ahead in zip(singles, lead, strict=True) if ahead > 0]
+        if flipping:
+            return WhatIf(label, sure, tuple(self._smallest(flipping))[:most])
+        together = self._together(singles, lead)
+        return WhatIf(label, sure, () if together is None else (self._flip(together),))
+
+    def _values(self, place: int) -> list[Any]:
+        return self.variants.candidates(place)
+
+    def _smallest(self, flipping: list[tuple[int, Any]]) -> Iterator[Flip]:
+        """Of each cell the least change that is enough; numbers by their deviations, others as one."""
+        best: dict[int, tuple[float, Any]] = {}
+        for place, value in flipping:
+            size, nearest = self._nearest(place, value)
+            if place not in best or size < best[place][0]:
+                best[place] = size, nearest
+        for place, (_, value) in sorted(best.items(), key=lambda item: item[1][0]):
+            yield self._flip({place: value})
+
+    def _nearest(self, place: int, value: Any) -> tuple[float, Any]:
+        """A number between that is still enough, and how many deviations away it is."""
+        step, before = self.variants.step(place), self.variants.before[place]
+        if step is None or before is None:
+            return 1.0, value
+        if self.variants.is_whole(place):
+            return abs(value - before) / step, value
+        near, far = float(before), float(value)
+        for _ in range(_HALVINGS):
+            middle = (near + far) / 2
+            if self._lead(self._ask([{place: middle}]))[0] > 0:
+                far = middle
+            else:
+                near = middle
+        return abs(far - float(before)) / step, far
+
+    def _together(self, singles: list[tuple[int, Any]], lead: Floats) -> dict[int, Any] | None:
+        """The change that helps most, then another, until it is enough; then without those that are not needed."""
+        changes: dict[int, Any] = {}
+        for _ in range(_MOST_CHANGES):
+            place, value = singles[int(lead.argmax())]
+            changes[place] = value
+            if lead.max() > 0:
+                return self._needed(changes)
+            singles = [(other, value) for other, value in singles if other not in changes]
+            if not singles:
+                return None
+            lead = self._lead(self._ask([changes | {place: value} for place, value in singles]))
+        return None
+
+    def _needed(self, changes: dict[int, Any]) -> dict[int, Any]:
+        for place in list(changes):
+            fewer = {other: value for other, value in changes.items() if other != place}
+            if fewer and self._lead(self._ask([fewer]))[0] > 0:
+                changes = fewer
+        return changes
+
+    def _flip(self, changes: Mapping[int, Any]) -> Flip:
+        scores, names, before = self._ask([changes])[0], self.variants.names, self.variants.before
+        made = tuple(Change(names[place], before[place], value) for place, value in changes.items())
+        best = int(scores.argmax())
+        return Flip(made, self.model.classes.labels.tolist()[best], float(np.exp(scores[best])))
+
+
+def _shown(value: Any) -> str:
+    return "nothing" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
