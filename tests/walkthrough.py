@@ -1,4 +1,4 @@
-"""The commands that the README and the page on the command line show, as a reader runs them: one after the other.
+"""The commands that the README and pages of the documentation show, as a reader runs them: one after the other.
 
 ``python tests/walkthrough.py`` runs them in a copy of this folder, with the interpreter's own environment first in the
 path, each in a terminal and then in a pipe; ``--install`` with the ``pip install .`` that comes before. It needs the
@@ -18,16 +18,26 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ("README.md", "docs/command_line.md")
+PAGES = ("README.md", "docs/start.md", "docs/command_line.md")
 _FENCE = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_SHOWN = re.compile(r"^```sh\n(?P<shell>[^`]*)```\n\n```text\n(?P<shown>.*?)^```", re.MULTILINE | re.DOTALL)
 # What takes another environment, or is about developing candide.
 _SKIPPED = ("pip install -e", "git clone", "python ")
 
 
 def commands(page: str) -> list[str]:
     """Lines of the page's shell blocks that are about candide, without remarks."""
-    lines = "\n".join(_FENCE.findall((ROOT / page).read_text(encoding="utf-8"))).replace("\\\n", " ").splitlines()
-    bare = (re.sub(r"\s{2,}#.*", "", line).strip() for line in lines)
+    return _commands("\n".join(_FENCE.findall((ROOT / page).read_text(encoding="utf-8"))))
+
+
+def answers(page: str) -> dict[str, str]:
+    """What the page shows after a shell block, by the block's last command."""
+    pairs = _SHOWN.finditer((ROOT / page).read_text(encoding="utf-8"))
+    return {_commands(pair["shell"])[-1]: pair["shown"] for pair in pairs}
+
+
+def _commands(shell: str) -> list[str]:
+    bare = (re.sub(r"\s{2,}#.*", "", line).strip() for line in shell.replace("\\\n", " ").splitlines())
     return [line for line in bare if "candide" in line and not line.startswith(_SKIPPED)]
 
 

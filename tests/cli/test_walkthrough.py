@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import doctest
 from pathlib import Path
 
-from walkthrough import PAGES, commands, copied, run
+from walkthrough import PAGES, answers, commands, copied, run
 
 
 def test_all_commands_of_the_pages(tmp_path: Path) -> None:
     folder = copied(tmp_path)
     lines = [line.replace("pip install . && ", "") for page in PAGES for line in commands(page)]
     assert sum("candide train" in line for line in lines) >= 2
+    promised = {line: shown for page in PAGES for line, shown in answers(page).items()}
+    assert len(promised) >= 2
     for line in lines:
         shown = run(line, folder, terminal=True)
         piped = run(line, folder, terminal=False)
@@ -19,4 +22,6 @@ def test_all_commands_of_the_pages(tmp_path: Path) -> None:
             assert "accuracy" in shown
             assert "accuracy" in piped
             assert "\x1b[" not in piped
+        if line in promised:
+            assert doctest.OutputChecker().check_output(promised[line], piped, doctest.NORMALIZE_WHITESPACE), piped
     assert (folder / "examples" / "messages.candide").exists()
