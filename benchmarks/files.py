@@ -48,7 +48,7 @@ def run(*command: str) -> Ran:
     _, status, usage = os.wait4(process.pid, 0)
     if status:
         raise SystemExit(f"{' '.join(command)} failed")
-    return Ran(time.perf_counter() - began, usage.ru_maxrss / 1e3)
+    return Ran(time.perf_counter() - began, usage.ru_maxrss * 1024 / 1e6)
 
 
 def sides(case: Case, path: Path, threads: int) -> dict[str, list[str]]:
