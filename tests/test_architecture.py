@@ -31,7 +31,7 @@ ROOMS = [
 # Guests that only some rooms receive. Everything else is the standard library or NumPy.
 GUESTS = {
     "sklearn": {"estimators"},
-    "scipy": {"kernels", "encoding", "statistics", "priors", "families", "model", "storage"},
+    "scipy": {"kernels", "encoding", "statistics", "priors", "families", "model", "storage", "explain"},
     "narwhals": {"encoding"},
     "threadpoolctl": {"kernels"},
     "pandas": {"model"},

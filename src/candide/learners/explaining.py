@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..explain.explanation import Explanations
     from ..explain.fractions import Fractions
     from ..explain.what_if import WhatIf
+    from ..model.table import Table
 
 
 class Explains(Chunks):
@@ -87,3 +88,49 @@ class Explains(Chunks):
 
         model, names = self._fitted(), np.zeros(0) if self.reads_texts else self._column_names()
         return list(what_if(model, self._read(X), names, to, whole_number(most, "most"), self._kernels()))
+
+    def information(self) -> Table:
+        """How much each column tells of the class: bits of mutual information under the model, the most first.
+
+        Between 0 (the column says nothing) and the entropy of the classes. Of the words of ``MultinomialNB``, what each
+        adds to the information of a single word drawn from a text.
+
+        Examples
+        --------
+        >>> from candide import BernoulliNB
+        >>> model = BernoulliNB(alpha=0).fit([[1, 0], [1, 1], [0, 0], [0, 1]], ["spam", "spam", "ham", "ham"])
+        >>> model.information()
+        column  bits
+        x0         1
+        x1         0
+        """
+        from ..explain.information import information
+
+        return information(self._fitted(), self._column_names())
+
+    def telling(self, n: int = 10) -> Table:
+        """The values of columns that speak most for each class.
+
+        Parameters
+        ----------
+        n : int
+            How many of each class.
+
+        Returns
+        -------
+        Table
+            ``bits``: how much more often rows of the class have the value than rows of all other classes. In the order
+            of what a value adds in the mean over the class's rows.
+
+        Examples
+        --------
+        >>> from candide import CategoricalNB
+        >>> model = CategoricalNB().fit([["sun"], ["sun"], ["rain"], ["fog"]], ["out", "out", "in", "in"])
+        >>> model.telling(1)
+        class  column  value     bits  probability  count
+        in     x0      fog          1          0.4      1
+        out    x0      sun    1.58496          0.6      2
+        """
+        from ..explain.information import telling_values
+
+        return telling_values(self._fitted(), self._column_names(), whole_number(n, "n"))

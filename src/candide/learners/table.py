@@ -227,6 +227,12 @@ class NaiveBayes(BaseNB):
         """
         return summary(self._fitted())
 
+    def information(self) -> Table:
+        """How much each column tells of the class: bits, as left-out rows tell it, the most first."""
+        table, n_columns = self.summary(), len(self._schema.names)
+        order = np.argsort(-table["bits"][:n_columns], kind="stable")
+        return Table({name: table[name][:n_columns][order] for name in ("column", "bits")})
+
     def sample(self, n: int = 1, random_state: Any = None) -> tuple[Any, Array]:
         """Draw ``n`` rows from the model: a table like that of training, and labels.
 

@@ -164,6 +164,20 @@ class Report:
         """Plain numbers, lists and dicts, say, for JSON."""
         return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
 
+    def confusions(self, n: int = 10) -> Table:
+        """What was most often taken for what: ``class``, ``answer``, ``weight`` and its share of the class's rows.
+
+        >>> log_probability = np.log([[0.9, 0.1], [0.4, 0.6], [0.7, 0.3], [0.2, 0.8]])
+        >>> Report.of(log_probability, np.array([0, 1, 1, 1]), np.ones(4), np.array(["ham", "spam"])).confusions()
+        class  answer  weight     share
+        spam   ham          1  0.333333
+        """
+        labels, wrong = self.per_class["class"], self.confusion * ~np.eye(len(self.confusion), dtype=bool)
+        order = np.argsort(-wrong, axis=None, kind="stable")[:n]
+        true, answer = np.unravel_index(order[wrong.ravel()[order] > 0], wrong.shape)
+        share = wrong[true, answer] / self.confusion.sum(axis=1)[true]
+        return Table({"class": labels[true], "answer": labels[answer], "weight": wrong[true, answer], "share": share})
+
     def scoreboard(self) -> Table:
         """The measures as texts, the optimistic ones beside them."""
         columns = {"measure": np.array(_MEASURES, dtype=object), "value": self._texts()}
