@@ -63,9 +63,9 @@ class CellsAndSquares:
     """The cells, then their squares."""
 
     def names(self, columns: Array) -> InputNames:
-        squares = [f"{name}²" for name in columns]
-        twice = np.concatenate([columns, columns]).astype(object)
-        return InputNames(np.array([*columns, *squares], dtype=object), twice)
+        names = np.asarray(columns, dtype=object)
+        squares = [f"{name}²" for name in names]
+        return InputNames(np.append(names, squares), np.tile(names, 2))
 
     def read(self, data: Data, kernels: Kernels) -> Data:
         if not isinstance(data, Sparse):
