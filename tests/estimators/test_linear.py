@@ -6,6 +6,7 @@ import pickle
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -181,6 +182,15 @@ def test_the_form_outlives_the_model() -> None:
     np.testing.assert_array_equal(again.scores([[1, 1, 1]]), form.scores([[1, 1, 1]]))
     with pytest.raises(AttributeError):
         form.classes = np.array(["x"])
+
+
+def test_what_a_reader_does_to_the_form_does_not_reach_the_model() -> None:
+    model = MultinomialNB().fit(pd.DataFrame({"p": [2, 0], "q": [1, 4]}), ["a", "b"])
+    form = model.as_linear()
+    form.classes[:], form.inputs[:], form.weights[:] = "x", "y", 0.0
+    assert model.classes_.tolist() == ["a", "b"]
+    assert model.feature_names_in_.tolist() == ["p", "q"]
+    assert form.weights.any()
 
 
 def test_table_and_text() -> None:

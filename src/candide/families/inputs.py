@@ -43,7 +43,7 @@ class Cells:
     threshold: float | None = None
 
     def names(self, columns: Array) -> InputNames:
-        names = np.asarray(columns, dtype=object)
+        names = np.array(columns, dtype=object)
         return InputNames(names, names)
 
     def read(self, data: Data, kernels: Kernels) -> Data:

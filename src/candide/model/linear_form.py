@@ -188,7 +188,7 @@ def linear_form(
     if calibration is not None:
         parts = _calibrated(parts, calibration, str(model.plan.calibrate))
     parts = parts.plus(model.prior_change)
-    return LinearForm(model.classes.labels, parts.inputs.names(column_names), parts, reader, kernels)
+    return LinearForm(model.classes.labels.copy(), parts.inputs.names(column_names), parts, reader, kernels)
 
 
 def _calibrated(parts: LinearScores, calibration: Any, method: str) -> LinearScores:
