@@ -119,8 +119,8 @@ def main() -> None:
         "# Figures for teachers",
         "",
         f"{date.today()}, candide {candide.__version__}, scikit-learn {sklearn.__version__}, NumPy {np.__version__}. "
-        "Texts cut after so many words, halves that predict each other, pseudo-counts by evidence; times are medians of "
-        f"{ROUNDS} fits. Made by `python -m benchmarks.teaching --data FOLDER --sets {arguments.sets or 'NAMES'} "
+        "Texts cut after so many words, halves that predict each other, pseudo-counts by evidence; times are medians "
+        f"of {ROUNDS} fits. Made by `python -m benchmarks.teaching --data FOLDER --sets {arguments.sets or 'NAMES'} "
         f"--timed {arguments.timed or 'NAME'} --save`.",
     ]
     print("\n".join(lines))
