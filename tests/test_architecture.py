@@ -21,6 +21,7 @@ ROOMS = [
     "priors",
     "families",
     "model",
+    "datasets",
     "engines",
     "storage",
     "explain",

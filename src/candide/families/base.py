@@ -79,6 +79,12 @@ class Likelihood(Protocol):
     def log_base(self, data: Any) -> Floats:
         """The term of log p(x | class) that is the same for all classes, ``(rows,)``."""
 
+    def linear(self, *, squares: bool) -> Any:
+        """The scores as ``LinearScores``; an error where they are not linear in anything simple.
+
+        ``squares``: squares of cells may be among what they are linear in.
+        """
+
     def sample(self, classes: Positions, rng: np.random.Generator) -> Any:
         """A row drawn for each given class."""
 

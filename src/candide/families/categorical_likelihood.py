@@ -11,11 +11,13 @@ import numpy as np
 from ..encoding.categories import Lookup, look_up
 from ..exceptions import InputError
 from ..kernels import Kernels
-from ..kernels.base import PickTable
+from ..kernels.base import LinearTable, PickTable
 from ..kernels.data import Array, Dense, Floats, Positions
 from ..priors import LogProbability, pseudo_count
 from ..statistics import CategoryCounts
 from .base import Batch, Scores
+from .inputs import OneHot
+from .linear import LinearScores, Score
 from .parts import Parts
 from .slots import Slots, draw_slots, labels_of, log_shares, neutral_last
 
@@ -158,6 +160,19 @@ class CategoricalLikelihood:
 
     def shrunk(self, data: Dense, kernels: Kernels) -> Floats:
         return self.scores(data, np.zeros(len(self.statistics.rows)), kernels)
+
+    def linear(self, *, squares: bool) -> LinearScores:
+        """One input for each value."""
+        inputs, none = OneHot(self), np.zeros(len(self.statistics.rows))
+        kept = np.concatenate(
+            [start + np.arange(size) for start, size in zip(self._offsets, inputs.sizes, strict=False)]
+        )
+        finite, *limits = (
+            Score(LinearTable(np.ascontiguousarray(table.rows[kept].T)), none)
+            for table in (self._table, self._order)
+            if table is not None
+        )
+        return LinearScores(inputs, finite, tuple(limits))
 
     def log_base(self, data: Dense) -> Floats:
         return np.zeros(data.n_rows)

@@ -14,6 +14,8 @@ from ..kernels.data import Array, Data, Floats, Positions, chunks
 from ..priors.normal import LOG_2PI
 from ..statistics import BlockMoments
 from .base import CELLS, Scores, cell_positions
+from .inputs import not_linear
+from .linear import LinearScores
 from .normal import SQUARABLE
 from .parts import REST, Parts
 
@@ -63,6 +65,10 @@ class EllipticLikelihood:
     def parts(self, data: Data, kernels: Kernels) -> Parts:
         """One: what all columns say together."""
         return Parts(np.array([REST]), self.scores(data, np.zeros(len(self.location)), kernels))
+
+    def linear(self, *, squares: bool) -> LinearScores:
+        """Not so."""
+        raise not_linear("a full covariance has products of columns in it", "take GaussianNB(variance='shared')")
 
     def shrunk(self, data: Data, kernels: Kernels) -> Floats:
         """Far out, squares overflow: those of the normal distribution are scaled, Student's are logarithms."""

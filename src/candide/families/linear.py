@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ..kernels.data import Array, Data, Floats, Positions, Sparse
 from ..kernels.places import infinite_cell, negative_cell
 from ..statistics import Counts
 from .base import Batch, Scores
+from .inputs import Cells, Inputs
 from .parts import Parts, cells_of
 
 # Small enough that no product with a finite cell overflows, large enough that differences survive.
@@ -92,11 +93,20 @@ class Score:
 
     @cached_property
     def shrunk(self) -> Score:
-        table = self.table
+        return self.times(_SHRINK)
+
+    def times(self, factor: float) -> Score:
+        table, base = self.table, self.base * factor
         if isinstance(table, FactoredTable):
-            return Score(_shrink(table), self.base * _SHRINK, None if self.absent is None else _shrink(self.absent))
-        absent = None if table.absent is None else table.absent * _SHRINK
-        return Score(LinearTable(table.weights * _SHRINK, absent), self.base * _SHRINK)
+            return Score(_times(table, factor), base, None if self.absent is None else _times(self.absent, factor))
+        absent = None if table.absent is None else table.absent * factor
+        return Score(LinearTable(table.weights * factor, absent, table.signed), base)
+
+    def dense(self) -> tuple[Floats, Floats | None]:
+        """Weights, and what a missing cell adds, ``(classes, columns)`` each."""
+        if isinstance(self.table, LinearTable):
+            return self.table.weights, self.table.absent
+        return _written_out(self.table), None if self.absent is None else _written_out(self.absent)
 
 
 def _factored_cells(table: FactoredTable, columns: Array, classes: Positions) -> Floats:
@@ -116,8 +126,28 @@ def csr_from(data: Data) -> Any:
     return csr_array(data.floats())
 
 
-def _shrink(table: FactoredTable) -> FactoredTable:
-    return FactoredTable(table.shared * _SHRINK, table.slope * _SHRINK, table.stored * _SHRINK)
+def _times(table: FactoredTable, factor: float) -> FactoredTable:
+    return FactoredTable(table.shared * factor, table.slope * factor, table.stored * factor)
+
+
+def _written_out(table: FactoredTable) -> Floats:
+    return np.asarray(table.shared + table.slope[:, None] + table.stored.toarray().T)
+
+
+class LinearScores(NamedTuple):
+    """Scores as linear functions of inputs, up to a term that is the same for all classes."""
+
+    inputs: Inputs
+    finite: Score
+    limits: tuple[Score, ...] = ()
+
+    def times(self, factor: float) -> LinearScores:
+        """Divided by a temperature, say: what outgrows all else still does."""
+        return self._replace(finite=self.finite.times(factor))
+
+    def plus(self, offset: Floats) -> LinearScores:
+        """With something added for each class."""
+        return self._replace(finite=replace(self.finite, base=self.finite.base + offset))
 
 
 def _holes(data: Data) -> Sparse | None:
@@ -183,6 +213,10 @@ class LinearLikelihood:
 
     def shrunk(self, data: Data, kernels: Kernels) -> Floats:
         return self.finite.shrunk.of(data, 0.0, self.threshold, kernels)
+
+    def linear(self, *, squares: bool) -> LinearScores:
+        """The scores as they are."""
+        return LinearScores(Cells(self.threshold), self.finite, () if self.order is None else (self.order,))
 
     def log_base(self, data: Data) -> Floats:
         return np.zeros(data.n_rows)

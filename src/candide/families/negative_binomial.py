@@ -13,6 +13,8 @@ from ..kernels.data import Array, Data, Floats, Positions
 from ..priors import log_rising
 from ..statistics import Counts
 from .base import Batch, Scores
+from .inputs import not_linear
+from .linear import LinearScores
 from .parts import Parts, added_up, parts_of
 from .poisson import Poisson, PoissonLikelihood
 from .tokens import log_factorials, row_sums
@@ -56,6 +58,13 @@ class NegativeBinomialLikelihood:
         """The likelihood at the mean rates."""
         likelihood: PoissonLikelihood = replace(self.family, estimate="mean").likelihood(self.statistics)
         return likelihood
+
+    def linear(self, *, squares: bool) -> LinearScores:
+        """Not so."""
+        raise not_linear(
+            "estimate='predictive' makes every count a negative binomial, whose logarithm bends with the count",
+            "choose estimate='mean'",
+        )
 
     def scores(self, data: Data, offset: Floats, kernels: Kernels) -> Floats:
         base = self._none.sum(axis=1) + offset

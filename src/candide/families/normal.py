@@ -14,6 +14,8 @@ from ..kernels.data import Array, Data, Dense, Floats, Positions, Sparse, chunks
 from ..priors.normal import LOG_2PI
 from ..statistics import Moments
 from .base import CELLS, Scores, cell_positions
+from .inputs import Cells, CellsAndSquares, not_linear
+from .linear import LinearScores, Score
 from .parts import Parts, added_up, parts_of
 
 # The score of a row of zeros may be this large before writing out the square costs more than the tenth digit.
@@ -124,6 +126,34 @@ class GaussianLikelihood:
             with np.errstate(over="ignore"):
                 out[begin:end] = -np.nansum(distance * distance, axis=2)
         return out
+
+    def linear(self, *, squares: bool) -> LinearScores:
+        """With one variance for all classes linear in x; with any variances linear in x and x²."""
+        if self.is_limit:
+            raise not_linear(
+                "a column has no variance within a class, so that its weight would be infinite",
+                "set var_smoothing above 0, or estimate='mean'",
+            )
+        if squares:
+            return LinearScores(CellsAndSquares(), self._with_squares())
+        if np.ptp(self._spread, axis=0).any() or np.ptp(self._constant, axis=0).any():
+            raise not_linear(
+                "the classes have variances of their own, which makes the log-odds quadratic",
+                "give them one with variance='shared', or call as_linear(squares=True), which is linear in x and x²",
+            )
+        return LinearScores(Cells(), self._without_squares())
+
+    def _with_squares(self) -> Score:
+        at_zero = self._constant - self._spread * self._center**2
+        weights = np.hstack([2 * self._spread * self._center, -self._spread])
+        return Score(LinearTable(weights, np.hstack([-at_zero, 0 * at_zero]), signed=True), at_zero.sum(axis=1))
+
+    def _without_squares(self) -> Score:
+        # Measured from the middle of the classes: what they share is left out, and with it what would lose digits.
+        middle = self._center.mean(axis=0)
+        away = self._spread * (self._center - middle)
+        at_zero = -away * (self._center + middle)
+        return Score(LinearTable(2 * away, -at_zero, signed=True), at_zero.sum(axis=1))
 
     def log_base(self, data: Data) -> Floats:
         return np.zeros(data.n_rows)

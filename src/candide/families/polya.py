@@ -12,6 +12,8 @@ from ..kernels.data import Array, Data, Floats, Positions
 from ..priors import log_rising
 from ..statistics import Counts
 from .base import Batch, Scores
+from .inputs import not_linear
+from .linear import LinearScores
 from .multinomial import Multinomial, MultinomialLikelihood
 from .parts import Parts, cells_of
 from .tokens import fill_tokens, log_coefficient, own_tokens_left, row_sums
@@ -46,6 +48,13 @@ class PolyaLikelihood:
     def scores(self, data: Data, offset: Floats, kernels: Kernels) -> Floats:
         scores = kernels.rising_scores(data, self.start, np.asarray(offset, dtype=np.float64))
         return np.asarray(scores - log_rising(self.whole, row_sums(data)[:, None]))
+
+    def linear(self, *, squares: bool) -> LinearScores:
+        """Not so."""
+        raise not_linear(
+            "tokens are drawn from shares that differ from row to row: each counts for less than the one before",
+            "choose estimate='mean' (TextNB: model='multinomial')",
+        )
 
     def left_out(self, batch: Batch, kernels: Kernels) -> Scores:
         """Every row under its own class, with the row taken out."""

@@ -13,6 +13,8 @@ from ..kernels.data import Array, Data, Floats, Positions, chunks
 from ..priors import log_rising
 from ..statistics import Moments
 from .base import CELLS, Scores, cell_positions
+from .inputs import not_linear
+from .linear import LinearScores
 from .normal import SQUARABLE, dense_stretches
 from .parts import Parts, added_up, parts_of
 
@@ -58,6 +60,13 @@ class StudentLikelihood:
 
     def _cells(self, x: Floats) -> Scores:
         return Scores(np.where(np.isnan(x), 0.0, student_cells(x, self.table)))
+
+    def linear(self, *, squares: bool) -> LinearScores:
+        """Not so."""
+        raise not_linear(
+            "estimate='predictive' gives every column a Student's t, the logarithm of 1 + a square",
+            "choose estimate='mle', 'mean' or 'map', with variance='shared'",
+        )
 
     def shrunk(self, data: Data, kernels: Kernels) -> Floats:
         """Far out, t is a power of the distance: the logarithm of what would overflow."""

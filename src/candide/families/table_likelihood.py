@@ -17,6 +17,8 @@ from ..kernels.data import Array, Dense, Floats, Positions
 from ..kernels.text_rows import TextRows
 from .base import Batch, Scores
 from .columns import CodedColumn, ColumnModel
+from .inputs import not_linear
+from .linear import LinearScores
 from .parts import REST, Parts
 from .text_likelihood import TextLikelihood
 
@@ -135,6 +137,13 @@ class TableLikelihood:
         model = self.models[j]
         assert model is not None
         return model
+
+    def linear(self, *, squares: bool) -> LinearScores:
+        """Not so."""
+        raise not_linear(
+            "NaiveBayes models each column in a way of its own, by bins and kernels among others",
+            "train the model of one family, such as CategoricalNB, or GaussianNB(variance='shared')",
+        )
 
     def limits(self, data: Columns, kernels: Kernels) -> list[Floats]:
         return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, Literal
 
 import numpy as np
@@ -13,9 +14,11 @@ from ..model.classifier import Classifier
 from ..model.evidence import LogOdds, bayes_factors, intervals, log_odds
 from ..model.honest import folds_left_out, left_out_posterior
 from ..model.leave_one_out import check_prior, read_folds
+from ..model.linear_form import LinearForm, linear_form
 from ..model.state import State
 from ..model.table import Table
 from .fitted import Fitted
+from .settings import flag
 
 
 class Desk(Fitted):
@@ -123,6 +126,32 @@ class Desk(Fitted):
         model, data, kernels = self._taught("log_odds"), self._read(X), self._kernels()
         first, second = self._pair(model, data, of, against, kernels)
         return log_odds(model, data, first, second, kernels)
+
+    def as_linear(self, *, squares: bool = False) -> LinearForm:
+        """The model as a linear classifier: exact weights and bias, whose softmax is ``predict_proba``.
+
+        ``BernoulliNB``, ``MultinomialNB``, ``ComplementNB``, ``CategoricalNB`` (one input for each value),
+        ``PoissonNB``, ``GaussianNB(variance="shared")`` and ``TextNB`` with a textbook's model have such a form, also
+        with ``calibrate="temperature"`` or ``"platt"`` where that is one temperature for all rows. For other models it
+        is an error that says why.
+
+        Parameters
+        ----------
+        squares : bool, default False
+            Let squares of columns be inputs too: the form of ``GaussianNB`` whose classes have variances of their own,
+            which is quadratic in x.
+
+        Examples
+        --------
+        >>> from candide import GaussianNB
+        >>> X, y = [[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"]
+        >>> boundary = GaussianNB(variance="shared", var_smoothing=0).fit(X, y).as_linear().between("high", "low")
+        >>> boundary.weights, boundary.bias                  # 28 x - 140: the classes part at 5
+        (array([28.]), -140.0)
+        """
+        model, reader = self._fitted(), copy.copy(self)
+        names, squared = self._column_names(), flag(squares, "squares")
+        return linear_form(model, names, reader._read, self._kernels(), squares=squared)
 
     def _taught(self, what: str) -> Classifier:
         """The model, if its parameters have a posterior."""
