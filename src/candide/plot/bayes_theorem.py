@@ -49,9 +49,13 @@ def bayes_theorem(
     width, height = _checked(prior, likelihood)
     area = width * height
     share, begin = area / area.sum(), np.cumsum(width) - width
-    ax = style.one_axes(ax, 7.2, 3.9)
-    for i, label in enumerate(prior):
-        text = f"{style.name(label)}: {width[i]:.3g} × {height[i]:.3g}, posterior {share[i]:.3g}"
+    texts = [
+        f"{label}: {width[i]:.3g} × {height[i]:.3g}, posterior {share[i]:.3g}"
+        for i, label in enumerate(style.names(prior))
+    ]
+    beside = style.size_beside(texts)
+    ax = style.one_axes(ax, 4.6 + beside[0], max(3.9, beside[1]))
+    for i, text in enumerate(texts):
         look: dict[str, Any] = {"facecolor": style.colour(i), "hatch": style.hatch(i), "edgecolor": "white", "lw": 0.8}
         ax.bar(begin[i], 1.0, width[i], align="edge", color=style.PALE, edgecolor="white", lw=0.8, alpha=0.6)
         ax.bar(begin[i], height[i], width[i], align="edge", label=text, **look)
@@ -69,10 +73,7 @@ def _finish(ax: Axes, evidence: str) -> None:
     ax.set_xlabel("p(class), as width")
     ax.set_ylabel(f"p({evidence} | class), as height")
     style.plain(ax, "top", "right", "left", "bottom")
-    ax.legend(
-        title="prior × likelihood", loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize="small",
-        alignment="left",
-    )  # fmt: skip
+    style.legend_beside(ax, title="prior × likelihood", alignment="left")
 
 
 def _checked(prior: Mapping[Any, float], likelihood: Mapping[Any, float]) -> tuple[Floats, Floats]:

@@ -25,7 +25,7 @@ def column_weights(model: Any, *, most: int = 20, axes: Any = None) -> Display:
     ----------
     model : NaiveBayes
     most : int, default 20
-        Columns shown: those that tell most. All views are.
+        Columns shown: those that tell most. Of the views, those that weigh something.
     axes : two matplotlib axes, optional
 
     Returns
@@ -56,8 +56,8 @@ def column_weights(model: Any, *, most: int = 20, axes: Any = None) -> Display:
 
 
 def _order(summary: Table, most: int) -> Array:
-    """The columns that tell most, then the views."""
-    views = np.flatnonzero(summary["family"] == "view")
+    """The columns that tell most, then the views that have weight."""
+    views = np.flatnonzero((summary["family"] == "view") & (summary["weight"] > 0))
     columns = np.flatnonzero(summary["family"] != "view")
     bits = np.nan_to_num(summary["bits"][columns], nan=-1.0)
     return np.concatenate([columns[np.argsort(-bits, kind="stable")][:most], views])
@@ -77,3 +77,4 @@ def _bars(ax: Axes, shown: Table, what: str, label: str) -> None:
     ax.set_xlabel(label, fontsize="small")
     style.plain(ax)
     ax.tick_params(axis="y", length=0)
+    ax.margins(y=0.02)

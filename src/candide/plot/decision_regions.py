@@ -60,7 +60,9 @@ def decision_regions(models: Any, X: Any, y: Any, *, axes: Any = None) -> Displa
         raise InputError(f"there are {len(points)} rows and {len(places)} labels; give as many")
     x, up = (_steps(points[:, j]) for j in (0, 1))
     grid = np.column_stack([part.ravel() for part in np.meshgrid(x, up)])
-    drawn = style.panels(axes, len(titled), size=(4.0, 3.6), sharex=True, sharey=True)
+    drawn = style.panels(
+        axes, len(titled), size=(4.0, 3.6), beside=style.size_beside(style.names(labels)), sharex=True, sharey=True
+    )
     answers = []
     for ax, (title, model) in zip(drawn, titled.items(), strict=True):
         answers.append(_answers(fitted(model, "decision_regions"), grid, names))
@@ -69,7 +71,7 @@ def decision_regions(models: Any, X: Any, y: Any, *, axes: Any = None) -> Displa
         ax.set_title(style.name(title, 36), fontsize="medium")
         ax.set_xlabel(style.name(names[0]))
     drawn[0].set_ylabel(style.name(names[1]))
-    drawn[-1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize="small")
+    style.legend_beside(style.row_end(drawn), markerscale=1.6)
     n = len(titled)
     columns = {"model": np.repeat(list(titled), len(grid)), "x": np.tile(grid[:, 0], n), "y": np.tile(grid[:, 1], n)}
     return Display(tuple(drawn), Table(columns | {"answer": np.concatenate(answers)}))
@@ -110,9 +112,9 @@ def _draw(ax: Axes, x: Floats, up: Floats, answer: Array, labels: Array) -> None
 
 def _scatter(ax: Axes, points: Floats, places: Array, labels: Array) -> None:
     some = np.unique(np.linspace(0, len(points) - 1, min(len(points), _MOST_POINTS)).astype(np.intp))
-    for k, label in enumerate(labels):
+    for k, label in enumerate(style.names(labels)):
         of_class = some[places[some] == k]
         ax.scatter(
             points[of_class, 0], points[of_class, 1], s=14, color=style.colour(k), marker=style.marker(k), lw=0.4,
-            edgecolor="white", label=style.name(label),
+            edgecolor="white", label=label,
         )  # fmt: skip

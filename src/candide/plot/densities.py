@@ -65,14 +65,15 @@ def densities(
     found = curves_of(model, named_place(model, column), X, y, tuple(families))
     shown = _shown(model, classes)
     numbers = found.at.dtype != object
-    drawn = style.panels(axes, len(shown), size=(3.0, 2.2), sharex=True, sharey=True)
+    drawn = style.panels(axes, len(shown), size=(3.0, 2.2), beside=(1.6, 0.0), sharex=True, sharey=True)
     draw = _draw_numbers if numbers else _draw_values
+    titles = style.names(model.classes_, 30)
     for ax, k in zip(drawn, shown, strict=True):
         draw(ax, found, k)
-        ax.set_title(style.name(model.classes_[k], 30), fontsize="small")
+        ax.set_title(titles[k], fontsize="small")
         style.plain(ax)
     _name_axes(drawn, found.name, numbers)
-    style.legend(drawn[-1], 7)
+    style.legend_beside(style.row_end(drawn))
     return Display(tuple(drawn), _table(found, shown, model.classes_))
 
 

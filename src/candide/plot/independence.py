@@ -60,16 +60,17 @@ def independence(
     np.add.at(cells, (first.places, second.places, classes.places), 1.0)
     titles = ["all rows", *(str(label) for label in classes.labels)]
     parts = [cells.sum(axis=2), *np.moveaxis(cells, 2, 0)]
-    drawn = style.panels(axes, len(parts), size=(2.7, 2.7), sharey=True)
+    drawn = style.panels(axes, len(parts), size=(2.7, 2.7), beside=(1.2, 0.0), sharey=True)
     bits = [mutual_information(part) for part in parts]
-    for i, (ax, title, part) in enumerate(zip(drawn, titles, parts, strict=True)):
-        heading = title if i == 0 else f"{names[2]} = {title}"
-        ax.set_title(f"{style.name(heading, 28)}\n{bits[i]:.3f} bits shared", fontsize="small")
+    headings = ["all rows", *(f"{style.name(names[2], 12)} = {title}" for title in style.names(titles[1:]))]
+    for i, (ax, heading, part) in enumerate(zip(drawn, headings, parts, strict=True)):
+        ax.set_title(f"{heading}\n{bits[i]:.3f} bits shared", fontsize="small")
         _tiles(ax, part, first.labels, second.labels)
         ax.set_xlabel(style.name(names[0]))
     for ax in drawn[:: min(len(drawn), 4)]:
         ax.set_ylabel(f"share of {style.name(names[1])}")
-    _legend(drawn[0], drawn[-1], style.name(names[1]), second.labels)
+    handles = [bars[0] for bars in drawn[0].containers]
+    style.legend_beside(style.row_end(drawn), handles, style.names(second.labels), title=style.name(names[1]))
     return Display(
         tuple(drawn), _table(titles, parts, first.labels, second.labels), dict(zip(titles, bits, strict=True))
     )
@@ -108,14 +109,6 @@ def _heights(cells: Floats) -> Floats:
     """Shares of b among the rows of each value of a."""
     rows = cells.sum(axis=1, keepdims=True)
     return np.asarray(np.divide(cells, rows, out=np.zeros_like(cells), where=rows > 0))
-
-
-def _legend(first: Axes, last: Axes, title: str, labels: Array) -> None:
-    handles = [bars[0] for bars in first.containers]
-    last.legend(
-        handles, style.names(labels), title=title, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False,
-        fontsize="small",
-    )  # fmt: skip
 
 
 def _read(a: Any, b: Any, given: Any, names: tuple[str, str, str]) -> tuple[Coded, Coded, Coded]:

@@ -50,7 +50,7 @@ def _put(ax: Axes, point: Named, inside: Bbox, taken: list[Bbox]) -> Annotation 
             point.text, (point.x, point.y), offset, textcoords="offset points", ha=ha, va=va, fontsize="x-small",
             color=point.colour,
         )  # fmt: skip
-        box = text.get_window_extent()
+        box = text.get_window_extent().padded(1.5)
         if _holds(inside, box) and not box.count_overlaps(taken):
             taken.append(box)
             return text

@@ -77,5 +77,5 @@ def learning_curve(
     ax.set_ylabel(_MEASURES[measure])
     ax.set_title("Learning curve (rows not learned from, ± 1 standard error)", fontsize="medium")
     style.plain(ax)
-    style.legend(ax, i + 1)
+    style.legend(ax)
     return Display((ax,), shown)

@@ -81,7 +81,7 @@ def nomogram(
     if adds:
         numbers["bits_at_0"] = float(base + sum(line.least for line in lines))
         whole = sum(line.length for line in lines) / unit
-        draw_sums(ax, len(lines) + 1, whole, unit, numbers["bits_at_0"], style.name(model.classes_[first]))
+        draw_sums(ax, len(lines) + 1, whole, unit, numbers["bits_at_0"])
     ax.set_title(_title(model.classes_, first, second, unit), fontsize="medium")
     return Display((ax,), _table(lines, unit), numbers)
 
@@ -116,14 +116,15 @@ def _refuse_curved(model: BaseNB, lines: list[Line], of: int, against: int | Non
     if not np.allclose(said, added, rtol=1e-6, atol=1e-6):
         raise ParameterError(
             "the columns of this model do not add up (it looks at several together, or its calibration is a curve), so "
-            "that no nomogram can tell its answers; for a table, fit NaiveBayes(order=0), and calibrate by none, "
-            "'temperature' or 'platt'"
+            "that no nomogram can tell its answers; for a table, fit NaiveBayes(blend=None), and calibrate by "
+            "None, 'temperature' or 'platt'"
         )
 
 
 def _title(labels: Array, of: int, against: int | None, unit: float) -> str:
-    other = "all others, each column alone" if against is None else style.name(labels[against])
-    return f"{style.name(labels[of])} against {other} (100 points = {100 * unit:.3g} bits of log-odds)"
+    names = style.names(labels)
+    other = "all others, each column alone" if against is None else names[against]
+    return f"{names[of]} against {other}\n100 points = {100 * unit:.3g} bits of log-odds"
 
 
 def _table(lines: list[Line], unit: float) -> Table:

@@ -72,7 +72,7 @@ def posterior(before: Any, after: Any, *, of: Any = None, level: float = 0.95, a
     ax.set_xlabel(belief.symbol)
     ax.set_ylabel("density of belief")
     style.plain(ax)
-    style.legend(ax, 7)
+    style.legend_beside(ax)
     table = Table({"parameter": x, "prior": curves[0], "posterior": curves[1]})
     return Display((ax,), table, belief.estimates | {"low": low, "high": high})
 
@@ -100,7 +100,7 @@ def _top(*curves: Floats) -> float:
 
 def _range(belief: Belief) -> Floats:
     """Where the posterior is, and as much of the prior as leaves it some room."""
-    low, high = (float(end) for end in belief.after.ppf([0.001, 0.999]))
+    low, high = (float(end) for end in belief.after.ppf([0.002, 0.998]))
     if belief.before is not None:
         first, last = (float(end) for end in belief.before.ppf([0.025, 0.975]))
         room = 1.5 * (high - low)

@@ -55,7 +55,7 @@ def reliability(
     ax.set_xlabel("probability of the answer")
     ax.set_ylabel("share of answers that are right")
     ax.set_title(f"Reliability ({rows_named(X)})", fontsize="medium")
-    style.legend(ax, len(reports), loc="upper left")
+    style.legend(ax, loc="upper left")
     return Display((ax,), _table(reports), {curve: report.ece for curve, report in reports.items()})
 
 

@@ -66,10 +66,10 @@ def draw_lines(ax: Axes, lines: list[Line], unit: float) -> None:
         if 0.0 <= absent <= 100.0:
             ax.plot(absent, i, marker="o", mfc="white", mec=style.AGAINST, ms=5, ls="none", zorder=3)
     ax.plot([], [], marker="o", mfc="white", mec=style.AGAINST, ms=5, ls="none", label="missing cell")
-    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), fontsize=_FINE, frameon=False, borderpad=0.0)
+    ax.legend(loc="lower right", bbox_to_anchor=(0.0, 1.0), fontsize=_FINE, frameon=False, borderpad=0.0)
 
 
-def draw_sums(ax: Axes, row: int, whole: float, unit: float, bits_at_0: float, of: str) -> None:
+def draw_sums(ax: Axes, row: int, whole: float, unit: float, bits_at_0: float) -> None:
     """The sum of all points, and the log-odds and the probability that it stands for."""
     ax.set_ylim(row + 3.0, -0.8)
     ticks = MaxNLocator(9).tick_values(0.0, whole)
@@ -83,7 +83,7 @@ def draw_sums(ax: Axes, row: int, whole: float, unit: float, bits_at_0: float, o
     _axis(ax, row + 1.3, "log-odds (bits)", [(place(b), f"{b:g}") for b in bits], (0.0, 100.0))
     chances = [(place(np.log2(p / (1 - p))), p) for p in _CHANCES]
     marks = [Mark(at, f"{p:g}", True) for at, p in chances if 0.0 <= at <= 100.0]
-    _axis(ax, row + 2.3, f"p({of})", [], (0.0, 100.0))
+    _axis(ax, row + 2.3, "probability", [], (0.0, 100.0))
     for mark in _placed(ax, marks):
         _mark(ax, row + 2.3, mark)
 

@@ -60,7 +60,7 @@ def smoothing(counts: Any, alphas: Any = None, *, alpha: float | None = None, ax
         ax.axvline(alpha, color=style.GREY, lw=1, label=f"α = {alpha:g}")
     ax.set(xscale="log", yscale="log", xlabel="pseudo-count α of every value", ylabel="smoothed share of the class")
     style.plain(ax)
-    style.legend(ax, 7)
+    style.legend_beside(ax)
     n = len(at)
     columns = {"value": np.repeat(values[shown], n), "count": np.repeat(count[shown], n)}
     return Display((ax,), Table(columns | {"alpha": np.tile(at, len(shown)), "share": share.T.ravel()}))

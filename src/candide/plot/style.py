@@ -61,8 +61,31 @@ def name(label: Any, most: int = _LONGEST) -> str:
 
 
 def names(labels: Iterable[Any], most: int = _LONGEST) -> list[str]:
-    """Labels that fit."""
-    return [name(label, most) for label in labels]
+    """Labels that fit, and differ where the labels do.
+
+    >>> names(["department of redundancy, east wing, floor 1", "department of redundancy, west wing, floor 1"], 20)
+    ['…ndancy, east wing…', '…ndancy, west wing…']
+    """
+    texts = [" ".join(str(label).split()) for label in labels]
+    short = [name(text, most) for text in texts]
+    if len(set(short)) == len(set(texts)):
+        return short
+    # Alike at both ends: what stands around the first place where they differ.
+    begin = max(0, _n_alike(texts) - most // 2 + 2)
+    cut = [name("…" * (begin > 0) + _until(text[begin:], most - 2), most) for text in texts]
+    if len(set(cut)) == len(set(texts)):
+        return cut
+    return [f"{name(text, most - 4)} ({i})" for i, text in enumerate(texts, 1)]
+
+
+def _n_alike(texts: Sequence[str]) -> int:
+    """How many characters all texts begin with alike."""
+    first, last = min(texts), max(texts)
+    return next((i for i, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first))
+
+
+def _until(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most].rstrip()}…"
 
 
 def one_axes(ax: Axes | None, width: float = 6.4, height: float = 4.2) -> Axes:
@@ -71,19 +94,18 @@ def one_axes(ax: Axes | None, width: float = 6.4, height: float = 4.2) -> Axes:
 
 
 def panels(
-    axes: Any, n: int, across: int | None = None, size: tuple[float, float] = _PANEL, **options: Any
+    axes: Any, n: int, size: tuple[float, float] = _PANEL, beside: tuple[float, float] = (0.0, 0.0), **options: Any
 ) -> list[Axes]:
-    """``n`` axes: those that are given, or new ones in rows."""
+    """``n`` axes: those that are given, or new ones in rows of four; ``beside`` is the size of a legend."""
     if axes is not None:
         given = [ax for ax in np.ravel(np.asarray(axes, dtype=object)) if ax is not None]
         if len(given) != n:
             raise ParameterError(f"axes holds {len(given)} of them, and this picture has {n} panels; give {n}, or None")
         return given
-    across = min(n, _MOST_ACROSS) if across is None else across
+    across = min(n, _MOST_ACROSS)
     down = -(-n // across)
-    figure, made = plt.subplots(
-        down, across, figsize=(size[0] * across, size[1] * down), layout="constrained", squeeze=False, **options
-    )
+    whole = size[0] * across + beside[0], max(size[1] * down, beside[1])
+    figure, made = plt.subplots(down, across, figsize=whole, layout="constrained", squeeze=False, **options)
     for unused in made.flat[n:]:
         figure.delaxes(unused)
     return list(made.flat[:n])
@@ -103,11 +125,24 @@ def plain(ax: Axes, *sides: str) -> None:
         ax.spines[side].set_visible(False)
 
 
-def legend(ax: Axes, n: int, **options: Any) -> None:
-    """A legend of ``n`` series: inside while they are few, else beside the picture."""
-    if n > 6:
-        options = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "ncols": 1 + (n > 20), **options}
-    ax.legend(frameon=False, fontsize="small", **options)
+def row_end(drawn: Sequence[Axes]) -> Axes:
+    """The last panel of the first row: beside it there is room."""
+    return drawn[min(len(drawn), _MOST_ACROSS) - 1]
+
+
+def legend(ax: Axes, *what: Any, **options: Any) -> None:
+    """A legend, in the style of all."""
+    ax.legend(*what, **{"frameon": False, "fontsize": "small", **options})
+
+
+def legend_beside(ax: Axes, *what: Any, **options: Any) -> None:
+    """A legend to the right of the axes."""
+    legend(ax, *what, loc="upper left", bbox_to_anchor=(1.0, 1.0), **options)
+
+
+def size_beside(texts: Sequence[str]) -> tuple[float, float]:
+    """How much room a legend of these texts takes, in inches."""
+    return 0.7 + 0.075 * max(map(len, texts), default=0), 0.6 + 0.21 * len(texts)
 
 
 def thin_rows(n: int, least: float = 2.4, each: float = 0.3, beside: float = 1.1) -> float:

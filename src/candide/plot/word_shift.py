@@ -90,5 +90,6 @@ def _bars(ax: Axes, shown: Table) -> None:
     wide = float(np.abs(shift).max())
     ax.set_xlim(-1.15 * wide, 1.15 * wide)
     ax.set_yticks([])
+    ax.margins(y=0.01)
     ax.invert_yaxis()
     style.plain(ax, "top", "right", "left")
