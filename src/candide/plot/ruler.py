@@ -118,25 +118,27 @@ def _number_marks(scale: Scale, at: Floats, known: Any) -> list[Mark]:
     """Round numbers: those of the longer way above the line, those of the way back below it."""
     rises = np.gradient(np.where(known, at, 0.0)) >= 0 if len(at) > 1 else np.array([True])
     upward = np.abs(np.diff(at, append=at[-1:]))[rises].sum() >= np.abs(np.diff(at, append=at[-1:]))[~rises].sum()
-    ticks = MaxNLocator(_N_MARKS, integer=scale.whole).tick_values(scale.cells[0], scale.cells[-1])
-    nearest = [int(np.abs(scale.cells - tick).argmin()) for tick in ticks]
-    step = float(np.diff(scale.cells).min(initial=np.inf))
+    ticks = np.asarray(MaxNLocator(_N_MARKS, integer=scale.whole).tick_values(scale.cells[0], scale.cells[-1]))
+    least = 1e-9 * float(np.ptp(scale.cells))
+    chosen = [i for i, cell in enumerate(scale.cells) if (np.abs(ticks - cell) <= least).any()]
     return [
-        Mark(float(at[i]), f"{scale.cells[i]:.6g}", bool(rises[i] == upward))
-        for tick, i in zip(ticks, nearest, strict=True)
-        if known[i] and abs(scale.cells[i] - tick) <= 0.01 * step
+        Mark(float(at[i]), style.number(scale.cells[i]), bool(rises[i] == upward))
+        for i in (*chosen, *{0, len(at) - 1}.difference(chosen))
+        if known[i]
     ]
 
 
 def _placed(ax: Axes, marks: list[Mark]) -> list[Mark]:
-    """Without names that would lie on each other; what has no room on its side may have some on the other."""
+    """Without names that would lie on each other: these may have room on the other side, else they stay unwritten."""
     width = ax.get_position().width * style.figure_of(ax).get_figwidth()
     character = _CHARACTER * 100.0 / max(width, 1.0)
     placed: list[Mark] = []
     for mark in marks:
         for above in (mark.above, not mark.above):
             beside = [other for other in placed if other.above == above]
-            if all(abs(mark.at - o.at) > character * (len(mark.text) + len(o.text) + 1) / 2 for o in beside):
+            if all(abs(mark.at - o.at) > character * (len(mark.text) + len(o.text) + 1) / 2 for o in beside if o.text):
                 placed.append(mark._replace(above=above))
                 break
+        else:
+            placed.append(mark._replace(text=""))
     return placed

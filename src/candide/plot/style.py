@@ -88,6 +88,15 @@ def _until(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most].rstrip()}…"
 
 
+def number(value: float) -> str:
+    """In few digits.
+
+    >>> number(1250.0), number(0.1 + 0.2), number(123456.7), number(2.5e9)
+    ('1250', '0.3', '123,457', '2.5e+09')
+    """
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e6 else f"{value:.4g}"
+
+
 def one_axes(ax: Axes | None, width: float = 6.4, height: float = 4.2) -> Axes:
     """The axes that are given, or those of a new figure."""
     return ax if ax is not None else plt.subplots(figsize=(width, height), layout="constrained")[1]
