@@ -33,6 +33,7 @@ from .reliability import reliability
 from .risk_coverage import risk_coverage
 from .smoothing import smoothing
 from .token_scatter import token_scatter
+from .waterfall import waterfall
 from .word_shift import word_shift
 
 __all__ = [
@@ -50,5 +51,6 @@ __all__ = [
     "risk_coverage",
     "smoothing",
     "token_scatter",
+    "waterfall",
     "word_shift",
 ]

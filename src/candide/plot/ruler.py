@@ -108,7 +108,7 @@ def _marks(line: Line, unit: float) -> list[Mark]:
     at, known = (line.bits - line.least) / unit, np.isfinite(line.bits)
     if line.scale.labels is not None:
         order = [i for i in np.argsort(at, kind="stable").tolist() if known[i]]
-        marks = [Mark(float(at[i]), style.name(line.scale.labels[i], 16), n % 2 == 0) for n, i in enumerate(order)]
+        marks = [Mark(float(at[i]), style.name(line.scale.labels[i], 12), n % 2 == 0) for n, i in enumerate(order)]
     else:
         marks = _number_marks(line.scale, at, known)
     return sorted(marks, key=lambda mark: min(mark.at, line.length / unit - mark.at))

@@ -128,6 +128,11 @@ def figure_of(ax: Axes) -> Figure:
     return figure
 
 
+def towards(what: str, left: str, right: str) -> str:
+    """The name of an axis that leads from one thing to another."""
+    return f"{what}\n{left}  ←   →  {right}"
+
+
 def plain(ax: Axes, *sides: str) -> None:
     """Without the lines that hold nothing."""
     for side in sides or ("top", "right"):

@@ -10,14 +10,15 @@ from ..exceptions import NotADensity
 from ..kernels.data import Array, Floats
 from ..learners import TextNB
 from ..model.table import Table
+from . import style
 from .asked import pair_of
 
 
 class Spoken(NamedTuple):
     """Tokens that occur, with their probabilities in a class and in what it is compared with."""
 
-    of: Any
-    against: Any  # None: all other classes together
+    of: str  # as pictures write it
+    against: str
     token: Array
     total: Floats  # how often it was seen, in all classes
     here: Floats  # p(token | of)
@@ -54,9 +55,10 @@ def spoken(model: TextNB, of: Any, against: Any) -> Spoken:
     count = np.asarray(total.sum(axis=0), dtype=np.float64).ravel()
     seen = np.flatnonzero(count > 0)
     there = _others(probability[:, seen], model.class_prior_, first) if second is None else probability[second, seen]
-    other = None if second is None else labels[second]
+    called = style.names(labels)
+    other = "all other classes" if second is None else called[second]
     names = model._column_names()[seen]
-    return Spoken(labels[first], other, names, count[seen], probability[first, seen], there, "value" in parameters)
+    return Spoken(called[first], other, names, count[seen], probability[first, seen], there, "value" in parameters)
 
 
 def _others(probability: Floats, prior: Floats, of: int) -> Floats:

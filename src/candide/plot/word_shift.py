@@ -58,9 +58,8 @@ def word_shift(model: Any, of: Any = None, against: Any = None, *, most: int = 2
     shown = Table({"token": found.token[order], "shift": shift[order], **_beside(found.take(order))})
     ax = style.one_axes(ax, 6.4, style.thin_rows(len(order), each=0.24))
     _bars(ax, shown)
-    other = "all other classes" if found.against is None else style.name(found.against)
     unit = "bits a text" if found.by_text else f"bits for {_PER:,} tokens"
-    ax.set_xlabel(f"{other}  ←  log-odds ({unit})  →  {style.name(found.of)}")
+    ax.set_xlabel(style.towards(f"log-odds ({unit})", found.against, found.of))
     return Display((ax,), shown, {"of": float(shift[shift > 0].sum()), "against": float(-shift[shift < 0].sum())})
 
 
