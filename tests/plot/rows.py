@@ -63,4 +63,5 @@ def texts(n_classes: int) -> tuple[list[str], list[str]]:
 
 @cache
 def text_model(n_classes: int, model: str = "multinomial") -> TextNB:
-    return TextNB(model, pattern=r"\S+", evaluate=True).fit(*texts(n_classes))
+    settings = {} if model == "auto" else {"pattern": r"\S+"}
+    return TextNB(model, **settings).fit(*texts(n_classes))
