@@ -98,7 +98,7 @@ def _other(family: str, parts: dict[str, Any], name: str, at: Floats) -> Floats:
 def _averaged(at: Floats, density: Callable[[Floats], Floats]) -> Floats:
     """Means over steps: densities of kernels and bins have peaks that are thinner than a line."""
     step = float(at[1] - at[0])
-    inside = at[:, None] + step * ((np.arange(_FINER) + 0.5) / _FINER - 0.5)
+    inside = np.clip(at[:, None] + step * ((np.arange(_FINER) + 0.5) / _FINER - 0.5), at[0], at[-1])
     return np.asarray(density(inside.ravel()).reshape(len(at), _FINER, -1).mean(axis=1))
 
 
@@ -138,10 +138,11 @@ def _numbers(scale: Scale, cells: Cells | None) -> Floats:
     low, high = float(cells.low[0]), float(cells.high[-1])
     rank = np.cumsum(cells.count.sum(axis=1))
     inner = middles(cells)[np.searchsorted(rank, np.array([0.005, 0.995]) * rank[-1]).clip(max=len(rank) - 1)]
-    room = 0.25 * float(inner[1] - inner[0]) or 0.05 * (high - low) or 0.5
-    margin = 0.05 * (high - low) or 0.5
-    ends = max(low - margin, float(inner[0]) - room), min(high + margin, float(inner[1]) + room)
-    return np.linspace(*ends, _N_POINTS)
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    # Not beyond: kernels and bins go on there as at their ends.
+    room = 0.25 * float(inner[1] - inner[0]) or high - low
+    return np.linspace(max(low, float(inner[0]) - room), min(high, float(inner[1]) + room), _N_POINTS)
 
 
 def _histogram(cells: Cells, at: Floats) -> Histogram:

@@ -167,7 +167,7 @@ def _gamma(before: Gamma, after: Gamma, of: Any) -> Belief:
     events, rows = float(after.shape - before.shape), float(after.rate - before.rate)
     prior = gamma(before.shape, scale=1 / before.rate) if before.is_proper else None
     estimates = _estimates(_ratio(events, rows), after.mode(), after.mean())
-    return Belief("rate λ (events in a row)", prior, gamma(after.shape, scale=1 / after.rate), estimates)
+    return Belief("rate λ (events a row)", prior, gamma(after.shape, scale=1 / after.rate), estimates)
 
 
 def _normal(before: Normal, after: Normal, of: Any) -> Belief:
