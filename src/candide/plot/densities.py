@@ -65,9 +65,8 @@ def densities(
     found = curves_of(model, named_place(model, column), X, y, tuple(families))
     shown = _shown(model, classes)
     numbers = found.at.dtype != object
-    drawn = style.panels(
-        axes, len(shown), size=(3.6, 2.6) if len(shown) < 4 else (3.0, 2.2), beside=(1.6, 0.0), sharex=True, sharey=True
-    )
+    size = (3.6, 2.6) if len(shown) < 4 else (3.0, 2.2)
+    drawn = style.panels(axes, len(shown), size, beside=(1.6, 0.0), sharex=True, sharey=True)
     draw = _draw_numbers if numbers else _draw_values
     titles = style.names(model.classes_, 30)
     for ax, k in zip(drawn, shown, strict=True):

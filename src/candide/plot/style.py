@@ -64,7 +64,7 @@ def names(labels: Iterable[Any], most: int = _LONGEST) -> list[str]:
     """Labels that fit, and differ where the labels do.
 
     >>> names(["department of redundancy, east wing, floor 1", "department of redundancy, west wing, floor 1"], 20)
-    ['…ndancy, east wing…', '…ndancy, west wing…']
+    ['…ndancy, east wing,…', '…ndancy, west wing,…']
     """
     texts = [" ".join(str(label).split()) for label in labels]
     short = [name(text, most) for text in texts]
