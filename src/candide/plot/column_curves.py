@@ -65,7 +65,7 @@ def _own_family(model: BaseNB, place: int) -> str:
         family: Any = model._fitted().family
         choice = family.choices[place]
         if choice.model is None:
-            reason = choice.note or "it holds texts"
+            reason = choice.note if choice.text is None else "it holds texts (see word_shift for those of a TextNB)"
             raise InputError(
                 f"column {family.names[place]!r} has no density of its own: {reason}; show another, or name a family "
                 "for it in columns="

@@ -96,7 +96,10 @@ def _lines(model: BaseNB, of: int, against: int | None, base: float, columns: An
     lines = [Line(scale, _added(model, scale, of, against, base)) for scale in scales]
     told = [line for line in lines if line.length > 1e-9]
     if not told:
-        raise ParameterError("no column tells these classes apart, so there is nothing to read off; see parameters()")
+        raise ParameterError(
+            "no column tells these classes apart by a finite number of bits, so there is nothing to read off; see "
+            "parameters()"
+        )
     return told
 
 

@@ -165,7 +165,7 @@ def thin_rows(n: int, least: float = 2.4, each: float = 0.3, beside: float = 1.1
 
 
 def unit_ticks(ax: Axes, *, x: bool = True, y: bool = True) -> None:
-    """Axes of shares: from 0 to 1, with quarters or fifths marked."""
+    """Axes of shares: from 0 to 1, with fifths marked."""
     ticks: Sequence[float] = np.linspace(0.0, 1.0, 6).tolist()
     if x:
         ax.set_xlim(0.0, 1.0)
