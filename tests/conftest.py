@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
 
+# Pictures are drawn, and nobody looks.
+os.environ.setdefault("MPLBACKEND", "Agg")
 # Read when scipy is first imported; without it scikit-learn skips its array API checks.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -15,3 +20,11 @@ settings.register_profile("ci", derandomize=True, deadline=None, max_examples=40
 settings.register_profile("explore", deadline=None, max_examples=1000, suppress_health_check=_QUIET)
 settings.register_profile("sanitize", settings.get_profile("ci"), max_examples=10)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.fixture(autouse=True)
+def no_figure_stays() -> Iterator[None]:
+    """Figures stay open until they are closed, and matplotlib warns of many."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

@@ -27,18 +27,20 @@ ROOMS = [
     "explain",
     "learners",
     "estimators",
+    "plot",
     "cli",
 ]
 # Guests that only some rooms receive. Everything else is the standard library or NumPy.
 GUESTS = {
     "sklearn": {"estimators"},
-    "scipy": {"kernels", "encoding", "statistics", "priors", "families", "model", "storage", "explain"},
+    "scipy": {"kernels", "encoding", "statistics", "priors", "families", "model", "storage", "explain", "plot"},
     "narwhals": {"encoding"},
     "threadpoolctl": {"kernels"},
     "pandas": {"model"},
     "polars": {"model"},
     "pyarrow": {"cli", "learners", "sources"},
     "duckdb": {"sources"},
+    "matplotlib": {"plot"},
     "rich": {"cli", "explain"},
     "typer": {"cli"},
 }
@@ -89,7 +91,7 @@ def test_every_room_is_in_the_order() -> None:
 
 def test_import_is_light() -> None:
     """`import candide` loads neither scikit-learn nor any other large guest, nor even NumPy."""
-    guests = ("sklearn", "scipy", "narwhals", "pandas", "numpy", "pyarrow", "duckdb")
+    guests = ("sklearn", "scipy", "narwhals", "pandas", "numpy", "pyarrow", "duckdb", "matplotlib")
     code = f"import candide, sys; print([m for m in {guests} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

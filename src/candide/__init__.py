@@ -56,7 +56,7 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(_ROOMS.get(name, ".estimators"), __name__), name)
         globals()[name] = value
         return value
-    if name in ("datasets", "exceptions", "families", "kernels", "priors", "sources", "statistics"):
+    if name in ("datasets", "exceptions", "families", "kernels", "plot", "priors", "sources", "statistics"):
         return import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -10,6 +10,7 @@
     ├── ForgetError (ValueError)     rows cannot be removed, because the model never learned them
     ├── ModelFileError (ValueError)  a file holds no sound model, or a model holds what no file can
     ├── NotADensity (AttributeError) the model gives scores, not probabilities of the data
+    ├── MissingPackage (ImportError) what was asked for needs a package that is not installed
     └── NotFitted (ValueError, AttributeError)  the model has learned nothing yet
 
 Every message says what was found, what is allowed, and what to do. An error leaves a fitted model as it was.
@@ -26,6 +27,7 @@ __all__ = [
     "ForgetError",
     "InputError",
     "MergeError",
+    "MissingPackage",
     "ModelFileError",
     "NotADensity",
     "NotFitted",
@@ -65,6 +67,10 @@ class ModelFileError(CandideError, ValueError):
 
 class NotADensity(CandideError, AttributeError):
     """The model gives scores, not probabilities of the data."""
+
+
+class MissingPackage(CandideError, ImportError):
+    """What was asked for needs a package that is not installed."""
 
 
 class NotFitted(CandideError, ValueError, AttributeError):

@@ -1,0 +1,56 @@
+"""Pictures of models and of what they stand on, drawn with matplotlib (``pip install 'candide[plot]'``).
+
+Each takes the axes to draw on (``ax=``, or ``axes=`` where there are several), makes new ones where none are given, and
+returns a ``Display`` that holds what was drawn.
+
+>>> import candide.plot
+>>> from candide.priors import Beta
+>>> shown = candide.plot.posterior(Beta(2, 2), Beta(2, 2).posterior(on=7, off=3))
+>>> shown.ax.get_xlabel(), round(shown.numbers["MAP"], 3)
+('probability φ', 0.667)
+"""
+
+from ..exceptions import MissingPackage
+
+try:
+    import matplotlib as _  # noqa: F401
+except ModuleNotFoundError as error:
+    raise MissingPackage(
+        "candide.plot draws with matplotlib, which is not installed; install it with pip install 'candide[plot]'"
+    ) from error
+
+from .bayes_theorem import bayes_theorem
+from .column_weights import column_weights
+from .confusion import confusion
+from .decision_regions import decision_regions
+from .densities import densities
+from .display import Display
+from .independence import independence
+from .learning_curve import learning_curve
+from .nomogram import nomogram
+from .posterior import posterior
+from .reliability import reliability
+from .risk_coverage import risk_coverage
+from .smoothing import smoothing
+from .token_scatter import token_scatter
+from .waterfall import waterfall
+from .word_shift import word_shift
+
+__all__ = [
+    "Display",
+    "bayes_theorem",
+    "column_weights",
+    "confusion",
+    "decision_regions",
+    "densities",
+    "independence",
+    "learning_curve",
+    "nomogram",
+    "posterior",
+    "reliability",
+    "risk_coverage",
+    "smoothing",
+    "token_scatter",
+    "waterfall",
+    "word_shift",
+]

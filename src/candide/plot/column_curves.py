@@ -1,0 +1,178 @@
+"""What a model, and other families beside it, say of the values of one column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..encoding.table import Column, Columns
+from ..exceptions import InputError, ParameterError
+from ..families import Batch
+from ..families.columns import named_column
+from ..families.columns.stretches import middles
+from ..families.table import TableFamily, Wanted
+from ..kernels.data import Array, Floats
+from ..learners import BernoulliNB, CategoricalNB, GaussianNB, NaiveBayes, PoissonNB
+from ..learners.base import BaseNB
+from ..model.blend import seen_rows
+from ..statistics.grid import Cells
+from .probes import Scale, rows_of, scale_of
+
+_N_POINTS = 120
+_FINER = 16
+_N_BINS = 30
+_OF_VALUES = ("poisson", "categorical", "bernoulli")
+_FAMILIES = {GaussianNB: "gaussian", PoissonNB: "poisson", CategoricalNB: "categorical", BernoulliNB: "bernoulli"}
+
+
+class Curves(NamedTuple):
+    """p(value | class) by family, the model's own first, and what was seen."""
+
+    name: str
+    at: Array  # (values,) numbers, or names
+    by_family: dict[str, Floats]  # (values, classes); densities of numbers, else probabilities
+    seen: Histogram | None  # None: the model keeps nothing to show
+
+
+class Histogram(NamedTuple):
+    """Densities of what was seen between edges, or shares of values, ``(bins, classes)``."""
+
+    edges: Array
+    height: Floats
+
+
+def curves_of(model: BaseNB, place: int, X: Any, y: Any, families: tuple[str, ...]) -> Curves:
+    """Of a column, by its place."""
+    own, scale = _own_family(model, place), scale_of(model, place)
+    name = str(model._column_names()[place])
+    if scale is None:
+        raise InputError(f"column {name!r} has no value that could be shown: nothing was observed, or it holds texts")
+    parts = _seen_parts(model, place, X, y)
+    if own in _OF_VALUES or scale.labels is not None:
+        return _values(model, scale, own, parts)
+    at = _numbers(scale, None if parts is None else parts["cells"])
+    by_family = {f"{own} (the model's)": _averaged(at, lambda x: _own(model, place, x))}
+    if parts is not None:
+        others = [family for family in families if family != own]
+        by_family |= {family: _other(family, parts, name, at) for family in others}
+    return Curves(name, at, by_family, None if parts is None else _histogram(parts["cells"], at))
+
+
+def _own_family(model: BaseNB, place: int) -> str:
+    if isinstance(model, NaiveBayes):
+        family: Any = model._fitted().family
+        choice = family.choices[place]
+        if choice.model is None:
+            reason = choice.note if choice.text is None else "it holds texts (see word_shift for those of a TextNB)"
+            raise InputError(
+                f"column {family.names[place]!r} has no density of its own: {reason}; show another, or name a family "
+                "for it in columns="
+            )
+        return str(choice.model.family)
+    own = next((family for kind, family in _FAMILIES.items() if isinstance(model, kind)), None)
+    if own is None:
+        raise ParameterError(
+            f"the columns of a {type(model).__name__} share their probability, so that none has a density of its own; "
+            "see nomogram, or PoissonNB for counts"
+        )
+    return own
+
+
+def _own(model: BaseNB, place: int, at: Array) -> Floats:
+    """What the model itself says, ``(values, classes)``."""
+    fitted, data = model._fitted(), rows_of(model, [(place, at)], len(at))
+    if isinstance(model, NaiveBayes):
+        return np.asarray(np.exp(fitted.likelihood.models[place].scores(data.columns[place])))
+    nothing = np.zeros(len(fitted.classes))
+    scores = fitted.likelihood.scores(data, nothing, model._kernels()) + fitted.likelihood.log_base(data)[:, None]
+    return np.asarray(np.exp(scores))
+
+
+def _other(family: str, parts: dict[str, Any], name: str, at: Floats) -> Floats:
+    made = named_column(family, **{**parts, "treat_missing": "ignore"}, name=name)
+    return _averaged(at, lambda x: np.exp(made.scores(Column(name, "number", x))))
+
+
+def _averaged(at: Floats, density: Callable[[Floats], Floats]) -> Floats:
+    """Means over steps: densities of kernels and bins have peaks that are thinner than a line."""
+    step = float(at[1] - at[0])
+    inside = np.clip(at[:, None] + step * ((np.arange(_FINER) + 0.5) / _FINER - 0.5), at[0], at[-1])
+    return np.asarray(density(inside.ravel()).reshape(len(at), _FINER, -1).mean(axis=1))
+
+
+def _seen_parts(model: BaseNB, place: int, X: Any, y: Any) -> dict[str, Any] | None:
+    """Sums of the column: of rows that are given, of all that a table's model has learned, or of rows it kept."""
+    if X is None and isinstance(model, NaiveBayes):
+        fitted = model._fitted()
+        family: Any = fitted.family
+        return dict(family._parts(fitted.state.statistics, place))
+    if X is None and not model.has_training_rows:
+        return None
+    if X is None:
+        seen = seen_rows(model._fitted().plan, model._fitted().state, "a picture of the data")
+        batch = seen.batch._replace(weight=seen.case_weight)
+    else:
+        batch = model._batch(X, y, None)
+    kind = "category" if isinstance(model, CategoricalNB) else "number"
+    column = batch.data.columns[place] if isinstance(batch.data, Columns) else _column(batch.data.column(place), kind)
+    family = TableFamily((column.name,), (Wanted(),))
+    table = Batch(Columns((column,), len(column.values)), batch.classes, batch.weight, batch.n_classes)
+    return dict(family._parts(family.observe(table, model._kernels()), 0))
+
+
+def _column(cells: Array, kind: str) -> Column:
+    if kind == "number":
+        return Column("x", "number", np.asarray(cells, dtype=np.float64))
+    known = [cell for cell in cells.tolist() if cell is not None and cell == cell]
+    labels = np.array(sorted(set(known), key=str), dtype=object)
+    place = {label: i for i, label in enumerate(labels.tolist())}
+    return Column("x", "category", np.array([place.get(cell, -1) for cell in cells.tolist()], dtype=np.int32), labels)
+
+
+def _numbers(scale: Scale, cells: Cells | None) -> Floats:
+    """Where numbers are: without the last half percent on either side, where these are far."""
+    if cells is None or not len(cells.low):
+        return np.linspace(float(scale.cells[0]), float(scale.cells[-1]), _N_POINTS)
+    low, high = float(cells.low[0]), float(cells.high[-1])
+    rank = np.cumsum(cells.count.sum(axis=1))
+    inner = middles(cells)[np.searchsorted(rank, np.array([0.005, 0.995]) * rank[-1]).clip(max=len(rank) - 1)]
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    # Not beyond: kernels and bins go on there as at their ends.
+    room = 0.25 * float(inner[1] - inner[0]) or high - low
+    return np.linspace(max(low, float(inner[0]) - room), min(high, float(inner[1]) + room), _N_POINTS)
+
+
+def _histogram(cells: Cells, at: Floats) -> Histogram:
+    edges = np.linspace(at[0], at[-1], _N_BINS + 1)
+    bins = np.searchsorted(edges, middles(cells), side="right") - 1
+    inside = (bins >= 0) & (bins < _N_BINS)
+    height = np.zeros((_N_BINS, cells.count.shape[1]))
+    np.add.at(height, bins[inside], cells.count[inside])
+    return Histogram(edges, height / (np.maximum(cells.count.sum(axis=0), 1e-300) * np.diff(edges)[:, None]))
+
+
+def _values(model: BaseNB, scale: Scale, own: str, parts: dict[str, Any] | None) -> Curves:
+    """Of a column of names, or of whole numbers each with a probability."""
+    names: Array = np.empty(len(scale.cells), dtype=object)
+    names[:] = [f"{cell:g}" for cell in scale.cells] if scale.labels is None else scale.labels
+    said = _own(model, scale.place, scale.cells)
+    seen = None if parts is None else _shares(model, scale, parts)
+    return Curves(scale.name, names, {f"{own} (the model's)": said}, seen)
+
+
+def _shares(model: BaseNB, scale: Scale, parts: dict[str, Any]) -> Histogram:
+    """How often each value was seen, as shares of each class's known cells."""
+    if "cells" in parts:
+        values, count = middles(parts["cells"]), parts["cells"].count
+        if isinstance(model, BernoulliNB):
+            values = np.where(values > scale.cells[0], scale.cells[1], scale.cells[0])
+        wanted: list[Any] = [float(cell) for cell in scale.cells]
+    else:
+        values, count = np.asarray(parts["labels"]), np.asarray(parts["count"]).T
+        wanted = list(scale.labels or ())
+        values = np.array([str(value) for value in values], dtype=object)
+    shares = np.array([count[[v == cell for v in values.tolist()]].sum(axis=0) for cell in wanted])
+    return Histogram(np.arange(len(wanted)), shares / np.maximum(count.sum(axis=0), 1e-300))

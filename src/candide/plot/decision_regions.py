@@ -1,0 +1,120 @@
+"""Where models decide for which class, on a plane of two columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+
+from ..encoding.rows import label_array
+from ..encoding.table import read_table
+from ..exceptions import InputError
+from ..kernels.data import Array, Floats
+from ..learners import NaiveBayes
+from ..learners.base import BaseNB
+from ..model.table import Table
+from . import style
+from .asked import fitted
+from .display import Display
+
+_STEPS = 200
+_MOST_POINTS = 2_000
+
+
+def decision_regions(models: Any, X: Any, y: Any, *, axes: Any = None) -> Display:
+    """The answers of models of two number columns, region by region, with the rows on top.
+
+    Beside each other, a naive model (one normal distribution for each column) and one with full covariance show what
+    the assumption of independence costs.
+
+    Parameters
+    ----------
+    models : a fitted model, or a dict of them by title
+        Each of the same two columns.
+    X, y : rows of two number columns, and their labels
+        Of more than 2,000 rows, some evenly spaced are drawn.
+    axes : matplotlib axes, optional
+        One for each model.
+
+    Returns
+    -------
+    Display
+        ``table``: model, x, y, answer, on a grid of 200 × 200 points.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from candide import GaussianNB
+    >>> X, y = load_iris(return_X_y=True)
+    >>> shown = decision_regions(GaussianNB().fit(X[:, 2:], y), X[:, 2:], y)
+    >>> shown.table.n_rows, np.unique(shown.table["answer"]).tolist()
+    (40000, [0, 1, 2])
+    """
+    titled = dict(models) if isinstance(models, Mapping) else {type(models).__name__: models}
+    points, names = _points(X)
+    labels, places = np.unique(label_array(y), return_inverse=True)
+    if len(places) != len(points):
+        raise InputError(f"there are {len(points)} rows and {len(places)} labels; give as many")
+    x, up = (_steps(points[:, j]) for j in (0, 1))
+    grid = np.column_stack([part.ravel() for part in np.meshgrid(x, up)])
+    drawn = style.panels(
+        axes, len(titled), size=(4.0, 3.6), beside=style.size_beside(style.names(labels)), sharex=True, sharey=True
+    )
+    answers = []
+    for ax, (title, model) in zip(drawn, titled.items(), strict=True):
+        answers.append(_answers(fitted(model, "decision_regions"), grid, names))
+        _draw(ax, x, up, answers[-1], labels)
+        _scatter(ax, points, places, labels)
+        ax.set_title(style.name(title, 36), fontsize="medium")
+        ax.set_xlabel(style.name(names[0]))
+    drawn[0].set_ylabel(style.name(names[1]))
+    style.legend_beside(style.row_end(drawn), markerscale=1.6)
+    n = len(titled)
+    columns = {"model": np.repeat(list(titled), len(grid)), "x": np.tile(grid[:, 0], n), "y": np.tile(grid[:, 1], n)}
+    return Display(tuple(drawn), Table(columns | {"answer": np.concatenate(answers)}))
+
+
+def _points(X: Any) -> tuple[Floats, list[str]]:
+    table = read_table(X)
+    if table.n_columns != 2 or set(table.kinds) - {"number"}:
+        found = ", ".join(f"{name!r} ({kind})" for name, kind in zip(table.names, table.kinds, strict=True))
+        raise InputError(f"decision regions lie on a plane of two number columns, and X has {found}; pass two columns")
+    points = np.column_stack([np.asarray(column.values, dtype=np.float64) for column in table.columns])
+    return points, [f"column {name}" if isinstance(name, int) else str(name) for name in table.names]
+
+
+def _steps(values: Floats) -> Floats:
+    low, high = np.nanmin(values), np.nanmax(values)
+    margin = 0.08 * (high - low) or 0.5
+    return np.linspace(low - margin, high + margin, _STEPS)
+
+
+def _answers(model: BaseNB, grid: Floats, names: list[str]) -> Array:
+    # Past the checks of names: the columns are in order, as they were given.
+    if isinstance(model, NaiveBayes):
+        given = model._schema.given
+        data = model._read(grid if given is None else dict(zip(given, grid.T, strict=True)))
+    else:
+        data = model._encode(grid)
+    return model._fitted().predict(data, model._kernels())
+
+
+def _draw(ax: Axes, x: Floats, up: Floats, answer: Array, labels: Array) -> None:
+    place = np.searchsorted(labels, answer).reshape(len(up), len(x))
+    colours = ListedColormap([style.colour(k) for k in range(len(labels))])
+    ax.pcolormesh(x, up, place, cmap=colours, vmin=-0.5, vmax=len(labels) - 0.5, alpha=0.22, lw=0, rasterized=True)
+    for k in np.unique(place)[:-1]:
+        ax.contour(x, up, (place > k).astype(np.float64), levels=[0.5], colors="black", linewidths=0.8)
+
+
+def _scatter(ax: Axes, points: Floats, places: Array, labels: Array) -> None:
+    some = np.unique(np.linspace(0, len(points) - 1, min(len(points), _MOST_POINTS)).astype(np.intp))
+    for k, label in enumerate(style.names(labels)):
+        of_class = some[places[some] == k]
+        ax.scatter(
+            points[of_class, 0], points[of_class, 1], s=14, color=style.colour(k), marker=style.marker(k), lw=0.4,
+            edgecolor="white", label=label,
+        )  # fmt: skip

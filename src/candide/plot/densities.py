@@ -1,0 +1,130 @@
+"""Class-conditional densities of a column, with the data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from ..exceptions import ParameterError
+from ..families.columns.options import OPTIONS
+from ..kernels.data import Array
+from ..model.table import Table
+from . import style
+from .asked import fitted, place_of
+from .column_curves import Curves, curves_of
+from .display import Display
+from .probes import named_place
+
+_MOST_PANELS = 20
+_MOST_VALUES = 12
+
+
+def densities(
+    model: Any, column: Any, X: Any = None, y: Any = None, *, classes: Any = None,
+    families: Any = ("gaussian", "kernel", "bins"), axes: Any = None,
+) -> Display:  # fmt: skip
+    """p(value | class) of one column, a panel for each class: the data in grey, and what families make of them.
+
+    Of a number column, densities; of names, on/off columns and counts of a Poisson model, probabilities as bars, with
+    dots for the shares seen. The data are known to ``NaiveBayes``; other models show those that they kept
+    (``keep_sample=True``), or ``X`` and ``y``; without any, the model's own density is alone.
+
+    Parameters
+    ----------
+    model : a fitted model of columns; no MultinomialNB or ComplementNB, whose columns share one distribution
+    column : name or place
+    X, y : optional
+        Rows whose data are shown, in place of what the model has seen.
+    classes : list of labels, optional
+        Which classes; by default the 20 with most rows.
+    families : list of str
+        Families of number columns to draw beside the model's own: those that ``NaiveBayes(columns=…)`` knows.
+    axes : matplotlib axes, optional
+        One for each class.
+
+    Returns
+    -------
+    Display
+        ``table``: class, family, value, density (of names, and of whole numbers each by itself, a probability).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from candide import NaiveBayes
+    >>> model = NaiveBayes(columns="kernel").fit(*load_iris(return_X_y=True))
+    >>> shown = densities(model, 2)
+    >>> len(shown.axes), list(dict.fromkeys(shown.table["family"]))
+    (3, ["kernel (the model's)", 'gaussian', 'bins'])
+    """
+    model = fitted(model, "densities")
+    unknown = [family for family in families if family not in OPTIONS]
+    if unknown:
+        raise ParameterError(f"{unknown[0]!r} is no family of columns; choose some of {', '.join(OPTIONS)}")
+    found = curves_of(model, named_place(model, column), X, y, tuple(families))
+    shown = _shown(model, classes)
+    numbers = found.at.dtype != object
+    size = (3.6, 2.6) if len(shown) < 4 else (3.0, 2.2)
+    drawn = style.panels(axes, len(shown), size, beside=(1.6, 0.0), sharex=True, sharey=True)
+    draw = _draw_numbers if numbers else _draw_values
+    titles = style.names(model.classes_, 30)
+    for ax, k in zip(drawn, shown, strict=True):
+        draw(ax, found, k)
+        ax.set_title(titles[k], fontsize="small")
+        style.plain(ax)
+    _name_axes(drawn, found.name, numbers)
+    style.legend_beside(style.row_end(drawn))
+    return Display(tuple(drawn), _table(found, shown, model.classes_))
+
+
+def _shown(model: Any, classes: Any) -> list[int]:
+    if classes is not None:
+        return [place_of(model, label) for label in classes]
+    return sorted(np.argsort(-model.class_count_, kind="stable")[:_MOST_PANELS].tolist())
+
+
+def _draw_numbers(ax: Axes, found: Curves, k: int) -> None:
+    if found.seen is not None:
+        ax.stairs(found.seen.height[:, k], found.seen.edges, fill=True, color=style.PALE, label="data")
+    for i, (family, density) in enumerate(found.by_family.items()):
+        ax.plot(found.at, density[:, k], color=style.colour(i), ls=style.dash(i), lw=1.6, label=family)
+
+
+def _draw_values(ax: Axes, found: Curves, k: int) -> None:
+    rows = _frequent(found)
+    places, (family, said) = np.arange(len(rows)), next(iter(found.by_family.items()))
+    ax.bar(places, said[rows, k], color=style.FOR, alpha=0.6, label=family)
+    if found.seen is not None:
+        ax.plot(places, found.seen.height[rows, k], "D", color=style.AGAINST, ms=4, ls="none", label="share seen")
+    names = style.names(found.at[rows], 12)
+    wide = sum(map(len, names)) > 24
+    ax.set_xticks(places, names, rotation=45 if wide else 0, ha="right" if wide else "center", rotation_mode="anchor")
+
+
+def _frequent(found: Curves) -> Array:
+    """The values that are most probable in some class, in their order."""
+    said = next(iter(found.by_family.values()))
+    return np.sort(np.argsort(-said.max(axis=1), kind="stable")[:_MOST_VALUES])
+
+
+def _name_axes(drawn: list[Axes], name: str, numbers: bool) -> None:
+    label = f"density (share of the class\nper unit of {style.name(name, 16)})" if numbers else "share of the class"
+    for i, ax in enumerate(drawn):
+        ax.tick_params(labelbottom=True)
+        ax.set_xlabel(style.name(name))
+        if i % 4 == 0:
+            ax.set_ylabel(label, fontsize="small")
+
+
+def _table(found: Curves, shown: list[int], labels: Array) -> Table:
+    keys = [(k, family) for k in shown for family in found.by_family]
+    n = len(found.at)
+    return Table(
+        {
+            "class": np.repeat(np.array([labels[k] for k, _ in keys]), n),
+            "family": np.repeat(np.array([family for _, family in keys], dtype=object), n),
+            "value": np.tile(found.at, len(keys)),
+            "density": np.concatenate([found.by_family[family][:, k] for k, family in keys]),
+        }
+    )

@@ -1,0 +1,175 @@
+"""How all pictures look: colours, markers, names that fit, and new axes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+
+from ..exceptions import ParameterError
+
+# Okabe and Ito's colours, which the colour-blind can tell apart, without the yellow that paper swallows.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
+DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
+HATCHES = ("", "//", "\\\\", "xx", "..", "++", "oo")
+FOR, AGAINST = COLOURS[0], COLOURS[1]
+GREY, PALE = "#666666", "#D9D9D9"
+
+_LONGEST = 24
+_PANEL = (3.2, 2.4)
+_MOST_ACROSS = 4
+
+
+def colour(i: int) -> str:
+    """Of the i-th series; more series than colours differ in markers and dashes too."""
+    return COLOURS[i % len(COLOURS)]
+
+
+def marker(i: int) -> str:
+    return MARKERS[i % len(MARKERS)]
+
+
+def dash(i: int) -> Any:
+    """Differs where the colour comes again."""
+    return DASHES[(i + i // len(COLOURS)) % len(DASHES)]
+
+
+def hatch(i: int) -> str:
+    return HATCHES[(i + i // len(COLOURS)) % len(HATCHES)]
+
+
+def name(label: Any, most: int = _LONGEST) -> str:
+    """A label that fits, shortened in its middle, because long names often differ at an end.
+
+    >>> name("department of redundancy department, east")
+    'department o…tment, east'
+    >>> name("5 $ or more"), name("_hidden")
+    ('5 \\\\$ or more', ' _hidden')
+    """
+    text = " ".join(str(label).split())
+    if len(text) > most:
+        tail = most // 2 - 1
+        text = f"{text[: most - tail - 1].rstrip()}…{text[-tail:].lstrip()}"
+    # matplotlib reads what is between dollars as a formula, and hides names that begin with a line.
+    text = text.replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text
+
+
+def names(labels: Iterable[Any], most: int = _LONGEST) -> list[str]:
+    """Labels that fit, and differ where the labels do.
+
+    >>> names(["department of redundancy, east wing, floor 1", "department of redundancy, west wing, floor 1"], 20)
+    ['…ndancy, east wing,…', '…ndancy, west wing,…']
+    """
+    texts = [" ".join(str(label).split()) for label in labels]
+    short = [name(text, most) for text in texts]
+    if len(set(short)) == len(set(texts)):
+        return short
+    # Alike at both ends: what stands around the first place where they differ.
+    begin = max(0, _n_alike(texts) - most // 2 + 2)
+    cut = [name("…" * (begin > 0) + _until(text[begin:], most - 2), most) for text in texts]
+    if len(set(cut)) == len(set(texts)):
+        return cut
+    return [f"{name(text, most - 4)} ({i})" for i, text in enumerate(texts, 1)]
+
+
+def _n_alike(texts: Sequence[str]) -> int:
+    """How many characters all texts begin with alike."""
+    first, last = min(texts), max(texts)
+    return next((i for i, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first))
+
+
+def _until(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most].rstrip()}…"
+
+
+def number(value: float) -> str:
+    """In few digits.
+
+    >>> number(1250.0), number(0.1 + 0.2), number(123456.7), number(2.5e9)
+    ('1250', '0.3', '123,457', '2.5e+09')
+    """
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e6 else f"{value:.4g}"
+
+
+def one_axes(ax: Axes | None, width: float = 6.4, height: float = 4.2) -> Axes:
+    """The axes that are given, or those of a new figure."""
+    return ax if ax is not None else plt.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def panels(
+    axes: Any, n: int, size: tuple[float, float] = _PANEL, beside: tuple[float, float] = (0.0, 0.0), **options: Any
+) -> list[Axes]:
+    """``n`` axes: those that are given, or new ones in rows of four; ``beside`` is the size of a legend."""
+    if axes is not None:
+        given = [ax for ax in np.ravel(np.asarray(axes, dtype=object)) if ax is not None]
+        if len(given) != n:
+            raise ParameterError(f"axes holds {len(given)} of them, and this picture has {n} panels; give {n}, or None")
+        return given
+    across = min(n, _MOST_ACROSS)
+    down = -(-n // across)
+    whole = size[0] * across + beside[0], max(size[1] * down, beside[1])
+    figure, made = plt.subplots(down, across, figsize=whole, layout="constrained", squeeze=False, **options)
+    for unused in made.flat[n:]:
+        figure.delaxes(unused)
+    return list(made.flat[:n])
+
+
+def figure_of(ax: Axes) -> Figure:
+    """The whole figure that axes are in."""
+    figure = ax.figure
+    while isinstance(figure, SubFigure):
+        figure = figure.figure
+    return figure
+
+
+def towards(what: str, left: str, right: str) -> str:
+    """The name of an axis that leads from one thing to another."""
+    return f"{what}\n{left}  ←   →  {right}"
+
+
+def plain(ax: Axes, *sides: str) -> None:
+    """Without the lines that hold nothing."""
+    for side in sides or ("top", "right"):
+        ax.spines[side].set_visible(False)
+
+
+def row_end(drawn: Sequence[Axes]) -> Axes:
+    """The last panel of the first row: beside it there is room."""
+    return drawn[min(len(drawn), _MOST_ACROSS) - 1]
+
+
+def legend(ax: Axes, *what: Any, **options: Any) -> None:
+    """A legend, in the style of all."""
+    ax.legend(*what, **{"frameon": False, "fontsize": "small", **options})
+
+
+def legend_beside(ax: Axes, *what: Any, **options: Any) -> None:
+    """A legend to the right of the axes."""
+    legend(ax, *what, loc="upper left", bbox_to_anchor=(1.0, 1.0), **options)
+
+
+def size_beside(texts: Sequence[str]) -> tuple[float, float]:
+    """How much room a legend of these texts takes, in inches."""
+    return 0.7 + 0.075 * max(map(len, texts), default=0), 0.6 + 0.21 * len(texts)
+
+
+def thin_rows(n: int, least: float = 2.4, each: float = 0.3, beside: float = 1.1) -> float:
+    """The height of a picture with ``n`` lines of text, in inches."""
+    return max(least, beside + each * n)
+
+
+def unit_ticks(ax: Axes, *, x: bool = True, y: bool = True) -> None:
+    """Axes of shares: from 0 to 1, with fifths marked."""
+    ticks: Sequence[float] = np.linspace(0.0, 1.0, 6).tolist()
+    if x:
+        ax.set_xlim(0.0, 1.0)
+        ax.set_xticks(ticks)
+    if y:
+        ax.set_ylim(0.0, 1.0)
+        ax.set_yticks(ticks)

@@ -1,0 +1,112 @@
+"""One answer, step by step."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from ..exceptions import ParameterError
+from ..explain.explanation import Explanation
+from ..kernels.data import Floats
+from ..model.table import Table
+from . import style
+from .display import Display
+
+
+def waterfall(
+    explanation: Any, *, of: Any = None, against: Any = None, by: Literal["term", "view", "word"] = "term",
+    most: int = 12, ax: Axes | None = None,
+) -> Display:  # fmt: skip
+    """The evidence of one answer: from the prior, bar by bar, to the log-odds of the answer against its runner-up.
+
+    Each bar begins where the one above ends; to the right it speaks for ``of``, to the left for ``against``. What does
+    not fit is added up in one bar, so that the last is exactly what the model says.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        Of one row: ``model.explain(X)[0]``.
+    of, against : labels, optional
+        By default the answer and its runner-up.
+    by : {"term", "view", "word"}
+        As in ``Explanation.evidence``.
+    most : int, default 12
+        Bars between the prior and the sum.
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    Display
+        ``table``: term, bits, begin, end. A value that is impossible in one class has infinitely many bits, and its bar
+        runs to the edge. ``numbers``: ``log_odds`` in bits, and ``probability``, that of ``of``.
+
+    Examples
+    --------
+    >>> from candide import GaussianNB
+    >>> model = GaussianNB().fit([[1.0, 5.0], [2.0, 6.0], [8.0, 5.0], [9.0, 7.0]], ["low", "low", "high", "high"])
+    >>> shown = waterfall(model.explain([[3.0, 6.0]])[0])
+    >>> shown.table["term"].tolist()
+    ['prior', 'x0 = 3', 'x1 = 6', 'log-odds']
+    """
+    if not isinstance(explanation, Explanation):
+        raise ParameterError(
+            f"waterfall shows the explanation of one row, and this is a {type(explanation).__name__}; pass "
+            "model.explain(X)[0]"
+        )
+    first, second = explanation.pair(of, against)
+    of, against = explanation.classes[first], explanation.classes[second]
+    terms, bits = _steps(explanation.evidence(of, against, by=by), most)
+    whole = explanation.log_odds(of, against)
+    end = np.append(np.cumsum(bits), whole)
+    begin, bits = np.append(np.concatenate([[0.0], end[:-2]]), 0.0), np.append(bits, whole)
+    shown = Table({"term": np.array([*terms, "log-odds"], dtype=object), "bits": bits, "begin": begin, "end": end})
+    ax = style.one_axes(ax, 6.8, style.thin_rows(len(bits), each=0.3))
+    _draw(ax, shown)
+    names, chance = style.names(explanation.classes), float(explanation.probabilities[first])
+    ax.set_xlabel(style.towards("log-odds (bits)", names[second], names[first]))
+    ax.set_title(f"p({names[first]}) = {chance:.4g}", fontsize="medium")
+    return Display((ax,), shown, {"log_odds": whole, "probability": chance})
+
+
+def _steps(evidence: Table, most: int) -> tuple[list[str], Floats]:
+    """The prior, the strongest terms, and all others together."""
+    prior = evidence["kind"] == "prior"
+    others = np.flatnonzero(~prior)
+    kept, rest = others[: max(most, 1)], others[max(most, 1) :]
+    terms = ["prior", *evidence["term"][kept].tolist()]
+    bits = [evidence["bits"][prior].sum(), *evidence["bits"][kept]]
+    if len(rest):
+        terms.append(f"{len(rest)} more")
+        bits.append(evidence["bits"][rest].sum())
+    return terms, np.array(bits, dtype=np.float64)
+
+
+def _draw(ax: Axes, shown: Table) -> None:
+    begin, end = _within(shown["begin"], shown["end"])
+    last = shown.n_rows - 1
+    for i, bits in enumerate(shown["bits"].tolist()):
+        colour = style.GREY if i == last else style.FOR if bits >= 0 else style.AGAINST
+        ax.barh(
+            i, end[i] - begin[i], left=begin[i], color=colour, edgecolor="white", lw=0.5, height=0.7,
+            hatch="" if bits >= 0 else "//",
+        )  # fmt: skip
+        ax.annotate(
+            "∞" if bits == np.inf else "-∞" if bits == -np.inf else f"{bits:+.2f}", (max(begin[i], end[i]), i), (4, 0),
+            textcoords="offset points", va="center", fontsize="x-small", color=style.GREY,
+        )  # fmt: skip
+    ax.vlines(end[:-2], np.arange(last - 1) + 0.35, np.arange(last - 1) + 0.65, color=style.GREY, lw=0.8)
+    ax.axvline(0.0, color=style.GREY, lw=0.8)
+    ax.set_yticks(range(last + 1), style.names(shown["term"], 32))
+    ax.margins(x=0.14, y=0.02)
+    ax.invert_yaxis()
+    ax.tick_params(axis="y", length=0)
+    style.plain(ax, "top", "right", "left")
+
+
+def _within(begin: Floats, end: Floats) -> tuple[Floats, Floats]:
+    """Ends of bars that can be drawn: infinity is a little beyond all that is finite; where both meet, nowhere."""
+    known = np.concatenate([[0.0], begin[np.isfinite(begin)], end[np.isfinite(end)]])
+    edge = 1.25 * float(np.abs(known).max()) or 1.0
+    return np.clip(np.nan_to_num(begin), -edge, edge), np.clip(np.nan_to_num(end), -edge, edge)

@@ -1,0 +1,118 @@
+"""Every picture, with 2, 3 and 20 classes and long names: nothing overlaps, nothing is cut off, axes are named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.text import Text
+
+import candide.plot as plot
+from candide import GaussianNB
+from candide.plot import Display
+from candide.priors import Beta, Gamma, NormalInverseGamma
+
+from .rows import names, numbers, table, table_model, text_model, texts
+
+
+def bayes(n: int) -> Display:
+    share = {name: 1.0 + k for k, name in enumerate(names(n))}
+    return plot.bayes_theorem(share, {name: 0.9 / (1 + k) for k, name in enumerate(share)}, evidence="a positive test")
+
+
+def independence(n: int) -> Display:
+    rng, y = np.random.default_rng(0), numbers(n)[1]
+    a, b = (np.where(rng.random(len(y)) < 0.4, "yes", "no") for _ in "ab")
+    return plot.independence(a, b, y, names=("holds 'win'", "holds 'free'", "class"))
+
+
+def gaussian(n: int) -> GaussianNB:
+    return GaussianNB(evaluate=True, calibrate="platt").fit(*numbers(n))
+
+
+def planes(n: int) -> Display:
+    X, y = numbers(n, 2)
+    return plot.decision_regions(
+        {"naive": GaussianNB().fit(X, y), "alike": GaussianNB(variance="shared").fit(X, y)}, X, y
+    )
+
+
+PICTURES: dict[str, Callable[[int], Display]] = {
+    "bayes_theorem": bayes,
+    "column_weights": lambda n: plot.column_weights(table_model(n)),
+    "confusion": lambda n: plot.confusion(gaussian(n)),
+    "decision_regions": planes,
+    "densities": lambda n: plot.densities(table_model(n, blend=None, calibrate=None), "size"),
+    "densities of names": lambda n: plot.densities(table_model(n), "a column with a name of forty characters"),
+    "independence": independence,
+    "learning_curve": lambda n: plot.learning_curve(gaussian(n), *numbers(n), n_blocks=3),
+    "nomogram": lambda n: plot.nomogram(table_model(n, blend=None, calibrate=None), *names(n)[:2]),
+    "nomogram against all": lambda n: plot.nomogram(gaussian(n), names(n)[0]),
+    "posterior": lambda n: plot.posterior(Beta(1, 1), Beta(1, 1).posterior(on=n, off=1)),
+    "posterior of a rate": lambda n: plot.posterior(Gamma(1, 1), Gamma(1, 1).learn([n, 0])),
+    "posterior of a variance": lambda n: plot.posterior(
+        NormalInverseGamma(), NormalInverseGamma().learn(np.arange(n)), of="variance"
+    ),
+    "reliability": lambda n: plot.reliability(gaussian(n)),
+    "risk_coverage": lambda n: plot.risk_coverage(gaussian(n)),
+    "smoothing": lambda n: plot.smoothing({name: float(k) for k, name in enumerate(names(n))}, alpha=1.0),
+    "token_scatter": lambda n: plot.token_scatter(text_model(n), names(n)[0]),
+    "waterfall": lambda n: plot.waterfall(
+        table_model(n).explain({k: v[:1] for k, v in table(n).items() if k != "class"})[0]
+    ),
+    "waterfall of words": lambda n: plot.waterfall(text_model(n).explain(texts(n)[0][:1])[0], by="word"),
+    "word_shift": lambda n: plot.word_shift(text_model(n), *names(n)[:2]),
+}
+
+
+def texts_of(ax: Axes) -> list[Text]:
+    """All that is written: names, marks, titles, and what belongs to the axes that are shown."""
+    found = [*ax.texts, ax.title]
+    if ax.axison:
+        found += [ax.xaxis.label, ax.yaxis.label, *tick_names(ax.xaxis), *tick_names(ax.yaxis)]
+    return [text for text in found if text.get_text().strip() and text.get_visible()]
+
+
+def tick_names(axis: Axis) -> list[Text]:
+    """Of the ticks that are in view: others are there too, but not drawn."""
+    low, high = sorted(axis.get_view_interval())
+    return [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 20])
+@pytest.mark.parametrize("picture", PICTURES)
+def test_nothing_overlaps_and_nothing_is_cut_off(picture: str, n_classes: int) -> None:
+    shown = PICTURES[picture](n_classes)
+    shown.figure.draw_without_rendering()
+    page, written = shown.figure.bbox.padded(1.0), []
+    for ax in shown.axes:
+        written += [(text, text.get_window_extent()) for text in texts_of(ax)]
+        legend = ax.get_legend()
+        if legend is not None:
+            written += [(text, text.get_window_extent()) for text in legend.get_texts()]
+    outside = [text.get_text() for text, box in written if not (page.contains(*box.min) and page.contains(*box.max))]
+    # A box around a slanted text is larger than the text.
+    upright = [(text, box.padded(-1.0)) for text, box in written if text.get_rotation() in (0.0, 90.0)]
+    clashes = [
+        (a.get_text(), b.get_text()) for (a, first), (b, second) in combinations(upright, 2) if first.overlaps(second)
+    ]
+    assert (outside, clashes) == ([], [])
+
+
+@pytest.mark.parametrize("picture", PICTURES)
+def test_axes_are_named(picture: str) -> None:
+    shown = PICTURES[picture](3)
+    bare = [ax for ax in shown.axes if ax.axison and not ax.get_xlabel()]
+    assert not bare
+    # Lines of a nomogram and bars of terms and words have their names beside them.
+    if not picture.startswith(("nomogram", "waterfall", "word_shift", "column_weights")):
+        assert shown.ax.get_ylabel()
+
+
+def test_every_picture_is_here() -> None:
+    public = {name for name in plot.__all__ if name != "Display"}
+    assert public == {picture.split()[0] for picture in PICTURES}
