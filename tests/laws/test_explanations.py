@@ -16,6 +16,7 @@ from candide import (
     PoissonNB,
     TextNB,
 )
+from candide.exceptions import ParameterError
 
 N = 90
 ESTIMATES = ("mle", "mean", "map", "predictive")
@@ -150,3 +151,31 @@ def test_empty_rows_and_one_class():
     assert "no other class" in repr(found[0])
     text = TextNB().fit(["win cash", "see you"], ["spam", "ham"])
     check(text, ["", "?!", "nothing that is known"])
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["gaussian mle None", "gaussian mean None", "gaussian shared mle", "gaussian shared map", "bernoulli mean None",
+     "poisson mean", "categorical mean", "text multinomial"],
+)  # fmt: skip
+def test_intervals_are_those_of_the_log_odds(name):
+    """Terms of separate columns are independent, so that their variances add up to that of the whole."""
+    model, X = MODELS[name]
+    model.fit(X, Y)
+    of, against = ["a"] * 2, ["b"] * 2
+    whole = model.log_odds(some(X, 2), of[0], against[0]).std
+    for one, std in zip(model.explain(some(X, 2)), whole, strict=True):
+        table = one.evidence("a", "b", unit="nats", level=0.95)
+        width = (table["high"] - table["low"]) / (2 * 1.959964)
+        if name == "text multinomial":  # tokens share one simplex: their errors are not independent
+            assert (width[table["kind"] == "token"] > 0).all()
+        else:
+            np.testing.assert_allclose(np.sqrt((width**2).sum()), std, rtol=1e-5)
+
+
+def test_intervals_need_a_posterior():
+    model = NaiveBayes().fit(TABLE, Y)
+    with pytest.raises(ParameterError, match="blended"):
+        model.explain(some(TABLE, 1))[0].evidence(level=0.9)
+    with pytest.raises(ParameterError, match="between 0 and 1"):
+        GaussianNB().fit(NUMBERS, Y).explain(NUMBERS[:1])[0].evidence(level=95)

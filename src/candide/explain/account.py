@@ -13,6 +13,7 @@ from ..kernels.data import Array, Floats
 from ..kernels.text_rows import TextRows
 from ..model.classifier import Classifier
 from .cells import cell_terms
+from .certainty import Certainty
 from .explanation import Explanation
 from .terms import Term
 from .views import view_terms
@@ -24,7 +25,8 @@ def explained(model: Classifier, data: Any, names: Array, kernels: Kernels) -> I
     for i, log_probability in enumerate(answers):
         row = data.take(np.array([i]))
         terms = tuple(_terms(model, row, names, kernels))
-        yield Explanation(model.classes.labels, terms, log_probability, texts_of(row, names))
+        certainty = Certainty(model, row, kernels)
+        yield Explanation(model.classes.labels, terms, log_probability, texts_of(row, names), certainty)
 
 
 def texts_of(row: Any, names: Array) -> dict[Any, str]:

@@ -14,6 +14,7 @@ from ..kernels.data import Array, Floats
 from ..model.calibration import normalised
 from ..model.scorer import leaders_only
 from ..model.table import Table
+from .certainty import Certainty
 from .terms import BITS, Kind, Term, joined
 from .words import Placed, placed
 
@@ -40,6 +41,7 @@ class Explanation:
     terms: tuple[Term, ...]
     log_probability: Floats  # (classes,) the model's own
     texts: Mapping[Any, str] = field(default_factory=dict)  # by the column they are in; None where there are no columns
+    certainty: Certainty | None = None  # what the posterior of the parameters says of the terms
 
     @property
     def answer(self) -> Any:
@@ -70,7 +72,9 @@ class Explanation:
         alive = leaders_only(finite[None], limits, np.isfinite(finite)[None])
         return np.asarray(normalised(alive)[0])
 
-    def evidence(self, of: Any = None, against: Any = None, unit: Unit = "bits", by: By = "term") -> Table:
+    def evidence(
+        self, of: Any = None, against: Any = None, unit: Unit = "bits", by: By = "term", level: float | None = None
+    ) -> Table:
         """What speaks for one class and against another: the terms of their log-odds, the strongest first.
 
         Parameters
@@ -81,6 +85,9 @@ class Explanation:
             A bit doubles the odds.
         by : {"term", "view", "word"}
             All that is said of a cell together; or apart, view by view; or of texts what falls on each word.
+        level : float, optional
+            Adds ``low`` and ``high``, between which each term lies with this probability, as its parameters are known
+            from so many rows; NaN where the posterior does not tell. Of models that are not blended or calibrated.
 
         Returns
         -------
@@ -93,7 +100,20 @@ class Explanation:
         order = sorted(range(len(terms)), key=lambda i: -abs(amounts[i]))
         columns = {"term": "name", "kind": "kind", "column": "column", "value": "value", "view": "view"}
         named = {title: _objects(getattr(terms[i], name) for i in order) for title, name in columns.items()}
-        return Table({**named, unit: amounts[order]})
+        found = Table({**named, unit: amounts[order]})
+        return found if level is None else self._with_intervals(found, [terms[i] for i in order], pair, unit, level)
+
+    def _with_intervals(
+        self, table: Table, terms: list[Term], pair: tuple[int, int], unit: Unit, level: float
+    ) -> Table:
+        from scipy.special import ndtri
+
+        if not 0.0 < level < 1.0:
+            raise ParameterError(f"level is {level!r}; it must be a probability between 0 and 1")
+        assert self.certainty is not None
+        deviation = dict(zip(map(id, self.grouped), self.certainty.deviations(self.grouped, *pair), strict=True))
+        reach = ndtri(0.5 + level / 2) / _scale(unit) * np.array([deviation.get(id(term), np.nan) for term in terms])
+        return Table({**table, "low": table[unit] - reach, "high": table[unit] + reach})
 
     def _by_word(self, pair: tuple[int, int]) -> list[Term]:
         """Terms in which words stand for tokens; they are about these two classes alone."""
@@ -106,7 +126,7 @@ class Explanation:
             pairs = [(word, sum(each), len(each)) for word, each in amounts.items() if any(each)]
             out += [self._of_two("token", pair, amount, column, word, float(n)) for word, amount, n in pairs]
             if found.elsewhere:
-                out.append(self._of_two("rest", pair, found.elsewhere, column, "other tokens"))
+                out.append(self._of_two("rest", pair, found.elsewhere, column, "other signs"))
         return out
 
     def _of_two(

@@ -104,9 +104,11 @@ def worked_out(model: Classifier, data: Any, names: Array, kernels: Kernels) -> 
 
 
 def _prior(model: Classifier) -> Factor:
-    rows, share = model.state.rows, model.class_prior
-    if np.allclose(rows, share * rows.sum(), rtol=1e-12, atol=0):
-        return Factor("prior", rows, np.full(len(rows), rows.sum()))
+    prior, share = model.plan.prior, model.class_prior
+    if prior.follows_rows and model.plan.target is None:
+        counts = prior.counts(model.classes, model.state.rows)
+        if np.allclose(counts, share * counts.sum(), rtol=1e-12, atol=0):
+            return Factor("prior", counts, np.full(len(counts), counts.sum()))
     return Factor("prior", share, np.ones(len(share)))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,9 @@ from .variants import Cells, Variants, Words
 # Changes of cells that are tried together, and halvings of the way to a number.
 _MOST_CHANGES = 5
 _HALVINGS = 20
+# Other answers that are tried for.
+_TARGETS = 2
+_NOTHING: Mapping[int, Any] = {}
 
 
 class Change(NamedTuple):
@@ -93,18 +97,26 @@ class _Search:
         label, sure = self.model.classes.labels.tolist()[self.answer], float(np.exp(self.start[self.answer]))
         if self.to == self.answer or len(self.start) < 2:
             return WhatIf(label, sure, ())
-        singles = [(place, value) for place in range(len(self.variants.names)) for value in self._values(place)]
+        singles = [
+            (place, value) for place in range(len(self.variants.names)) for value in self.variants.candidates(place)
+        ]
         if not singles:
             return WhatIf(label, sure, ())
         lead = self._lead(self._ask([{place: value} for place, value in singles]))
         flipping = [(place, value) for (place, value), ahead in zip(singles, lead, strict=True) if ahead > 0]
         if flipping:
             return WhatIf(label, sure, tuple(self._smallest(flipping))[:most])
-        together = self._together(singles, lead)
-        return WhatIf(label, sure, () if together is None else (self._flip(together),))
+        together = [changes for to in self._targets for changes in self._toward(to)._together(singles)]
+        return WhatIf(label, sure, tuple(self._flip(changes) for _, changes in sorted(together, key=itemgetter(0))[:1]))
 
-    def _values(self, place: int) -> list[Any]:
-        return self.variants.candidates(place)
+    @property
+    def _targets(self) -> list[int]:
+        """The answer that is wanted, or the next best ones."""
+        others: list[int] = np.argsort(-self.start, kind="stable")[1 : 1 + _TARGETS].tolist()
+        return others if self.to is None else [self.to]
+
+    def _toward(self, to: int) -> _Search:
+        return _Search(self.model, self.variants, to, self.kernels)
 
     def _smallest(self, flipping: list[tuple[int, Any]]) -> Iterator[Flip]:
         """Of each cell the least change that is enough; numbers by their deviations, others as one."""
@@ -116,8 +128,8 @@ class _Search:
         for place, (_, value) in sorted(best.items(), key=lambda item: item[1][0]):
             yield self._flip({place: value})
 
-    def _nearest(self, place: int, value: Any) -> tuple[float, Any]:
-        """A number between that is still enough, and how many deviations away it is."""
+    def _nearest(self, place: int, value: Any, beside: Mapping[int, Any] = _NOTHING) -> tuple[float, Any]:
+        """A number between that is still enough, beside other changes, and how many deviations away it is."""
         step, before = self.variants.step(place), self.variants.before[place]
         if step is None or before is None:
             return 1.0, value
@@ -126,25 +138,36 @@ class _Search:
         near, far = float(before), float(value)
         for _ in range(_HALVINGS):
             middle = (near + far) / 2
-            if self._lead(self._ask([{place: middle}]))[0] > 0:
+            if self._lead(self._ask([{**beside, place: middle}]))[0] > 0:
                 far = middle
             else:
                 near = middle
         return abs(far - float(before)) / step, far
 
-    def _together(self, singles: list[tuple[int, Any]], lead: Floats) -> dict[int, Any] | None:
-        """The change that helps most, then another, until it is enough; then without those that are not needed."""
+    def _together(self, singles: list[tuple[int, Any]]) -> list[tuple[float, dict[int, Any]]]:
+        """The change that helps most, then another, until it is enough; each then as small as it can be.
+
+        None, or one, and how large it is.
+        """
         changes: dict[int, Any] = {}
         for _ in range(_MOST_CHANGES):
+            lead = self._lead(self._ask([changes | {place: value} for place, value in singles]))
             place, value = singles[int(lead.argmax())]
             changes[place] = value
             if lead.max() > 0:
-                return self._needed(changes)
+                return [self._lessened(self._needed(changes))]
             singles = [(other, value) for other, value in singles if other not in changes]
             if not singles:
-                return None
-            lead = self._lead(self._ask([changes | {place: value} for place, value in singles]))
-        return None
+                break
+        return []
+
+    def _lessened(self, changes: dict[int, Any]) -> tuple[float, dict[int, Any]]:
+        whole = 0.0
+        for place, value in list(changes.items()):
+            beside = {other: kept for other, kept in changes.items() if other != place}
+            size, changes[place] = self._nearest(place, value, beside)
+            whole += size
+        return whole, changes
 
     def _needed(self, changes: dict[int, Any]) -> dict[int, Any]:
         for place in list(changes):

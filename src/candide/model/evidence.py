@@ -68,13 +68,13 @@ def log_odds(model: Classifier, data: Any, of: Array, against: Array, kernels: K
 
 def _odds_variance(model: Classifier, data: Any, of: Array, against: Array, kernels: Kernels) -> Floats:
     rows, statistics = np.arange(data.n_rows), model.state.statistics
-    each = model.family.score_variance(data, statistics, kernels) + _prior_variance(model)
+    each = model.family.score_variance(data, statistics, kernels) + prior_variance(model)
     apart = each[rows, of] + each[rows, against]
     together = model.family.score_covariance(data, of, against, statistics)
     return np.where(np.isfinite(apart), np.maximum(apart - 2 * together, 0.0), np.inf)
 
 
-def _prior_variance(model: Classifier) -> Floats:
+def prior_variance(model: Classifier) -> Floats:
     """Posterior variance of the log prior of each class; 0 where it is given. (What they share cancels in log-odds.)"""
     from scipy.special import polygamma
 
