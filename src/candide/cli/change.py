@@ -55,7 +55,7 @@ def update(
     """
     how = {"sql": sql, "format": format, "encoding": encoding, "weight": weight, "on_bad_row": on_bad_row}
     session = Session(quiet, json, threads)
-    _change(model, sources, output, session, "learn_in_place", text, label, how, decay)
+    _change(model, sources, output, session, "learn", text, label, how, decay)
 
 
 @command
@@ -81,7 +81,7 @@ def forget(
 
 def _change(
     path: Path, sources: list[str] | None, output: Path | None, session: Session,
-    verb: Literal["learn_in_place", "forget"], text: str | None, label: str | None, how: dict[str, Any],
+    verb: Literal["learn", "forget"], text: str | None, label: str | None, how: dict[str, Any],
     decay: float | None = None,
 ) -> None:  # fmt: skip
     from ..learners.sourced import roles_for
@@ -97,7 +97,7 @@ def _change(
         learner.discount(decay)
     passed = learn_source(learner, source, roles, session, verb=verb)
     say_bad_rows(source, session)
-    what = "learned" if verb == "learn_in_place" else "forgot"
+    what = "learned" if verb == "learn" else "forgot"
     _save(learner, target, session, f"{what} {passed.n_rows - passed.n_without_label:,} rows")
 
 

@@ -86,17 +86,21 @@ class Field:
 
     def learn(self, source: Any) -> None:
         """One pass for all of them."""
+        from ..learners.growing import Growing
         from ..learners.sourced import labelled_cells, needed
         from .progress import watched
 
+        growing = {name: Growing(model) for name, model in self.models.items()}
         with watched(source, "learning", self.session) as passed:
             for batch in source.batches(columns=needed(source.roles)):
                 rows = labelled_cells(batch, source.roles)
-                for name, model in self.models.items() if rows.n_rows else ():
+                for name, model in growing.items() if rows.n_rows else ():
                     began = time.perf_counter()
-                    model.learn_in_place(rows.X, rows.y, sample_weight=rows.weight)
+                    model.learn(rows.X, rows.y, sample_weight=rows.weight)
                     self.seconds[name] += time.perf_counter() - began
                 passed.advance(batch.num_rows)
+        for model in growing.values():
+            model.settle()
 
     def reports(self) -> dict[str, Report]:
         """Of those that could learn; an error where none could."""

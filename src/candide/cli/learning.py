@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Bytes of what goes back to the system at once; with less, asking for it again takes a quarter of the time.
 _LARGE = 1 << 22
-_DOING = {"learn_in_place": "learning", "forget": "forgetting"}
+_DOING = {"learn": "learning", "forget": "forgetting"}
 
 
 class Passed(NamedTuple):
@@ -35,12 +35,13 @@ def learn_source(
     roles: Roles,
     session: Session,
     *,
-    verb: Literal["learn_in_place", "forget"] = "learn_in_place",
+    verb: Literal["learn", "forget"] = "learn",
     checkpoint: Checkpoint | None = None,
     resume: bool = False,
 ) -> Passed:
     """Learn, or forget, all rows of a source. A signal stops between two batches."""
     from ..kernels._core import return_blocks_from
+    from ..learners.growing import Growing
     from ..learners.sourced import Groups, needed
 
     return_blocks_from(_LARGE)
@@ -49,21 +50,24 @@ def learn_source(
         if checkpoint is not None and resume:
             groups.n_rows = checkpoint.resumed(learner, passed, session)
 
+        growing = Growing(learner)
+
         def kept() -> None:
             if checkpoint is not None and checkpoint.is_due():
-                checkpoint.save(learner, passed, groups.n_rows)
+                checkpoint.save(growing.settle(), passed, groups.n_rows)
 
         def keep_all() -> None:
             if checkpoint is not None and not interrupts.cut:
-                checkpoint.save(learner, passed, groups.n_rows)
+                checkpoint.save(growing.settle(), passed, groups.n_rows)
 
         batches = groups.of(source.batches(passed.rows, needed(roles)))
         try:
-            _go_through(getattr(learner, verb), batches, roles, passed, interrupts, kept)
+            _go_through(growing.learn if verb == "learn" else learner.forget, batches, roles, passed, interrupts, kept)
         except (KeyboardInterrupt, Terminated) as stop:
             keep_all()
             raise type(stop)(_kept(passed, checkpoint)) from None
         with interrupts.step():
+            growing.settle()
             keep_all()
         done = Passed(passed.rows, passed.without_label, passed.megabytes, passed.seconds)
     if done.n_rows <= done.n_without_label:

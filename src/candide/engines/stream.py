@@ -9,8 +9,8 @@ from typing import NamedTuple
 from ..encoding.labelled import LabelledRows, end_to_end
 from ..kernels import Kernels
 from ..model.plan import Plan
-from ..model.state import State
 from ..statistics.cells import row_bytes
+from .growth import Growth
 from .memory import summarize
 
 # What a row takes besides its cells; a text that is a Python string, as much as this.
@@ -51,18 +51,18 @@ def gathered(chunks: Iterable[Chunk], enough: int) -> Iterator[list[Chunk]]:
         yield waiting
 
 
-def learned(state: State | None, plan: Plan, group: list[Chunk], kernels: Kernels) -> State:
-    """The state after some chunks more; the one before is used up."""
+def learn(growth: Growth, plan: Plan, group: list[Chunk], kernels: Kernels) -> None:
+    """Some chunks more."""
     rows = group[0].rows if len(group) == 1 else end_to_end([chunk.rows for chunk in group])
     try:
-        batch = summarize(plan, rows, kernels, state)
+        batch = summarize(plan, rows, kernels, growth.main)
     except ValueError:
         for chunk in group:
             with numbered(chunk.number):
                 summarize(plan, chunk.rows, kernels)
         raise
     with numbered(group[0].number):
-        return batch if state is None else state.learn(batch, in_place=True)
+        growth.add(batch)
 
 
 @contextmanager

@@ -146,25 +146,15 @@ class BaseNB(Explains, Desk, Answers, Learned, Stored, Configured):
             All classes there will be. Without it, new classes join as they appear; with it, in the first call, any
             other label is an error.
         """
-        declared = None if classes is None else encode(label_array(classes), self._kernels())[0]
-        if declared is not None and hasattr(self, "_model"):
-            self._check_declared(declared, len(np.asarray(classes)))
-        return self._go_on(X, y, declared, sample_weight)
-
-    def learn_in_place(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """As ``partial_fit``, in the memory that the model has: for streams into a model that nobody else holds.
-
-        Copies of it would change too, and after an error it must not be used any more.
-        """
-        return self._go_on(X, y, None, sample_weight, in_place=True)
-
-    def _go_on(self, X: Any, y: Any, declared: Index | None, sample_weight: Any, in_place: bool = False) -> Self:
         first = not hasattr(self, "_model")
+        declared = None if classes is None else encode(label_array(classes), self._kernels())[0]
+        if declared is not None and not first:
+            self._check_declared(declared, len(np.asarray(classes)))
         plan, batch = self._summarize(X, y, sample_weight, reset=first)
-        if first:
-            return self._become(Classifier(plan, batch if declared is None else batch.declare(declared)))
-        plan = replace(plan, target=self._model.plan.target)
-        return self._become(self._model.learn(batch, plan, in_place=in_place))
+        if not first:
+            plan = replace(plan, target=self._model.plan.target)
+            return self._become(self._model.learn(batch, plan))
+        return self._become(Classifier(plan, batch if declared is None else batch.declare(declared)))
 
     def _check_declared(self, declared: Index, n_given: int) -> None:
         if declared != self._model.classes or len(declared) != n_given:

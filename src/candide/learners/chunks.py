@@ -12,7 +12,8 @@ import numpy as np
 
 from ..encoding.labelled import LabelledRows
 from ..encoding.roles import Roles
-from ..engines.stream import Chunk, gathered, learned, numbered
+from ..engines.growth import Growth
+from ..engines.stream import Chunk, gathered, learn, numbered
 from ..exceptions import InputError
 from ..kernels._core import release_memory
 from ..model.classifier import Classifier
@@ -78,21 +79,22 @@ class Chunks(Fitted):
         if is_source(chunks):
             self.roles_ = roles_to_learn(self, chunks)
             chunks = chunks_of(chunks, self.roles_, self.group_bytes)
-        plan, state, kernels = None, None, self._kernels()
+        plan, growth, kernels = None, Growth(), self._kernels()
         for group in gathered(self._read_chunks(chunks), self.group_bytes):
             if plan is None:
                 plan = self._plan(group[0].rows.data.n_columns, first=True)
-            state = learned(state, plan, group, kernels)
+            learn(growth, plan, group, kernels)
+            assert growth.main is not None
             # What the chunks to come are read by; what is believed of classes may speak of some that come later.
-            self._model = Classifier(replace(plan, prior=ClassPrior()), state)
+            self._model = Classifier(replace(plan, prior=ClassPrior()), growth.main)
             # The C library would hold on to what counting took: pieces of it lie between what is kept.
             group.clear()
             release_memory()
-        if plan is None or state is None:
+        if plan is None:
             raise InputError("there are no chunks, and nothing is learned from nothing; yield at least one (X, y)")
         # Settings of columns may speak of kinds that later chunks told.
         final = self._plan(self.n_features_in_, first=False)
-        return replace(final, sample_bytes=plan.sample_bytes), state
+        return replace(final, sample_bytes=plan.sample_bytes), growth.whole()
 
     def _read_chunks(self, chunks: Iterable[Any]) -> Iterator[Chunk]:
         numbers = count()  # enumerate would hold each item until it has the next

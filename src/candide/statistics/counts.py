@@ -13,6 +13,9 @@ from ..exceptions import ForgetError
 from ..kernels.data import Array, Floats
 from .base import as_dense, move_classes, never_learned, refuse_above, remaining, subtract
 
+# Sums that grow are an array once one in so many cells is not 0, if these are not too many.
+_FILLED, _MOST_CELLS = 4, 1 << 24
+
 
 @dataclass(frozen=True)
 class Counts:
@@ -38,10 +41,16 @@ class Counts:
 
     def absorb(self, other: Counts) -> Counts:
         """As ``merge``, in the arrays that this one has, which is then used up: for sums that fill the memory."""
-        if not (isinstance(self.total, np.ndarray) and self.total.flags.writeable):
+        total = self.total
+        if isinstance(total, np.ndarray):
+            total = total if total.flags.writeable else total.copy()
+        elif _FILLED * total.nnz > math.prod(total.shape) <= _MOST_CELLS:
+            # Sparse sums are added into new ones, and take more room on the way than an array does for good.
+            total = total.toarray()
+        else:
             return self.merge(other)
-        _add_to(self.total, other.total)
-        return replace(self, rows=self.rows + other.rows, missing=_add(self.missing, other.missing))
+        _add_to(total, other.total)
+        return replace(self, rows=self.rows + other.rows, total=total, missing=_add(self.missing, other.missing))
 
     def forget(self, other: Counts) -> Counts:
         rows = subtract(self.rows, other.rows, "the weight of a class")
