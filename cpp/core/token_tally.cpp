@@ -165,7 +165,7 @@ ClassSums add_parts(const std::vector<Part>& parts, std::size_t n_codes, std::si
     for (const Part& part : parts) stored += part.sums.codes.size();
     const std::size_t n_tasks = std::min<std::size_t>(16, n_classes);
     std::vector<ClassSums> done(n_tasks);
-    const bool few = 8 * stored < n_codes;
+    const bool few = 8 * stored < n_codes * n_classes;
     parallel_for(n_tasks, 4 * stored, n_threads, [&](std::size_t t) {
         const std::size_t begin = t * n_classes / n_tasks, end = (t + 1) * n_classes / n_tasks;
         done[t] = few ? add_few(parts, begin, end) : add_classes(parts, n_codes, begin, end);
