@@ -47,7 +47,7 @@ def risk_coverage(lines: Sequence[tuple[str, Report]]) -> str:
     """What not answering buys."""
     top = max(float(report.risk_coverage["risk"].max()) for _, report in lines)
     frame = Frame((0.0, 1.0), (0.0, _round_up(top)))
-    frame.axes("share of rows that are answered, the surest first", "share that is wrong", _SHARES)
+    frame.axes("share of rows answered, the surest first", "share that is wrong", _SHARES)
     for i, (_, report) in enumerate(lines):
         frame.line(zip(report.risk_coverage["coverage"], report.risk_coverage["risk"], strict=True), f"s{i}")
     half = ", ".join(f"{name}: {percent(risk_at(report, 0.5))} of the surest half" for name, report in lines)
@@ -72,20 +72,21 @@ def column_picture(name: str, facts: dict[str, Any], shares: Shares, labels: lis
     chosen = [labels[k] for k in classes.tolist()]
     drawn = _values(name, shown, chosen) if shares.edges is None else _numbers(name, shown, chosen)
     head = f"<h4>{users(name)}</h4>"
-    words = f"{plain(facts['family'])}{_details_of(facts)}; {facts['bits']:.3g} bits about the class"
+    words = f"{_model_of(facts)}; {facts['bits']:.3g} bits about the class"
     behind = details("The numbers", _shares_table(name, shown, chosen))
     return figure(f"{head}{legend([users(label, 24) for label in chosen])}{drawn}", words, behind)
 
 
-def _details_of(facts: dict[str, Any]) -> str:
-    return f" ({plain(facts['parameters'])})" if facts["parameters"] else ""
+def _model_of(facts: dict[str, Any]) -> str:
+    family, parameters = str(facts["family"]), str(facts["parameters"])
+    return plain(parameters if parameters.startswith(family) else f"{family}: {parameters}" if parameters else family)
 
 
 def _numbers(name: str, shares: Shares, labels: list[Any]) -> str:
     edges = shares.edges
     assert edges is not None
     top = max(float(shares.modelled.max(initial=0.0)), float(shares.counted.max(initial=0.0)), 1e-12)
-    frame = Frame((float(edges[0]), float(edges[-1])), (0.0, 1.05 * top), height=220)
+    frame = Frame((float(edges[0]), float(edges[-1])), (0.0, 1.05 * top), height=190)
     frame.axes("", "share of the class", (False, True))
     middle = (edges[:-1] + edges[1:]) / 2
     for i in range(len(labels)):
@@ -98,9 +99,9 @@ def _numbers(name: str, shares: Shares, labels: list[Any]) -> str:
 
 def _values(name: str, shares: Shares, labels: list[Any]) -> str:
     step = len(labels) * _BAR + _GAP
-    frame = Frame((0.0, 1.0), (0.0, 1.0), height=step * len(shares.values) + 26, left=150, bottom=22)
+    frame = Frame((0.0, 1.0), (0.0, 1.0), height=step * len(shares.values) + 14, left=122, bottom=8)
     top = max(float(shares.modelled.max(initial=0.0)), 1e-12)
-    wide = frame.width - frame.left - 56
+    wide = frame.width - frame.left - 48
     for row, value in enumerate(shares.values):
         y = frame.top + row * step
         base, most = y + (step - _GAP) / 2 + 4, float(shares.modelled[row].max())

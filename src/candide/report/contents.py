@@ -11,7 +11,7 @@ import numpy as np
 from ..model.table import Table
 from .charts import column_picture
 from .findings import Findings
-from .markup import Column, bar, details, number, percent, section, table, users
+from .markup import Column, details, facts, number, percent, section, table, track, users
 
 _MOST_CLASSES = 20
 # Classes that a picture of a column tells apart, and classes whose words are on the page at once.
@@ -21,20 +21,20 @@ _MOST_WORDS = 30
 
 def model_section(found: Findings) -> str:
     """Its kind, its settings and its classes."""
-    return section("model", "What it is", _facts(found) + _classes(found))
+    return section("model", "What it is", f'<div class="pair">{_facts(found)}<div>{_classes(found)}</div></div>')
 
 
 def _facts(found: Findings) -> str:
     subject = found.subject
-    facts = {
+    of = {
         "model": f"<code>{users(subject.described, 400)}</code>",
         "rows learned": number(float(subject.model.state.rows.sum())),
         "classes": f"{len(subject.labels):,}",
         "free parameters": f"{subject.model.n_parameters:,}",
     }
     if not subject.reads_texts:
-        facts["columns"] = f"{len(subject.names):,}"
-    return table([Column("what"), Column("is")], [[f, v] for f, v in facts.items()], "The model")
+        of["columns"] = f"{len(subject.names):,}"
+    return facts(of, "The model")
 
 
 def _classes(found: Findings) -> str:
@@ -42,13 +42,13 @@ def _classes(found: Findings) -> str:
     order = np.argsort(-rows, kind="stable").tolist()
     share = rows / max(float(rows.sum()), 1e-300)
     top = max(float(share.max()), 1e-300)
-    columns = [Column("class"), Column("rows", True), Column("share", True), Column('<span class="track">share</span>')]
+    columns = [Column("class"), Column("rows", True), Column("share", True), Column("")]
     lines = [
         [
             users(found.subject.labels[k]),
             number(float(rows[k])),
             percent(float(share[k])),
-            f'<span class="track" style="display:inline-block">{bar(float(share[k]) / top)}</span>',
+            track(float(share[k]) / top),
         ]
         for k in order
     ]
@@ -89,14 +89,15 @@ def _columns(found: Findings) -> str:
 def _columns_table(columns: Table) -> str:
     top = max(float(np.nan_to_num(columns["bits"]).max(initial=0.0)), 1e-12)
     named = {"family": "model", "parameters": "parameters", "weight": "weight", "missing": "missing", "note": "note"}
-    heads = [Column("column"), Column("bits", True), Column('<span class="track">bits</span>')]
-    there = [name for name in named if name in columns]
+    heads = [Column("column"), Column("bits", True), Column("")]
+    there = [name for name in named if name in columns and any(columns[name].astype(str))]
     heads += [Column(named[name], name in ("weight", "missing")) for name in there]
     rows = []
     for i, name in enumerate(columns["column"].tolist()):
         bits = float(columns["bits"][i])
-        track = f'<span class="track" style="display:inline-block">{bar(bits / top)}</span>'
-        rows.append([users(name), number(round(bits, 4)), track, *(_cell(key, columns[key][i]) for key in there)])
+        rows.append(
+            [users(name), number(round(bits, 4)), track(bits / top), *(_cell(key, columns[key][i]) for key in there)]
+        )
     return table(heads, rows, "Columns, the most telling first")
 
 
@@ -136,14 +137,16 @@ def _words(words: Table | None) -> str:
     if words is None or not words.n_rows:
         return "<p>No word speaks for one class more than for the others.</p>"
     lines = [
-        [users(label), "".join(_chip(token, bits) for _, _, token, bits, _ in rows)]
+        f"<div><dt>{users(label)}</dt><dd>{''.join(_chip(token, bits) for _, _, token, bits, _ in rows)}</dd></div>"
         for label, rows in groupby(words.rows(), key=lambda row: row[0])
     ]
-    columns = [Column("class"), Column("words, with the bits that each gives")]
-    made = table(columns, lines[:_MOST_WORDS], "The words that speak most for each class")
+    made = f'<dl class="words">{"".join(lines[:_MOST_WORDS])}</dl>'
     if len(lines) > _MOST_WORDS:
-        made += details(f"All {len(lines):,} classes", table(columns, lines, "Words of all classes"))
-    return f'<h3>The most telling words</h3><div class="words">{made}</div>'
+        made += details(f"{len(lines) - _MOST_WORDS:,} more", f'<dl class="words">{"".join(lines[_MOST_WORDS:])}</dl>')
+    return (
+        "<h3>The most telling words</h3><p>What speaks most for each class, with the bits that each word gives in a text "
+        f"of this word alone; in longer texts it is less.</p>{made}"
+    )
 
 
 def _chip(token: str, bits: float) -> str:
@@ -153,17 +156,16 @@ def _chip(token: str, bits: float) -> str:
 def origin_section(found: Findings) -> str:
     """How it was trained, as far as is known."""
     subject = found.subject
-    facts: dict[str, str] = {name: users(value, 200) for name, value in found.notes.items()}
+    of: dict[str, str] = {name: users(value, 200) for name, value in found.notes.items()}
     if subject.roles is not None:
-        facts["label column"] = users(subject.roles.label)
+        of["label column"] = users(subject.roles.label)
         if subject.roles.text is not None:
-            facts["text column"] = users(subject.roles.text)
+            of["text column"] = users(subject.roles.text)
     for name, value in (subject.provenance or {}).items():
-        facts[f"model file: {name}"] = users(number(value) if isinstance(value, float) else value, 80)
-    facts["training rows in the model"] = _kept(found)
-    facts["this report"] = f"{users(found.made)}, candide {users(version('candide'))}"
-    rows = [[name, value] for name, value in facts.items()]
-    return section("origin", "How it was trained", table([Column("what"), Column("is")], rows, "Origin"))
+        of[f"model file: {name}"] = users(number(value) if isinstance(value, float) else value, 80)
+    of["training rows in the model"] = _kept(found)
+    of["this report"] = f"{users(found.made)}, candide {users(version('candide'))}"
+    return section("origin", "How it was trained", facts(of, "Origin"))
 
 
 def _kept(found: Findings) -> str:

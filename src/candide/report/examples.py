@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from ..encoding.table import Columns
 from ..kernels.data import Array, Floats, Positions
 from ..kernels.text_rows import TextRows
 
@@ -14,6 +15,8 @@ Kind = Literal["doubtful label", "least sure", "surest"]
 KINDS: tuple[Kind, ...] = ("doubtful label", "least sure", "surest")
 # A label is doubtful if another class has at least this probability.
 DOUBTFUL = 0.9
+# Bytes of a text that may be an example.
+LONGEST = 10_000
 _MOST = {"doubtful label": 6, "least sure": 3, "surest": 3}
 
 
@@ -64,7 +67,7 @@ class Example(NamedTuple):
 
 def examples_of(rows: Judged) -> list[Example]:
     """The first of each kind."""
-    counted = rows.weight > 0
+    counted = (rows.weight > 0) & _short(rows.data)
     doubt = _picked(rows, "doubtful label", rows.own, rows.doubtful & counted)
     unsure = _picked(rows, "least sure", rows.confidence, counted & ~rows.doubtful)
     sure = _picked(rows, "surest", -rows.log_probability.max(axis=1), rows.right & counted)
@@ -83,6 +86,15 @@ def _picked(rows: Judged, kind: Kind, rank: Floats, among: Array) -> Iterator[Ex
         place = None if rows.first_row is None else rows.first_row + i
         own = _kept(rows.data, np.array([i]))
         yield Example(kind, float(rank[i]), own, place, int(rows.classes[i]), rows.log_probability[i])
+
+
+def _short(data: Any) -> Array:
+    """Rows whose texts are no longer than what someone would read."""
+    texts = [data] if isinstance(data, TextRows) else [*data.texts().values()] if isinstance(data, Columns) else []
+    out = np.ones(data.n_rows, dtype=bool)
+    for one in texts:
+        out &= one.sizes() <= LONGEST
+    return out
 
 
 def _kept(data: Any, rows: Array) -> Any:

@@ -41,9 +41,9 @@ _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u20
 def percent(share: float, digits: int = 1) -> str:
     """
     >>> percent(0.1234), percent(float("nan"))
-    ('12.3 %', '–')
+    ('12.3\\xa0%', '–')
     """
-    return f"{100 * share:.{digits}f} %" if math.isfinite(share) else "–"
+    return f"{100 * share:.{digits}f}\u00a0%" if math.isfinite(share) else "–"
 
 
 def number(value: float) -> str:
@@ -92,6 +92,17 @@ def _cells(columns: Sequence[Column], row: Sequence[str]) -> str:
 
 def _class(column: Column) -> str:
     return ' class="n"' if column.numeric else ""
+
+
+def facts(of: dict[str, str], caption: str) -> str:
+    """Names and what belongs to them; both are HTML already."""
+    body = "".join(f'<tr><th scope="row">{name}</th><td>{value}</td></tr>' for name, value in of.items())
+    return f'<div class="wide"><table class="facts"><caption>{caption}</caption><tbody>{body}</tbody></table></div>'
+
+
+def track(share: float) -> str:
+    """A bar in a cell of fixed width."""
+    return f'<span class="track">{bar(share)}</span>'
 
 
 def details(summary: str, content: str) -> str:

@@ -52,7 +52,7 @@ def _tiles(found: Findings) -> str:
     tiles = [(number(float(subject.model.state.rows.sum())), f"rows learned, {len(subject.labels):,} classes")]
     for name, report in reports_of(found):
         tiles.append((percent(report.accuracy), f"right, on {name}"))
-        tiles.append((number(round(report.log_loss, 4)), f"log-loss, on {name}"))
+        tiles.append((f"{report.log_loss:.4f}", f"log-loss, on {name}"))
         tiles.append((percent(report.ece), f"calibration error, on {name}"))
     tiles.append((f"{len(found.concerns)}", "warnings" if len(found.concerns) != 1 else "warning"))
     return f'<ul class="tiles">{"".join(f"<li><b>{value}</b><small>{what}</small></li>" for value, what in tiles)}</ul>'

@@ -9,7 +9,7 @@ import numpy as np
 from ..encoding.table import Column
 from ..families.columns import ColumnModel
 from ..families.columns.base import CodedColumn
-from ..families.columns.stretches import middles
+from ..families.columns.stretches import may_be_whole, middles
 from ..kernels.data import Array, Floats
 from ..statistics.grid import Cells
 from ..statistics.table import TableStatistics
@@ -67,6 +67,10 @@ def stretches(cells: Cells) -> Floats:
     low, high = at[np.minimum(np.searchsorted(ranks, [_TAIL, 1 - _TAIL]), len(at) - 1)].tolist()
     if not (low < high and np.isfinite(high - low)):
         return np.zeros(0)
+    if may_be_whole(cells).all():
+        # Stretches of as many whole numbers each.
+        width = np.ceil((high - low + 1) / _STRETCHES)
+        return np.asarray(low - 0.5 + width * np.arange(np.ceil((high - low + 1) / width) + 1))
     return np.linspace(low, high, _STRETCHES + 1)
 
 

@@ -11,18 +11,18 @@ from ..model.evaluation import Report
 from .charts import reliability, risk_at, risk_coverage
 from .concerns import guessing_loss, most_frequent
 from .findings import Findings
-from .markup import Column, bar, details, number, percent, section, table, users
+from .markup import Column, details, number, percent, section, table, track, users
 
 _LEFT_OUT, _GIVEN = "training rows left out", "rows given"
 # More classes than this make a confusion that nobody reads.
 _MOST_CLASSES = 12
 _MOST_CONFUSIONS = 15
 _MEASURES = {
-    "accuracy": "accuracy: share of answers that are right",
-    "log_loss": "log-loss: mean of -log p(true class)",
-    "brier": "Brier score: squared error of the probabilities",
-    "ece": "calibration error: how far probabilities are from shares",
-    "aurc": "mean error rate over all coverages",
+    "accuracy": ("accuracy", "share of answers that are right"),
+    "log_loss": ("log-loss", "mean of -log p(true class)"),
+    "brier": ("Brier score", "squared error of the probabilities"),
+    "ece": ("calibration error", "how far probabilities are from shares"),
+    "aurc": ("risk", "error rate, on average over all coverages"),
 }
 
 
@@ -40,7 +40,7 @@ def quality_section(found: Findings) -> str:
     parts = [_about(name, report) for name, report in reports]
     parts.append(_measures(reports))
     for name, report in reports:
-        parts += [f"<h3>Classes, on {name}</h3>", _per_class(name, report), _confusion(name, report)]
+        parts += [f"<h3>Classes, on {name}</h3>", _how_to_read(), _per_class(name, report), _confusion(name, report)]
     return section("quality", "How good it is", "".join(parts))
 
 
@@ -64,39 +64,44 @@ def _about(name: str, report: Report) -> str:
 
 def _measures(reports: list[tuple[str, Report]]) -> str:
     columns = [Column("measure"), *(Column(name, True) for name, _ in reports), Column("by guessing", True)]
-    guess = {"accuracy": percent(most_frequent(reports[0][1])), "log_loss": number(guessing_loss(reports[0][1]))}
+    guess = {"accuracy": percent(most_frequent(reports[0][1])), "log_loss": _decimals(guessing_loss(reports[0][1]))}
     rows = [
-        [words, *(_measure(report, name) for _, report in reports), guess.get(name, "")]
-        for name, words in _MEASURES.items()
+        [f"{words} <small>{meaning}</small>", *(_measure(report, name) for _, report in reports), guess.get(name, "")]
+        for name, (words, meaning) in _MEASURES.items()
     ]
     return table(columns, rows, "Measures, with standard errors")
 
 
 def _measure(report: Report, name: str) -> str:
     value, error = getattr(report, name), getattr(report, f"{name}_error", None)
-    written = percent(value, 2) if name in ("accuracy", "ece", "aurc") else number(value)
+    shares = name in ("accuracy", "ece", "aurc")
+    written = percent(value, 2) if shares else _decimals(value)
     if error is None or not math.isfinite(error):
         return written
-    return f"{written} ± {percent(error, 2) if name == 'accuracy' else number(error)}"
+    return f"{written} ± {percent(error, 2) if shares else _decimals(error)}"
+
+
+def _decimals(value: float) -> str:
+    return f"{value:.4f}" if math.isfinite(value) else number(value)
+
+
+def _how_to_read() -> str:
+    return (
+        "<p>Precision: of the answers with a class, the share that is right. Recall: of the rows of a class, the share "
+        "that is recognised. F1 is their harmonic mean.</p>"
+    )
 
 
 def _per_class(name: str, report: Report) -> str:
-    columns = [
-        Column("class"), Column("rows", True), Column("precision", True), Column("recall", True), Column("F1", True),
-        Column('<span class="track">recall</span>'),
-    ]  # fmt: skip
+    heads = ("rows", "precision", "F1", "recall")
+    columns = [Column("class"), *(Column(head, True) for head in heads), Column("")]
     lines = sorted(report.per_class.rows(), key=lambda row: -row[4])
     rows = [
-        [users(label), number(weight), percent(precision), percent(recall), percent(f1), _bar(recall)]
+        [users(label), number(weight), percent(precision), percent(f1), percent(recall), track(recall)]
         for label, precision, recall, f1, weight in lines
     ]
-    made = table(columns, rows, f"Classes, the largest first ({name}). Precision: of the answers with this class, the "
-                 "right ones. Recall: of its rows, those recognised.")  # fmt: skip
+    made = table(columns, rows, f"Classes, the largest first ({name})")
     return made if len(rows) <= _MOST_CLASSES else details(f"All {len(rows):,} classes", made)
-
-
-def _bar(share: float) -> str:
-    return f'<span class="track" style="display:inline-block">{bar(share)}</span>'
 
 
 def _confusion(name: str, report: Report) -> str:
@@ -107,25 +112,26 @@ def _confusion(name: str, report: Report) -> str:
         return _worst(name, report)
     shares = report.confusion / np.maximum(report.confusion.sum(axis=1, keepdims=True), 1e-300)
     head = "".join(f'<th scope="col">{users(label, 20)}</th>' for label in labels)
-    body = "".join(
-        f'<tr><th scope="row">{users(label, 30)}</th>'
-        + "".join(_heat(w, s, i == k) for k, (w, s) in enumerate(zip(weights, row, strict=True)))
-        + "</tr>"
-        for i, (label, weights, row) in enumerate(zip(labels, report.confusion.tolist(), shares.tolist(), strict=True))
-    )
+    lines = zip(labels, report.confusion.tolist(), shares.tolist(), strict=True)
+    body = "".join(_heat_row(users(label, 30), row, part, own) for own, (label, row, part) in enumerate(lines))
     return (
-        f'<div class="wide" tabindex="0" role="group" aria-label="Confusion, {name}"><table class="heat"><caption>'
-        f"Rows of each class (down) by the answer they get (across), {name}; shaded by their share of the class."
-        f'</caption><thead><tr><th scope="col">true ↓ answered →</th>{head}</tr></thead><tbody>{body}</tbody>'
-        "</table></div>"
+        f'<div class="wide" tabindex="0" role="group" aria-label="Confusion, {name}"><table class="heat">'
+        f"<caption>Rows by class and answer ({name})</caption><thead>"
+        f'<tr><th scope="col">true ↓ answered →</th>{head}</tr></thead><tbody>{body}</tbody></table></div>'
     )
+
+
+def _heat_row(label: str, weights: list[float], shares: list[float], own: int) -> str:
+    cells = (_heat(*cell, k == own) for k, cell in enumerate(zip(weights, shares, strict=True)))
+    return f'<tr><th scope="row">{label}</th>{"".join(cells)}</tr>'
 
 
 def _heat(weight: float, share: float, own: bool) -> str:
     # At most so dark that the number is read on it.
     shade = f' style="background:rgba(var(--heat),{0.45 * share:.3f})"' if share > 0 else ""
     css = ' class="own"' if own else ""
-    return f"<td{css}{shade}>{number(round(weight)) if weight >= 10 else number(weight)}</td>"
+    written = f"{weight:,.0f}" if weight >= 1 else number(weight)
+    return f"<td{css}{shade}>{written}</td>"
 
 
 def _worst(name: str, report: Report) -> str:

@@ -6,7 +6,7 @@ import math
 
 from ..explain.explanation import Explanation
 from ..explain.showing import Bar, bars
-from .examples import DOUBTFUL, KINDS, Kind
+from .examples import DOUBTFUL, KINDS, LONGEST, Kind
 from .findings import Findings, Shown
 from .markup import percent, plain, section, users
 
@@ -34,7 +34,7 @@ def rows_section(found: Findings) -> str:
             parts += [f"<h3>{_HEADINGS[kind]}</h3>", _doubts(found)]
         elif shown:
             parts.append(f"<h3>{_HEADINGS[kind]}</h3>")
-        parts += [_example(one, number) for number, one in enumerate(shown, 1)]
+        parts += map(_example, shown)
     return section("rows", "Rows worth a look", "".join(parts))
 
 
@@ -49,12 +49,13 @@ def _nothing(found: Findings) -> str:
 
 
 def _about(found: Findings) -> str:
+    short = f" Texts of more than {LONGEST:,} bytes are left out." if found.examples[0].explanation.texts else ""
     if found.examples[0].of_training:
         return (
             "<p>Training rows. Probabilities are by models that have not seen the row; the evidence beneath, the "
-            "strongest first, is that of the model as it is.</p>"
+            f"strongest first, is that of the model as it is.{short}</p>"
         )
-    return "<p>Rows that this report was given, by the model as it is. The strongest evidence first.</p>"
+    return f"<p>Rows that this report was given, by the model as it is. The strongest evidence first.{short}</p>"
 
 
 def _doubts(found: Findings) -> str:
@@ -67,19 +68,19 @@ def _doubts(found: Findings) -> str:
     )
 
 
-def _example(shown: Shown, number: int) -> str:
+def _example(shown: Shown) -> str:
     example, found = shown.example, shown.explanation
     labels = found.classes.tolist()
-    where = f"Number {number}" if example.place is None else f"Row {example.place + 1:,}"
     answer, label = labels[example.answer], labels[example.label]
     sure = percent(math.exp(float(example.log_probability[example.answer])), 2)
     own = percent(math.exp(float(example.log_probability[example.label])), 2)
-    verdict = f"answered <b>{users(answer)}</b> ({sure})"
-    verdict += ", as labelled" if answer == label else f", labelled <b>{users(label)}</b> ({own})"
+    where = "" if example.place is None else f"row {example.place + 1:,}: "
+    verdict = f"{where}answered {users(answer)} ({sure})"
+    verdict += ", as labelled" if answer == label else f", labelled {users(label)} ({own})"
     against = None if answer == label or len(labels) < 2 else label
     return (
-        f'<article class="example"><h4>{where}</h4><p>{verdict}</p>'
-        f"{_content(found, answer, against)}{_evidence(found, answer, against)}</article>"
+        f'<article class="example"><h4>{verdict}</h4>{_content(found, answer, against)}'
+        f"{_evidence(found, answer, against)}</article>"
     )
 
 

@@ -34,7 +34,7 @@ border-left:.35rem solid var(--warn);border-radius:.3rem;padding:.6rem .9rem;mar
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,21rem),1fr));gap:1rem;align-items:start}
 figure{margin:0;padding:.9rem;background:var(--card);border:1px solid var(--rule);border-radius:.5rem;min-width:0}
 figure h4{margin:0 0 .3rem;font-size:1rem}figcaption{font-size:.875rem;margin-top:.4rem}
-svg{display:block;width:100%;height:auto;max-width:36rem;margin:0 auto}
+svg{display:block;width:100%;height:auto;max-width:28rem;margin:0 auto}
 svg text{fill:var(--soft);font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;
 unicode-bidi:isolate}
 .grid{stroke:var(--rule);stroke-width:1}.line{fill:none;stroke-width:2;stroke-linejoin:round}
@@ -48,24 +48,26 @@ unicode-bidi:isolate}
 .key{display:inline-block;width:1.7em;height:0;border-top:3px solid var(--c);vertical-align:middle;margin-right:.4em}
 .key.s1{border-top-style:dashed}.key.s2{border-top-style:dotted}.key.s3{border-top-style:double}
 .wide{overflow-x:auto;margin:.6rem 0}
-table{border-collapse:collapse;font-size:.9375rem;font-variant-numeric:tabular-nums}
+table{border-collapse:collapse;min-width:min(100%,22rem);font-size:.9375rem;font-variant-numeric:tabular-nums}
 caption{text-align:left;font-size:.875rem;padding:.2rem 0}
-th,td{padding:.28rem .7rem;text-align:left;vertical-align:top;border-bottom:1px solid var(--rule)}
+th,td{padding:.28rem .7rem;text-align:left;vertical-align:top;border-bottom:1px solid var(--rule);max-width:26rem;
+overflow-wrap:break-word}
 thead th{border-bottom:2px solid var(--rule);vertical-align:bottom;font-weight:600}tbody th{font-weight:500}
-.n{text-align:right;white-space:nowrap}thead .n{white-space:normal}
+.n{text-align:right;white-space:nowrap}thead .n{white-space:normal}.facts td{max-width:40rem}
 .bar{display:inline-block;height:.7em;min-width:1px;background:var(--c);border-radius:1px;vertical-align:middle}
-td.track,.track{min-width:7rem;width:16rem}
+.track{display:inline-block;min-width:7rem;width:14rem}
 .heat td{text-align:right;border:1px solid var(--rule)}.heat .own{font-weight:700}
 .heat thead th{font-size:.8125rem;max-width:7rem}
 details{margin:.5rem 0}summary{cursor:pointer;color:var(--accent);padding:.2rem 0}
-.words td{line-height:2}.chip{display:inline-block;background:var(--card);border:1px solid var(--rule);
+.words{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,26rem),1fr));gap:.6rem 1.5rem;margin:.6rem 0}
+.words dt{font-weight:600}.words dd{margin:.2rem 0 0}.chip{display:inline-block;background:var(--card);border:1px solid var(--rule);
 border-radius:.9rem;padding:0 .6rem;margin:0 .25rem .25rem 0;line-height:1.6}
 .example{background:var(--card);border:1px solid var(--rule);border-radius:.5rem;padding:.8rem 1rem;margin:.8rem 0}
 .example h4{margin:0 0 .3rem;font-size:1rem}.example p{max-width:none}
 .text{white-space:normal;border-left:3px solid var(--rule);padding-left:.7rem}
 .text b{font-weight:600}.for{color:var(--s0)}.against{color:var(--s1)}
 .evidence{display:grid;grid-template-columns:minmax(0,max-content) max-content minmax(3rem,1fr);gap:.1rem .7rem;
-align-items:center;font-size:.9375rem;margin:.4rem 0}
+align-items:center;font-size:.9375rem;margin:.4rem 0;max-width:46rem}
 .evidence dt,.evidence dd{margin:0}.evidence .n{text-align:right}
 @media (max-width:40rem){body{font-size:15px}th,td{padding:.25rem .45rem}.track{min-width:4.5rem;width:7rem}
 .tiles{grid-template-columns:repeat(auto-fit,minmax(8rem,1fr));gap:.5rem}.tiles b{font-size:1.25rem}}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from .markup import plain
 
-_WIDTH = 420
+_WIDTH = 340
 
 
 @dataclass
@@ -17,9 +17,9 @@ class Frame:
 
     x: tuple[float, float]
     y: tuple[float, float]
-    height: int = 260
-    left: int = 48
-    right: int = 12
+    height: int = 220
+    left: int = 58
+    right: int = 22
     top: int = 10
     bottom: int = 42
     parts: list[str] = field(default_factory=list)
@@ -56,12 +56,12 @@ class Frame:
             self.parts.append(f'<line class="grid" x1="{x}" y1="{y}" x2="{_WIDTH - self.right}" y2="{y}"/>')
             self._text(x - 5, y + 4, shown, "end")
         middle = (self.left + _WIDTH - self.right) / 2
-        self._text(middle, self.height - 6, plain(x_label, 56), "middle")
-        self._text(12, (self.top + self.height - self.bottom) / 2, plain(y_label, 30), "middle", turned=True)
+        self._text(middle, self.height - 6, plain(x_label, 48), "middle")
+        self._text(13, (self.top + self.height - self.bottom) / 2, plain(y_label, 30), "middle", turned=True)
 
     def name(self, x: float, y: float, text: str, anchor: str = "end") -> None:
         """A word at a place of the picture."""
-        self._text(x, y, plain(text, 22), anchor)
+        self._text(x, y, plain(text, 17), anchor)
 
     def block(self, x: float, y: float, width: float, height: float, css: str) -> None:
         """A bar at a place of the picture."""
