@@ -144,8 +144,8 @@ def _words(words: Table | None) -> str:
     if len(lines) > _MOST_WORDS:
         made += details(f"{len(lines) - _MOST_WORDS:,} more", f'<dl class="words">{"".join(lines[_MOST_WORDS:])}</dl>')
     return (
-        "<h3>The most telling words</h3><p>What speaks most for each class, with the bits that each word gives in a text "
-        f"of this word alone; in longer texts it is less.</p>{made}"
+        "<h3>The most telling words</h3><p>What speaks most for each class, with the bits that each word gives in a "
+        f"text of this word alone; in longer texts it is less.</p>{made}"
     )
 
 

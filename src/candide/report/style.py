@@ -60,7 +60,8 @@ thead th{border-bottom:2px solid var(--rule);vertical-align:bottom;font-weight:6
 .heat thead th{font-size:.8125rem;max-width:7rem}
 details{margin:.5rem 0}summary{cursor:pointer;color:var(--accent);padding:.2rem 0}
 .words{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,26rem),1fr));gap:.6rem 1.5rem;margin:.6rem 0}
-.words dt{font-weight:600}.words dd{margin:.2rem 0 0}.chip{display:inline-block;background:var(--card);border:1px solid var(--rule);
+.words dt{font-weight:600}.words dd{margin:.2rem 0 0}
+.chip{display:inline-block;background:var(--card);border:1px solid var(--rule);
 border-radius:.9rem;padding:0 .6rem;margin:0 .25rem .25rem 0;line-height:1.6}
 .example{background:var(--card);border:1px solid var(--rule);border-radius:.5rem;padding:.8rem 1rem;margin:.8rem 0}
 .example h4{margin:0 0 .3rem;font-size:1rem}.example p{max-width:none}
