@@ -24,6 +24,10 @@ _MEASURES = {
     "ece": ("calibration error", "how far probabilities are from shares"),
     "aurc": ("risk", "error rate, on average over all coverages"),
 }
+_HOW_TO_READ = (
+    "<p>Precision: of the answers with a class, the share that is right. Recall: of the rows of a class, the share that "
+    "is recognised. F1 is their harmonic mean.</p>"
+)
 
 
 def reports_of(found: Findings) -> list[tuple[str, Report]]:
@@ -38,9 +42,9 @@ def quality_section(found: Findings) -> str:
     if not reports:
         return section("quality", "How good it is", f"<p>{_unknown(found)}</p>")
     parts = [_about(name, report) for name, report in reports]
-    parts.append(_measures(reports))
+    parts += [_measures(reports), _HOW_TO_READ]
     for name, report in reports:
-        parts += [f"<h3>Classes, on {name}</h3>", _how_to_read(), _per_class(name, report), _confusion(name, report)]
+        parts += [f"<h3>Classes, on {name}</h3>", _per_class(name, report), _confusion(name, report)]
     return section("quality", "How good it is", "".join(parts))
 
 
@@ -63,13 +67,19 @@ def _about(name: str, report: Report) -> str:
 
 
 def _measures(reports: list[tuple[str, Report]]) -> str:
-    columns = [Column("measure"), *(Column(name, True) for name, _ in reports), Column("by guessing", True)]
-    guess = {"accuracy": percent(most_frequent(reports[0][1])), "log_loss": _decimals(guessing_loss(reports[0][1]))}
+    pairs = (Column(head, True) for name, _ in reports for head in (name, "by guessing"))
     rows = [
-        [f"{words} <small>{meaning}</small>", *(_measure(report, name) for _, report in reports), guess.get(name, "")]
+        [f"{words} <small>{meaning}</small>", *(cell for _, report in reports for cell in _measured(report, name))]
         for name, (words, meaning) in _MEASURES.items()
     ]
-    return table(columns, rows, "Measures, with standard errors")
+    return table([Column("measure"), *pairs], rows, "Measures, with standard errors")
+
+
+def _measured(report: Report, name: str) -> tuple[str, str]:
+    """Of the model, and of who knows nothing but the shares of the classes."""
+    if name == "accuracy":
+        return _measure(report, name), percent(most_frequent(report))
+    return _measure(report, name), _decimals(guessing_loss(report)) if name == "log_loss" else ""
 
 
 def _measure(report: Report, name: str) -> str:
@@ -83,13 +93,6 @@ def _measure(report: Report, name: str) -> str:
 
 def _decimals(value: float) -> str:
     return f"{value:.4f}" if math.isfinite(value) else number(value)
-
-
-def _how_to_read() -> str:
-    return (
-        "<p>Precision: of the answers with a class, the share that is right. Recall: of the rows of a class, the share "
-        "that is recognised. F1 is their harmonic mean.</p>"
-    )
 
 
 def _per_class(name: str, report: Report) -> str:
