@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html.parser import HTMLParser
+from itertools import pairwise
 from typing import NamedTuple
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
@@ -122,7 +123,7 @@ def check_headings(page: Page) -> None:
     levels = [int(one.tag[1]) for one in page.elements if one.tag in ("h1", "h2", "h3", "h4", "h5")]
     assert levels[0] == 1
     assert levels.count(1) == 1
-    assert all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert all(after - before <= 1 for before, after in pairwise(levels))
 
 
 def check_pictures(page: Page) -> None:

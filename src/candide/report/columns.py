@@ -6,39 +6,36 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..explain.terms import BITS
+from ..exceptions import ParameterError
+from ..explain.information import information, telling_values
 from ..families.table import TableFamily
 from ..families.table_likelihood import TableLikelihood
-from ..kernels.data import Array, Floats
-from ..model.scorer import log_sum
 from ..model.table import Table
 from ..model.text_summary import by_look
-from .examples import Judged
 from .pictures import Shares, shares_of
 from .subject import Subject
 
 # Columns that have a picture, and bits below which one is not worth it.
 _PICTURES, _LEAST_BITS = 12, 1e-4
-# Rows that are asked what each of their columns says, where no leave-one-out has told.
-_ASKED = 300
+# Values of each class that are named, and columns of which that is worth the time.
+_VALUES, _MOST_COLUMNS = 8, 2_000
 
 
 class Looks(NamedTuple):
     """Columns or looks, the most informative first."""
 
-    table: Table
+    table: Table | None  # None where nobody knows
+    telling: Table | None = None  # class, term, bits: what speaks most for each class
     views: Table | None = None  # columns together, by name and weight
     pictures: dict[str, Shares] | None = None  # of the first columns, by name
 
 
-def looks_of(subject: Subject, rows: Judged | None) -> Looks | None:
-    """``rows``: some to ask, where the model itself does not tell."""
+def looks_of(subject: Subject) -> Looks:
+    """From the model alone."""
     if subject.reads_texts:
         assert subject.summary is not None
-        return Looks(by_look(subject.summary))
-    if subject.is_table:
-        return _of_table(subject)
-    return None if rows is None else Looks(_information(subject, rows))
+        return Looks(by_look(subject.summary), _telling(subject))
+    return _of_table(subject) if subject.is_table else Looks(_information(subject), _telling(subject))
 
 
 def _of_table(subject: Subject) -> Looks:
@@ -51,7 +48,8 @@ def _of_table(subject: Subject) -> Looks:
     columns = Table({name: cells[:n_columns][order] for name, cells in summary.items()})
     more = np.flatnonzero(np.nan_to_num(summary["weight"][n_columns:]) > 0) + n_columns
     views = Table({"view": summary["column"][more], "weight": summary["weight"][more]})
-    return Looks(columns, views, _pictures(subject, [j for j in order.tolist() if bits[j] >= _LEAST_BITS]))
+    pictured = [j for j in order.tolist() if bits[j] >= _LEAST_BITS]
+    return Looks(columns, _telling(subject), views, _pictures(subject, pictured))
 
 
 def _pictures(subject: Subject, columns: list[int]) -> dict[str, Shares]:
@@ -65,25 +63,26 @@ def _pictures(subject: Subject, columns: list[int]) -> dict[str, Shares]:
     return out
 
 
-def _information(subject: Subject, rows: Judged) -> Table:
-    """What each column alone tells about the class, in the mean over rows: log p(class | cell) - log p(class)."""
-    model, n_rows = subject.model, len(rows.classes)
-    total: dict[int, float] = {}
-    asked = np.unique(np.linspace(0, n_rows - 1, min(n_rows, _ASKED)).round().astype(np.int64))
-    for i in asked.tolist():
-        parts = model.likelihood.parts(rows.data.take(np.array([i])), subject.kernels)
-        told = _told(parts.finite, model.log_prior, int(rows.classes[i]))
-        for j, bits in zip(parts.columns.tolist(), told.tolist(), strict=True):
-            total[j] = total.get(j, 0.0) + bits / len(asked)
-    named = {j: bits for j, bits in total.items() if j >= 0}
-    order = sorted(named, key=lambda j: -named[j])
-    names = np.array([str(subject.names[j]) for j in order], dtype=object)
-    return Table({"column": names, "bits": np.array([max(0.0, named[j]) for j in order])})
+def _information(subject: Subject) -> Table | None:
+    """What each column tells under the model; of scores that are no probabilities nobody knows."""
+    if len(subject.names) > _MOST_COLUMNS:
+        return None
+    try:
+        return information(subject.model, subject.names)
+    except ParameterError:
+        return None
 
 
-def _told(parts: Floats, log_prior: Floats, label: int) -> Array:
-    """Of each part alone, in bits; what cannot be counts as nothing, for one cell does not settle it."""
-    scores = np.where(np.isfinite(parts), parts, -1e3) + log_prior
-    with np.errstate(invalid="ignore"):  # a class that was said to be impossible
-        told: Array = np.nan_to_num((scores[:, label] - log_sum(scores) - log_prior[label]) / BITS)
-    return told
+def _telling(subject: Subject) -> Table | None:
+    """What speaks most for each class: words, or values of columns where they have any."""
+    if subject.words is not None:
+        return Table({"class": subject.words["class"], "term": subject.words["token"], "bits": subject.words["bits"]})
+    if len(subject.names) > _MOST_COLUMNS or len(subject.labels) < 2:
+        return None
+    try:
+        found = telling_values(subject.model, subject.names, _VALUES)
+    except ParameterError:
+        return None
+    pairs = zip(found["column"].tolist(), found["value"].tolist(), strict=True)
+    terms = np.array([f"{column} = {value}" for column, value in pairs], dtype=object)
+    return Table({"class": found["class"], "term": terms, "bits": found["bits"]})

@@ -37,19 +37,20 @@ class Concern(NamedTuple):
     names: tuple[str, ...] = ()  # of what it is about: users' words
 
 
-def concerns_of(subject: Subject, looks: Looks | None, trained: Trained | None, given: Given | None) -> list[Concern]:
+def concerns_of(subject: Subject, looks: Looks, trained: Trained | None, given: Given | None) -> list[Concern]:
     """All there are, the gravest first."""
     found = [*_leaks(subject, looks), *_learned(given), *_drift(given), *_duplicates(trained, given)]
     found += [*_quality(subject, given), *_classes(subject), *_columns(looks), *_age(subject)]
     return found
 
 
-def _leaks(subject: Subject, looks: Looks | None) -> Iterator[Concern]:
+def _leaks(subject: Subject, looks: Looks) -> Iterator[Concern]:
     """One column or word alone nearly decides."""
     entropy = _entropy(subject.model.state.rows)
-    if looks is not None and "bits" in looks.table and entropy > 0:
-        bits = np.nan_to_num(looks.table["bits"])
-        names = looks.table["column"][bits > _DECIDES * entropy].tolist()
+    columns = looks.table
+    if columns is not None and "bits" in columns and entropy > 0:
+        bits = np.nan_to_num(columns["bits"])
+        names = columns["column"][bits > _DECIDES * entropy].tolist()
         if names:
             yield Concern(
                 "leakage",
@@ -191,9 +192,9 @@ def _classes(subject: Subject) -> Iterator[Concern]:
             yield Concern("classes", "no row of these is recognised when it is left out", tuple(map(str, never)))
 
 
-def _columns(looks: Looks | None) -> Iterator[Concern]:
+def _columns(looks: Looks) -> Iterator[Concern]:
     """Those that are set aside, by why they are."""
-    if looks is None or "note" not in looks.table:
+    if looks.table is None or "note" not in looks.table:
         return
     pairs = list(zip(looks.table["column"].tolist(), looks.table["note"].tolist(), strict=True))
     for begin, text in (

@@ -17,6 +17,12 @@ _MOST_CLASSES = 20
 # Classes that a picture of a column tells apart, and classes whose words are on the page at once.
 _MOST_CURVES = 4
 _MOST_WORDS = 30
+_TELLING = {
+    "words": "What speaks most for each class, with the bits that a word gives in a text of this word alone; in longer "
+    "texts it gives less.",
+    "values": "What speaks most for each class: the bits say how much more often its rows have a value than others, "
+    "column by column; a bit is twice as often.",
+}
 
 
 def model_section(found: Findings) -> str:
@@ -60,26 +66,25 @@ def _classes(found: Findings) -> str:
 
 def looks_section(found: Findings) -> str:
     """Columns, or looks at texts and words."""
-    subject, looks = found.subject, found.looks
-    if looks is None:
-        words = (
-            "What each column tells is known from rows: give the report some (<code>--data</code>), or let the model "
-            "keep some (<code>keep_sample=True</code>)."
-        )
-        return section("columns", "What it looks at", f"<p>{words}</p>")
-    if subject.reads_texts:
-        return section("columns", "What it looks at", _looks(looks.table) + _words(subject.words))
-    return section("columns", "What it looks at", _columns(found))
+    looks = found.looks
+    if found.subject.reads_texts:
+        assert looks.table is not None
+        return section("columns", "What it looks at", _looks(looks.table) + _telling(looks.telling, "words"))
+    return section("columns", "What it looks at", _columns(found) + _telling(looks.telling, "values"))
 
 
 def _columns(found: Findings) -> str:
     looks = found.looks
-    assert looks is not None
-    parts = ["<p>What each column tells about the class by itself, in bits: one bit settles a choice "
-             "between two equally probable classes.</p>", _columns_table(looks.table)]  # fmt: skip
+    if looks.table is None:
+        return "<p>What each column tells by itself is not known of this model, or would take too long to list.</p>"
+    parts = [
+        "<p>What each column tells about the class by itself, in bits: one bit settles a choice between two equally "
+        "probable classes.</p>",
+        _columns_table(looks.table),
+    ]
     if looks.views is not None and looks.views.n_rows:
         rows = [[users(name), number(weight)] for name, weight in looks.views.rows()]
-        caption = "Columns together: views past single columns, and their weights in the blend"
+        caption = "Columns together: their weights in the blend"
         parts.append(table([Column("view"), Column("weight", True)], rows, caption))
     if looks.pictures:
         parts += ["<h3>How columns are modelled</h3>", _how(found), _pictures(found)]
@@ -118,7 +123,7 @@ def _how(found: Findings) -> str:
 
 def _pictures(found: Findings) -> str:
     looks, subject = found.looks, found.subject
-    assert looks is not None
+    assert looks.table is not None
     assert looks.pictures is not None
     largest = np.sort(np.argsort(-subject.model.state.rows, kind="stable")[:_MOST_CURVES])
     facts = {row[0]: dict(zip(looks.table, row, strict=True)) for row in looks.table.rows()}
@@ -133,20 +138,17 @@ def _looks(looks: Table) -> str:
     return table(columns, rows, "Looks at a text, and what each weighs in the answer")
 
 
-def _words(words: Table | None) -> str:
-    if words is None or not words.n_rows:
-        return "<p>No word speaks for one class more than for the others.</p>"
+def _telling(telling: Table | None, what: str) -> str:
+    if telling is None or not telling.n_rows:
+        return ""
     lines = [
-        f"<div><dt>{users(label)}</dt><dd>{''.join(_chip(token, bits) for _, _, token, bits, _ in rows)}</dd></div>"
-        for label, rows in groupby(words.rows(), key=lambda row: row[0])
+        f"<div><dt>{users(label)}</dt><dd>{''.join(_chip(term, bits) for _, term, bits in rows)}</dd></div>"
+        for label, rows in groupby(telling.rows(), key=lambda row: row[0])
     ]
     made = f'<dl class="words">{"".join(lines[:_MOST_WORDS])}</dl>'
     if len(lines) > _MOST_WORDS:
         made += details(f"{len(lines) - _MOST_WORDS:,} more", f'<dl class="words">{"".join(lines[_MOST_WORDS:])}</dl>')
-    return (
-        "<h3>The most telling words</h3><p>What speaks most for each class, with the bits that each word gives in a "
-        f"text of this word alone; in longer texts it is less.</p>{made}"
-    )
+    return f"<h3>The most telling {what}</h3><p>{_TELLING[what]}</p>{made}"
 
 
 def _chip(token: str, bits: float) -> str:

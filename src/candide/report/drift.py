@@ -9,7 +9,9 @@ import numpy as np
 
 from ..encoding.table import Column, Columns
 from ..families.columns.stretches import equal_frequency
+from ..families.table import TableFamily
 from ..kernels.data import Array, Floats
+from ..model.classifier import Classifier
 from ..statistics.table import TableStatistics
 
 _STRETCHES = 10
@@ -58,11 +60,14 @@ class Ruler:
         return np.array([*places, missing])[column.values]
 
 
-def rulers_of(statistics: Any) -> list[Ruler | None]:
-    """For each column of a table; None where there is nothing to compare."""
-    if not isinstance(statistics, TableStatistics):
+def rulers_of(model: Classifier) -> list[Ruler | None]:
+    """For each column of a table; None where there is nothing to compare, or nothing that the model looks at."""
+    family, statistics = model.family, model.state.statistics
+    if not isinstance(family, TableFamily):
         return []
-    return [_ruler(statistics, j, str(name)) for j, name in enumerate(statistics.names)]
+    together = {j for block in family.blocks for j in block.columns}
+    heard = [j in together or choice.model is not None for j, choice in enumerate(family.choices or ())]
+    return [_ruler(statistics, j, str(name)) if heard[j] else None for j, name in enumerate(statistics.names)]
 
 
 def _ruler(statistics: TableStatistics, j: int, name: str) -> Ruler | None:

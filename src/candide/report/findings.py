@@ -41,7 +41,7 @@ class Findings:
     made: str  # when, ISO 8601
     trained: Trained | None
     given: Given | None
-    looks: Looks | None
+    looks: Looks
     concerns: list[Concern]
     examples: list[Shown]
     notes: dict[str, str]  # how it was trained, as far as someone knows
@@ -65,8 +65,8 @@ class Findings:
             "plain": None if self.trained is None or self.trained.plain is None else self.trained.plain.as_dict(),
             "data": None if given is None else given.report.as_dict(),
             "concerns": [concern._asdict() for concern in self.concerns],
-            "columns": None if self.looks is None else _plain(self.looks.table),
-            "words": None if subject.words is None else _plain(subject.words),
+            "columns": None if self.looks.table is None else _plain(self.looks.table),
+            "telling": None if self.looks.telling is None else _plain(self.looks.telling),
             "examples": [_example(shown, subject.labels) for shown in self.examples],
             "provenance": subject.provenance,
         }
@@ -81,8 +81,7 @@ def find(subject: Subject, batches: Iterable[Batch] | None, title: str | None, n
     """Look at everything there is: the model, training rows it keeps, and rows given."""
     given = None if batches is None else go_through(subject, batches)
     trained = look_back(subject)
-    asked = trained or given
-    looks = looks_of(subject, None if asked is None else asked.rows)
+    looks = looks_of(subject)
     return Findings(
         subject=subject,
         title=title or subject.kind,

@@ -33,7 +33,6 @@ class Piece(NamedTuple):
 class Given(NamedTuple):
     """What was found."""
 
-    rows: Judged  # the first of them
     report: Report
     plain: Report | None  # the same with every column counted once, and nothing calibrated
     examples: list[Example]
@@ -51,20 +50,19 @@ class Given(NamedTuple):
 
 def go_through(subject: Subject, batches: Iterable[Batch]) -> Given:
     """Judge all rows, few of which need be in memory at once."""
-    rulers = rulers_of(subject.model.state.statistics)
+    rulers = rulers_of(subject.model)
     pieces: list[Piece] = []
     found: list[Example] = []
-    first, n_rows = None, 0
+    n_rows = 0
     for batch in batches:
         for begin, end in _halves(batch.data.n_rows):
             rows = _judged(subject, batch, begin, end, n_rows + begin)
-            first = first or rows
             pieces.append(_piece(subject, rows, rulers))
             found = best_of([*found, *examples_of(rows)])
         n_rows += batch.data.n_rows
-    if first is None:
+    if not pieces:
         raise InputError("there are no rows to judge; pass rows with labels, or none at all")
-    return _summed(subject, first, pieces, found, rulers)
+    return _summed(subject, pieces, found, rulers)
 
 
 def _halves(n_rows: int) -> list[tuple[int, int]]:
@@ -94,15 +92,12 @@ def _piece(subject: Subject, rows: Judged, rulers: list[Ruler | None]) -> Piece:
     )
 
 
-def _summed(
-    subject: Subject, first: Judged, pieces: list[Piece], found: list[Example], rulers: list[Ruler | None]
-) -> Given:
+def _summed(subject: Subject, pieces: list[Piece], found: list[Example], rulers: list[Ruler | None]) -> Given:
     labels, plain = subject.model.classes.labels, [one.plain for one in pieces if one.plain is not None]
     hashes = np.concatenate([one.hashes for one in pieces])
     classes = np.concatenate([one.classes for one in pieces])
     sample = subject.model.state.sample
     return Given(
-        rows=first,
         report=Report.from_verdicts((one.verdicts for one in pieces), labels),
         plain=Report.from_verdicts(plain, labels) if plain else None,
         examples=found,

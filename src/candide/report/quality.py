@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -25,8 +24,8 @@ _MEASURES = {
     "aurc": ("risk", "error rate, on average over all coverages"),
 }
 _HOW_TO_READ = (
-    "<p>Precision: of the answers with a class, the share that is right. Recall: of the rows of a class, the share that "
-    "is recognised. F1 is their harmonic mean.</p>"
+    "<p>Precision: of the answers with a class, the share that is right. Recall: of the rows of a class, the share "
+    "that is recognised. F1 is their harmonic mean.</p>"
 )
 
 
@@ -138,22 +137,12 @@ def _heat(weight: float, share: float, own: bool) -> str:
 
 
 def _worst(name: str, report: Report) -> str:
+    found = report.confusions(_MOST_CONFUSIONS)
     columns = [Column("true class"), Column("answered"), Column("rows", True), Column("of its class", True)]
-    rows = [[users(true), users(answer), number(w), percent(s)] for true, answer, w, s in worst_confusions(report)]
+    rows = [[users(true), users(answer), number(w), percent(s)] for true, answer, w, s in found.rows()]
     if not rows:
         return "<p>No class is ever taken for another.</p>"
     return table(columns, rows, f"The most frequent confusions ({name})")
-
-
-def worst_confusions(report: Report) -> Iterator[tuple[object, object, float, float]]:
-    """True class, answer, rows, and their share of the true class; the most frequent first."""
-    labels, wrong = report.per_class["class"].tolist(), report.confusion.copy()
-    np.fill_diagonal(wrong, 0.0)
-    rows = report.confusion.sum(axis=1)
-    for cell in np.argsort(-wrong, axis=None, kind="stable")[:_MOST_CONFUSIONS].tolist():
-        true, answer = divmod(cell, len(labels))
-        if wrong[true, answer] > 0:
-            yield labels[true], labels[answer], float(wrong[true, answer]), float(wrong[true, answer] / rows[true])
 
 
 def calibration_section(found: Findings) -> str:

@@ -71,5 +71,6 @@ border-radius:.9rem;padding:0 .6rem;margin:0 .25rem .25rem 0;line-height:1.6}
 align-items:center;font-size:.9375rem;margin:.4rem 0;max-width:46rem}
 .evidence dt,.evidence dd{margin:0}.evidence .n{text-align:right}
 @media (max-width:40rem){body{font-size:15px}th,td{padding:.25rem .45rem}.track{min-width:4.5rem;width:7rem}
-.tiles{grid-template-columns:repeat(auto-fit,minmax(8rem,1fr));gap:.5rem}.tiles b{font-size:1.25rem}tbody th small{display:block}tbody th{min-width:7rem}}
+.tiles{grid-template-columns:repeat(auto-fit,minmax(8rem,1fr));gap:.5rem}.tiles b{font-size:1.25rem}
+tbody th small{display:block}tbody th{min-width:7rem}}
 """
