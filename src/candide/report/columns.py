@@ -77,7 +77,8 @@ def _telling(subject: Subject) -> Table | None:
     """What speaks most for each class: words, or values of columns where they have any."""
     if subject.words is not None:
         return Table({"class": subject.words["class"], "term": subject.words["token"], "bits": subject.words["bits"]})
-    if len(subject.names) > _MOST_COLUMNS or len(subject.labels) < 2:
+    # The words of a column of texts would be values too, hundreds of thousands of them.
+    if len(subject.names) > _MOST_COLUMNS or len(subject.labels) < 2 or subject.holds_texts:
         return None
     try:
         found = telling_values(subject.model, subject.names, _VALUES)

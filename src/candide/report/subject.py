@@ -17,6 +17,7 @@ from ..model.summary import summary
 from ..model.table import Table
 from ..model.telling import telling
 from ..model.text_summary import text_summary
+from ..statistics.table import TableStatistics
 
 _WORDS = 10
 
@@ -54,6 +55,12 @@ class Subject:
     def reads_texts(self) -> bool:
         """Whether rows are texts."""
         return isinstance(self.model.likelihood, TextLikelihood)
+
+    @property
+    def holds_texts(self) -> bool:
+        """Whether rows are texts, or have some among their cells: they take longer to judge."""
+        statistics = self.model.state.statistics
+        return self.reads_texts or (isinstance(statistics, TableStatistics) and bool(statistics.texts))
 
     @cached_property
     def summary(self) -> Table | None:

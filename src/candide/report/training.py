@@ -54,7 +54,7 @@ def _judged(subject: Subject) -> tuple[Seen, Any]:
     # A refinement has no closed form for a row left out.
     refined = blend is not None and blend.refinement is not None
     if made is None and model.parts()["report"] is not None and not refined:
-        seen = _some(seen_rows(model.plan, model.state, "a report"), subject.reads_texts)
+        seen = _some(seen_rows(model.plan, model.state, "a report"), subject.holds_texts)
         return seen, left_out_posterior(model, seen.batch, subject.kernels, "fixed")
     made = made or model.honest
     return made.seen, made.log_probability
