@@ -105,8 +105,8 @@ def _drift(given: Given | None) -> Iterator[Concern]:
     if given.between_halves:
         yield Concern(
             "drift",
-            "the second half of the rows given differs from the first; if their order is that of time, the model may "
-            "be out of date",
+            "the second half of the rows given differs from the first (by that share of rows); if their order is that "
+            "of time, the model may be out of date",
             _far(given.between_halves),
         )
     if given.since_training:
@@ -116,7 +116,7 @@ def _drift(given: Given | None) -> Iterator[Concern]:
 def _far(changes: list[Any]) -> tuple[str, ...]:
     """What differs most, first."""
     ordered = sorted(changes, key=lambda change: -change.distance)
-    return tuple(f"{change.what} ({change.distance:.0%} of the rows)" for change in ordered)
+    return tuple(f"{change.what} ({change.distance:.0%})" for change in ordered)
 
 
 def _duplicates(trained: Trained | None, given: Given | None) -> Iterator[Concern]:

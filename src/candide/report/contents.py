@@ -152,7 +152,7 @@ def _telling(telling: Table | None, what: str) -> str:
 
 
 def _chip(token: str, bits: float) -> str:
-    return f'<span class="chip">{users(token, 40)} <small>+{bits:.1f}</small></span>'
+    return f'<span class="chip">{users(token, 64)} <small>+{bits:.1f}</small></span>'
 
 
 def origin_section(found: Findings) -> str:

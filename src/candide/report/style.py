@@ -10,12 +10,6 @@ CSS = """
 @media (prefers-color-scheme:dark){:root{--ground:#14171a;--card:#1e2226;--ink:#e8eaed;--soft:#aab3bd;--rule:#3a4149;
 --accent:#7cc4f5;--warn:#ffb27a;--warn-ground:#2b2018;--heat:86,180,233;
 --s0:#56b4e9;--s1:#ff9d5c;--s2:#35c99b;--s3:#e296c8;--s4:#e6d84a;--s5:#aab3bd}}
-@media print{:root{color-scheme:light;--ground:#ffffff;--card:#ffffff;--ink:#000000;--soft:#3d3d3d;--rule:#bbbbbb;
---accent:#005a94;--warn:#8a3b00;--warn-ground:#ffffff;--heat:0,114,178;
---s0:#0072b2;--s1:#b34d00;--s2:#00765a;--s3:#96407a;--s4:#6b5900;--s5:#525b66}
-nav{display:none}section{break-inside:auto}figure,tr,.example{break-inside:avoid}body{max-width:none;font-size:10pt}
-details::details-content{content-visibility:visible;block-size:auto}
-*{-webkit-print-color-adjust:exact;print-color-adjust:exact}}
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
 body{margin:0 auto;padding:1.25rem clamp(.9rem,3vw,2.5rem) 4rem;max-width:76rem;background:var(--ground);
@@ -73,4 +67,11 @@ align-items:center;font-size:.9375rem;margin:.4rem 0;max-width:46rem}
 @media (max-width:40rem){body{font-size:15px}th,td{padding:.25rem .45rem}.track{min-width:4.5rem;width:7rem}
 .tiles{grid-template-columns:repeat(auto-fit,minmax(8rem,1fr));gap:.5rem}.tiles b{font-size:1.25rem}
 tbody th small{display:block}tbody th{min-width:7rem}}
+@media print{:root{color-scheme:light;--ground:#ffffff;--card:#ffffff;--ink:#000000;--soft:#3d3d3d;--rule:#bbbbbb;
+--accent:#005a94;--warn:#8a3b00;--warn-ground:#ffffff;--heat:0,114,178;
+--s0:#0072b2;--s1:#b34d00;--s2:#00765a;--s3:#96407a;--s4:#6b5900;--s5:#525b66}
+nav{display:none}section{break-inside:auto}figure,tr,.example{break-inside:avoid}body{max-width:none;font-size:10pt}
+details:not([open]){display:none}.wide{overflow:visible}table{font-size:8.5pt;min-width:0}.track{min-width:3rem;width:7rem}
+h2,h3,h4,caption,thead{break-after:avoid}th,td{padding:.15rem .4rem}
+*{-webkit-print-color-adjust:exact;print-color-adjust:exact}}
 """
