@@ -43,7 +43,7 @@ def show(
         lines.append(of_table(by_look(summary) if learner.reads_texts else summary, "what it looks at"))
     if learner.can_report:
         lines += of_honest(learner.loo_)
-    if hasattr(learner, "telling") and words:
+    if learner.reads_texts and words:
         lines.append(telling_words(learner, words))
     if parameters:
         lines.append(of_table(learner.parameters(), "parameters", most=100_000))
@@ -85,7 +85,7 @@ def _as_machine(learner: Any, words: int, parameters: bool) -> dict[str, Any]:
         found["leave_one_out"] = learner.loo_.as_dict()
     if hasattr(learner, "summary"):
         found["summary"] = dict(learner.summary())
-    if hasattr(learner, "telling") and words:
+    if learner.reads_texts and words:
         found["telling"] = dict(learner.telling(words))
     if parameters:
         found["parameters"] = dict(learner.parameters())

@@ -126,7 +126,10 @@ def _evidence(found: Explanation, answer: object, against: object) -> str:
     shown, rest = bars(found, _TERMS, answer, against)
     of, other = (found.classes.tolist()[place] for place in found.pair(answer, against))
     lines = "".join(map(_line, [*shown, *([rest] if rest else [])]))
-    return f'<p><small>bits for {users(of)} against {users(other)}</small></p><dl class="evidence">{lines}</dl>'
+    odds = found.log_odds(answer, against)
+    learned = ": it has learned the row, with its label" if against is not None and odds < 0 else ""
+    head = f"bits for {users(of)} against {users(other)}, {odds:+.1f} in all{learned}"
+    return f'<p><small>{head}</small></p><dl class="evidence">{lines}</dl>'
 
 
 def _line(one: Bar) -> str:
