@@ -57,6 +57,7 @@ def test_rows_that_contradict_each_other() -> None:
     assert found.trained is not None
     assert found.trained.duplicates.n_contradicting == 4
     assert "4 rows are there with different labels" in topics(found)["labels"]
+    assert any(f"age = {age}" in topics(found)["labels"] for age in rows["age"][:4])
     again = NaiveBayes().fit(twice, np.append(labels, labels[:4])).report()
     assert again.trained is not None
     assert again.trained.duplicates[:3] == (304, 4, 0)
@@ -72,6 +73,13 @@ def test_contradictions_among_rows_given(people: NaiveBayes) -> None:
     assert found.given is not None
     assert found.given.duplicates.first is not None
     assert sorted(found.given.duplicates.first) == [0, 200]
+    assert "rows 1 and 201" in topics(found)["labels"]
+
+
+def test_texts_that_contradict_each_other() -> None:
+    texts = ["win cash", "win cash", "see you", "see you at noon"]
+    found = TextNB().fit(texts, ["spam", "ham", "ham", "ham"]).report()
+    assert topics(found)["labels"].endswith("win cash")
 
 
 def test_rows_that_were_learned(people: NaiveBayes) -> None:

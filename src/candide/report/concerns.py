@@ -24,7 +24,6 @@ _DECIDES = 0.9
 # A word is suspected if so many of the texts that hold it are of one class, and so many of the class hold it.
 _PRECISION, _RECALL = 0.99, 0.5
 _FEW_ROWS = 20
-_LISTED = 8
 _OFF = 0.05
 _OLD = 0.1
 
@@ -120,19 +119,22 @@ def _far(changes: list[Any]) -> tuple[str, ...]:
 
 
 def _duplicates(trained: Trained | None, given: Given | None) -> Iterator[Concern]:
-    lots = (("training rows", trained), ("rows given", given))
-    for what, lot in lots:
-        if lot is not None:
-            yield from _of_lot(what, lot.duplicates)
+    if trained is not None:
+        yield from _of_lot("training rows", trained.duplicates, trained.contradicting)
+    if given is not None:
+        first = given.duplicates.first
+        where = () if first is None else ("rows {:,} and {:,}".format(*(place + 1 for place in sorted(first))),)
+        yield from _of_lot("rows given", given.duplicates, where)
 
 
-def _of_lot(what: str, found: Duplicates) -> Iterator[Concern]:
+def _of_lot(what: str, found: Duplicates, first: tuple[str, ...]) -> Iterator[Concern]:
     if found.n_contradicting:
         times = "row is" if found.n_contradicting == 1 else "rows are"
         yield Concern(
             "labels",
             f"{found.n_contradicting:,} {times} there with different labels, among {found.n_rows:,} {what} looked at: "
-            "no model can be right about all of them",
+            "no model can be right about all of them; the first",
+            first,
         )
     if found.n_repeated >= 0.01 * found.n_rows and found.n_repeated:
         yield Concern(

@@ -77,4 +77,4 @@ def _names(names: tuple[str, ...]) -> str:
     if not names:
         return ""
     more = f" and {len(names) - _NAMES_SHOWN:,} more" if len(names) > _NAMES_SHOWN else ""
-    return f": {', '.join(users(name, 80) for name in names[:_NAMES_SHOWN])}{more}"
+    return f": {', '.join(users(name, 160) for name in names[:_NAMES_SHOWN])}{more}"

@@ -33,7 +33,7 @@ svg text{fill:var(--soft);font:12px system-ui,-apple-system,"Segoe UI",Roboto,"N
 unicode-bidi:isolate}
 .grid{stroke:var(--rule);stroke-width:1}.line{fill:none;stroke-width:2;stroke-linejoin:round}
 .ideal{stroke:var(--soft);stroke-dasharray:3 4;stroke-width:1.5}
-.dot{stroke:none}.fill{stroke:none}.pale{opacity:.45}
+.dot,.fill{stroke:none}
 .s0{--c:var(--s0)}.s1{--c:var(--s1)}.s2{--c:var(--s2)}.s3{--c:var(--s3)}.s4{--c:var(--s4)}.s5{--c:var(--s5)}
 .line.s0,.line.s1,.line.s2,.line.s3,.line.s4,.line.s5{stroke:var(--c)}
 .line.s1{stroke-dasharray:7 3}.line.s2{stroke-dasharray:2 3}.line.s3{stroke-dasharray:9 3 2 3}

@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..explain.cells import values_of
+from ..kernels.text_rows import TextRows
 from ..model.blend import scores_left_out, seen_rows
 from ..model.calibration import normalised
-from ..model.classifier import Classifier
 from ..model.evaluation import Report
 from ..model.honest import Honest, left_out_posterior
 from ..model.smoothing import Seen
@@ -29,7 +30,7 @@ class Trained(NamedTuple):
     examples: list[Example]
     n_doubtful: int
     duplicates: Duplicates
-    contradicting: Any  # the first row that has several labels, if one has
+    contradicting: tuple[str, ...]  # the first row that has several labels, in words, if one has
 
 
 def look_back(subject: Subject) -> Trained | None:
@@ -40,7 +41,7 @@ def look_back(subject: Subject) -> Trained | None:
     seen, scores = _judged(subject)
     rows = Judged(seen.batch.data, seen.batch.classes, scores, seen.case_weight)
     same = in_sample(sample)
-    odd = None if same.first is None else sample_row(subject.model, same.first[0])
+    odd = () if same.first is None else (_in_words(subject, same.first[0]),)
     doubtful = int(seen.multiplicity[rows.doubtful].sum())
     n_rows = int(seen.multiplicity.sum())
     return Trained(rows, n_rows, _plain(subject, seen), best_of(examples_of(rows)), doubtful, same, odd)
@@ -77,7 +78,10 @@ def _plain(subject: Subject, seen: Seen) -> Report | None:
     return Report.of(normalised(scores), seen.batch.classes, seen.case_weight, model.classes.labels, seen.multiplicity)
 
 
-def sample_row(model: Classifier, place: int) -> Any:
+def _in_words(subject: Subject, place: int) -> str:
     """One of the training rows that are kept."""
-    seen = seen_rows(model.plan, model.state, "a report")
-    return seen.batch.data.take(np.array([place]))
+    data = seen_rows(subject.model.plan, subject.model.state, "a report").batch.data.take(np.array([place]))
+    if isinstance(data, TextRows):
+        return str(data.arrays()["utf8"].tobytes(), "utf-8")
+    cells = zip(subject.names.tolist(), values_of(data), strict=True)
+    return ", ".join(f"{name} = {value}" for name, value in cells if value is not None)
