@@ -25,6 +25,7 @@ ROOMS = [
     "engines",
     "storage",
     "explain",
+    "report",
     "learners",
     "estimators",
     "plot",

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from . import change, classify, compare, evaluate, explain, forms, predict, show, train
+from . import change, classify, compare, evaluate, explain, forms, predict, report, show, train
 
 app = typer.Typer(
     name="candide",
@@ -54,6 +54,7 @@ _add(predict.predict, predict.EXAMPLES, _ASKING)
 _add(classify.classify, classify.EXAMPLES, _ASKING)
 _add(evaluate.evaluate, evaluate.EXAMPLES, _ASKING)
 _add(explain.explain, explain.EXAMPLES, _ASKING)
+_add(report.report, report.EXAMPLES, _ASKING)
 _add(show.show, show.EXAMPLES, _FILES)
 _add(forms.dump, forms.DUMP_EXAMPLES, _FILES)
 _add(forms.load, forms.LOAD_EXAMPLES, _FILES)

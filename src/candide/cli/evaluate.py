@@ -50,7 +50,7 @@ def evaluate(
     source = open_source(sources, sql=sql, format=format, encoding=encoding, weight=weight, on_bad_row=on_bad_row)
     roles = roles_for(learner, source, text, label=label, weight=weight, labelled=True)
     with watched(source, "judging", session) as passed:
-        report = learner.measure(_followed(source, roles, passed))
+        report = learner.measure(followed(source, roles, passed))
     say_bad_rows(source, session)
     session.answer(report.as_dict(), *of_report(report, f"{report.n_rows:,} rows"))
     if least_accuracy is not None and report.accuracy < least_accuracy:
@@ -58,7 +58,7 @@ def evaluate(
         raise SystemExit(1)
 
 
-def _followed(source: Source, roles: Roles, passed: Pass) -> Iterator[tuple[Any, ...]]:
+def followed(source: Source, roles: Roles, passed: Pass) -> Iterator[tuple[Any, ...]]:
     """Batch by batch, rows with labels."""
     from ..learners.sourced import labelled_cells, needed
 

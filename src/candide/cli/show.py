@@ -12,7 +12,6 @@ from .session import Session
 
 if TYPE_CHECKING:
     from ..learners.base import BaseNB
-    from ..model.table import Table
 
 EXAMPLES = """
 candide show messages.candide
@@ -31,6 +30,7 @@ def show(
     json: options.Json = False,
 ) -> None:
     """Show what a model is, what it was trained on, how good it honestly is and what it looks at."""
+    from ..model.text_summary import by_look
     from .pictures import of_honest, of_table
     from .reading import open_model
     from .training_report import telling_words
@@ -40,10 +40,10 @@ def show(
     lines: list[Any] = [_origin(learner)]
     if hasattr(learner, "summary"):
         summary = learner.summary()
-        lines.append(of_table(_by_look(summary) if learner.reads_texts else summary, "what it looks at"))
+        lines.append(of_table(by_look(summary) if learner.reads_texts else summary, "what it looks at"))
     if learner.can_report:
         lines += of_honest(learner.loo_)
-    if hasattr(learner, "telling") and words:
+    if learner.reads_texts and words:
         lines.append(telling_words(learner, words))
     if parameters:
         lines.append(of_table(learner.parameters(), "parameters", most=100_000))
@@ -85,25 +85,11 @@ def _as_machine(learner: Any, words: int, parameters: bool) -> dict[str, Any]:
         found["leave_one_out"] = learner.loo_.as_dict()
     if hasattr(learner, "summary"):
         found["summary"] = dict(learner.summary())
-    if hasattr(learner, "telling") and words:
+    if learner.reads_texts and words:
         found["telling"] = dict(learner.telling(words))
     if parameters:
         found["parameters"] = dict(learner.parameters())
     return found
-
-
-def _by_look(summary: Table) -> Table:
-    """A line for each look at the texts, with the weights of all its bands together."""
-    import numpy as np
-
-    from ..model.table import Table
-
-    looks = list(dict.fromkeys(summary["look"].tolist()))
-    places = [np.flatnonzero(summary["look"] == look) for look in looks]
-    found = {"look": np.array(looks, dtype=object), "tokens": np.array([summary["tokens"][rows[0]] for rows in places])}
-    if "weight" in summary:
-        found["weight"] = np.array([summary["weight"][rows].sum() for rows in places])
-    return Table(found)
 
 
 def _short(value: Any) -> str:

@@ -14,12 +14,13 @@ from .session import Session
 if TYPE_CHECKING:
     from ..learners.base import BaseNB
     from ..sources import Source
+    from .learning import Passed
 
 EXAMPLES = """
 candide train messages.csv
 candide train people.parquet --label income --columns 'age,job=categorical,hours'
 candide train 'mail/*.csv.gz' --text body --label folder -o mail.candide --updatable
-candide train spam.mbox ham.mbox
+candide train spam.mbox ham.mbox --report spam.html
 candide train --sql "SELECT body, queue FROM 'tickets.parquet' WHERE year = 2025" --label queue
 candide train big.parquet --checkpoint        # and, if it was stopped: --checkpoint --resume
 """
@@ -47,6 +48,10 @@ def train(
     ] = False,
     every: Annotated[float, typer.Option(min=0.0, help="Seconds between two checkpoints.")] = 60.0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint.")] = False,
+    page: Annotated[
+        Path | None,
+        typer.Option("--report", show_default=False, help="Write a page about the model too: report.html, say."),
+    ] = None,
     weight: options.Weight = None,
     sql: options.Sql = None,
     format: options.Format = None,
@@ -77,11 +82,15 @@ def train(
     learner.roles_ = source.roles
     path = checked_place(output or beside(sources))
     refuse_source(path, sources)
+    if page is not None:
+        refuse_source(checked_place(page), [*(sources or []), str(path)])
     asked = {"sources": sources, "sql": sql, "format": format, "encoding": encoding, "on_bad_row": on_bad_row}
     saved = Checkpoint(path, source, learner, every, asked) if checkpoint or resume else None
     passed = learn_source(learner, source, source.roles, session, checkpoint=saved, resume=resume)
     with session.status("weighing, on rows left out"):
         learner.save(path, sample=updatable)
+        if page is not None:
+            learner.report(page, title=path.stem, notes=_notes(sources, passed))
     if label is None:
         session.remark(f"the label was taken to be {source.roles.label!r}; name another column with --label")
     if len(learner.classes_) == 1:
@@ -92,8 +101,15 @@ def train(
     from .training_report import as_machine, for_people
 
     session.report(
-        as_machine(learner, source, passed, path), lambda: for_people(learner, source, passed, path, updatable)
+        as_machine(learner, source, passed, path) | ({} if page is None else {"report": str(page)}),
+        lambda: for_people(learner, source, passed, path, updatable) + ([] if page is None else [f"wrote {page}"]),
     )
+
+
+def _notes(sources: list[str] | None, passed: Passed) -> dict[str, str]:
+    """What a report says of the training."""
+    learned = f"{passed.n_rows:,} rows in {passed.seconds:.1f} s"
+    return {"source": ", ".join(sources or ["a query"]), "learned": learned}
 
 
 def make_learner(source: Source, wishes: dict[str, Any], families: dict[str, str]) -> BaseNB:

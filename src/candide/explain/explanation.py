@@ -150,8 +150,16 @@ class Explanation:
         return Placed([word._replace(amount=word.amount / scale) for word in found.words], found.elsewhere / scale)
 
     def _placed(self, column: Any, pair: tuple[int, int]) -> Placed:
-        tokens = [term for term in self.terms if term.kind == "token" and term.column == column]
-        return placed(self.texts[column], tokens, [term.between(*pair) for term in tokens])
+        if (column, pair) not in self._shared_out:
+            tokens = [term for term in self.terms if term.kind == "token" and term.column == column]
+            found = placed(self.texts[column], tokens, [term.between(*pair) for term in tokens])
+            self._shared_out[column, pair] = found
+        return self._shared_out[column, pair]
+
+    @cached_property
+    def _shared_out(self) -> dict[tuple[Any, tuple[int, int]], Placed]:
+        """What was shared out among words already; it takes long for long texts."""
+        return {}
 
     def log_odds(self, of: Any = None, against: Any = None, unit: Unit = "bits") -> float:
         """Of one class against another, as ``evidence`` adds them up."""

@@ -8,11 +8,15 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
+import numpy as np
+
+from ..kernels.data import Array
 from .terms import Term
 
 _WORD = re.compile(r"\w+")
 # Tokens of places begin with how many words come before.
 _PLACE = re.compile(r"^-?\d+:(?=\S)")
+_NOWHERE = np.zeros(0, dtype=np.int64)
 
 
 class Word(NamedTuple):
@@ -41,16 +45,15 @@ def placed(text: str, terms: Iterable[Term], amounts: Iterable[float]) -> Placed
     """
     spans = [found.span() for found in _WORD.finditer(text)]
     index = _Index([_folded(text[begin:end]) for begin, end in spans])
-    out, elsewhere = [0.0] * len(spans), 0.0
+    out, elsewhere = np.zeros(len(spans)), 0.0
     for term, amount in zip(terms, amounts, strict=True):
         pieces = _pieces(str(term.value))
         for piece in pieces:
             at = index.places(piece)
-            for place in at:
-                out[place] += amount / len(pieces) / len(at)
-            elsewhere += 0.0 if at else amount / len(pieces)
+            out[at] += amount / len(pieces) / max(1, len(at))
+            elsewhere += 0.0 if len(at) else amount / len(pieces)
         elsewhere += 0.0 if pieces else amount
-    return Placed([Word(*span, amount) for span, amount in zip(spans, out, strict=True)], elsewhere)
+    return Placed([Word(*span, amount) for span, amount in zip(spans, out.tolist(), strict=True)], elsewhere)
 
 
 def _pieces(token: str) -> list[str]:
@@ -68,22 +71,23 @@ class _Index:
     """Where pieces of words are found."""
 
     def __init__(self, words: list[str]) -> None:
-        self._whole: dict[str, list[int]] = defaultdict(list)
+        found: dict[str, list[int]] = defaultdict(list)
         for place, word in enumerate(words):
-            self._whole[word].append(place)
-        self._within: dict[int, dict[str, list[int]]] = {}
+            found[word].append(place)
+        self._whole = {word: np.array(places) for word, places in found.items()}
+        self._within: dict[int, dict[str, Array]] = {}
 
-    def places(self, piece: str) -> list[int]:
-        """Words that are the piece, or else words that hold it."""
+    def places(self, piece: str) -> Array:
+        """Words that are the piece, or else words that hold it; each once."""
         if piece in self._whole:
             return self._whole[piece]
         if len(piece) not in self._within:
             self._within[len(piece)] = self._pieces_of(len(piece))
-        return self._within[len(piece)].get(piece, [])
+        return self._within[len(piece)].get(piece, _NOWHERE)
 
-    def _pieces_of(self, size: int) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = defaultdict(list)
+    def _pieces_of(self, size: int) -> dict[str, Array]:
+        found: dict[str, list[Array]] = defaultdict(list)
         for word, places in self._whole.items():
             for piece in {word[i : i + size] for i in range(len(word) - size + 1)}:
-                found[piece] += places
-        return found
+                found[piece].append(places)
+        return {piece: np.concatenate(places) for piece, places in found.items()}

@@ -150,7 +150,9 @@ class TextLikelihood:
         table = self._band_of_few(place, rows)
         tokens = table.place[codes]
         known = np.flatnonzero(tokens >= 0)
-        return BandParts(known, table.token_views(tokens[known]))
+        # What was made for all tokens once is with the table itself, whose tokens are the same.
+        made = self._bands[place].table if place in self._bands else table
+        return BandParts(known, made.token_views(tokens[known]))
 
     def _is_first_question(self, data: TextRows) -> bool:
         """Whether a model that just came from a file is asked about little: that needs no tables of all tokens."""

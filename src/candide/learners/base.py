@@ -27,17 +27,15 @@ from ..priors.base import generator
 from .answers import Answers
 from .beliefs import check_height
 from .chunks import are_chunks
-from .configured import Configured
 from .desk import Desk
 from .differing import first_difference
-from .explaining import Explains
 from .guard import all_or_nothing
 from .learned import Learned
+from .reporting import Reports
 from .settings import flag, number, whole_number
-from .storing import Stored
 
 
-class BaseNB(Explains, Desk, Answers, Learned, Stored, Configured):
+class BaseNB(Reports, Desk, Answers, Learned):
     """Shared verbs. A subclass names its family, its parameters and the attributes that people expect of it."""
 
     estimate: Any

@@ -15,6 +15,7 @@ from ..encoding.roles import Roles
 from ..engines.growth import Growth
 from ..engines.stream import Chunk, gathered, learn, numbered
 from ..exceptions import InputError
+from ..families import Batch
 from ..kernels._core import release_memory
 from ..model.classifier import Classifier
 from ..model.evaluation import Report, Verdicts
@@ -62,14 +63,19 @@ class Chunks(Fitted):
         >>> model.measure([[0.0], [7.0], [4.0]], ["low", "high", "high"]).accuracy
         0.6666666666666666
         """
+        verdicts = map(self._verdicts, self._batches(X, y, sample_weight))
+        return Report.from_verdicts(verdicts, self._fitted().classes.labels)
+
+    def _batches(self, X: Any, y: Any, sample_weight: Any) -> Iterator[Batch]:
+        """Rows with labels that the model knows, chunk by chunk if they come in chunks."""
         if is_source(X):
             X = chunks_of(X, roles_for(self, X, labelled=True), self.group_bytes)
         chunks = X if y is None and are_chunks(X) else [(X, y, sample_weight)]
-        verdicts = (self._verdicts(*_parts(item, number)) for number, item in enumerate(chunks))
-        return Report.from_verdicts(verdicts, self._fitted().classes.labels)
+        for number, item in enumerate(chunks):
+            X, y, *weight = _parts(item, number)
+            yield self._batch(X, y, weight[0] if weight else None)
 
-    def _verdicts(self, X: Any, y: Any, sample_weight: Any = None) -> Verdicts:
-        batch = self._batch(X, y, sample_weight)
+    def _verdicts(self, batch: Batch) -> Verdicts:
         scores = self._fitted().posterior(batch.data, self._kernels(), logarithm=True)
         return Verdicts.of(scores, batch.classes, np.ones(len(scores)) if batch.weight is None else batch.weight)
 

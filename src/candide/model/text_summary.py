@@ -54,5 +54,15 @@ def _columns(model: Classifier) -> dict[str, Array]:
     return columns | {"weight": np.array(weight)}
 
 
+def by_look(summary: Table) -> Table:
+    """A line for each look at the texts, with the weights of all its bands together."""
+    looks = list(dict.fromkeys(summary["look"].tolist()))
+    places = [np.flatnonzero(summary["look"] == look) for look in looks]
+    found = {"look": _objects(looks), "tokens": np.array([summary["tokens"][rows[0]] for rows in places])}
+    if "weight" in summary:
+        found["weight"] = np.array([summary["weight"][rows].sum() for rows in places])
+    return Table(found)
+
+
 def _objects(values: Iterable[str]) -> Array:
     return np.array(list(values), dtype=object)

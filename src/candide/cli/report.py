@@ -1,0 +1,100 @@
+"""``candide report``: a page about a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import options
+from .command import command
+from .session import Session
+
+if TYPE_CHECKING:
+    from ..learners.base import BaseNB
+    from ..report.findings import Findings
+
+EXAMPLES = """
+candide report messages.candide
+candide report messages.candide --data later.csv -o messages.html
+candide report people.candide --data people.parquet --label income --json | jq .data.accuracy
+"""
+
+
+@command
+def report(
+    model: options.Model,
+    data: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SOURCE", show_default=False, help="Rows with labels to measure too; may be given several times."
+        ),
+    ] = None,
+    output: options.Output = None,
+    title: Annotated[
+        str | None, typer.Option(show_default=False, help="Of the page; else the name of the file.")
+    ] = None,
+    label: options.Label = None,
+    text: options.Text = None,
+    weight: options.Weight = None,
+    sql: options.Sql = None,
+    format: options.Format = None,
+    encoding: options.Encoding = None,
+    on_bad_row: options.OnBadRow = "error",
+    threads: options.Threads = None,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
+) -> None:
+    """Write a page about a model: what it is, how good it honestly is, what it looks at, what to be wary of.
+
+    One HTML file, by default beside the model, that needs no other file and no network. Training rows are looked at if
+    the model keeps some (train --updatable); else --data gives the examples.
+    """
+    from .reading import open_model, refuse_source
+    from .writing import checked_place
+
+    session = Session(quiet, json, threads)
+    path = checked_place(output or model.with_suffix(".html"))
+    refuse_source(path, [str(model), *(data or [])])
+    learner = open_model(model)
+    reading = {"sql": sql, "format": format, "encoding": encoding, "weight": weight, "on_bad_row": on_bad_row}
+    roles = {"text": text, "label": label, "weight": weight}
+    notes = {"file": str(model), **({"rows given": ", ".join(data)} if data else {})}
+    with _rows(learner, data, session, reading, roles) if data or sql else nullcontext() as rows:
+        found = learner.report(path, rows, title=title or model.stem, notes=notes)
+    session.report({"page": str(path), **found.as_dict()}, lambda: for_people(found, path))
+
+
+@contextmanager
+def _rows(
+    learner: BaseNB, data: list[str] | None, session: Session, reading: dict[str, Any], roles: dict[str, Any]
+) -> Iterator[Any]:
+    """Rows with labels, chunk by chunk, while people see how far they are."""
+    from ..learners.sourced import roles_for
+    from .evaluate import followed
+    from .progress import watched
+    from .reading import open_source, say_bad_rows
+
+    source = open_source(data, **reading)
+    with watched(source, "judging", session) as passed:
+        yield followed(source, roles_for(learner, source, labelled=True, **roles), passed)
+    say_bad_rows(source, session)
+
+
+def for_people(found: Findings, path: Path) -> list[Any]:
+    """What was found, in a few lines."""
+    lines = [f"wrote {path} ({path.stat().st_size / 1e3:,.0f} kB)"]
+    if found.trained is None and found.given is None:
+        lines.append("the model keeps no training rows; for rows worth a look: train --updatable, or --data rows.csv")
+    return [*(f"{concern.topic}: {_said(concern)}" for concern in found.concerns), *lines]
+
+
+def _said(concern: Any) -> str:
+    names = ", ".join(concern.names[:_NAMES]) + (", …" if len(concern.names) > _NAMES else "")
+    return f"{concern.text}{': ' if names else ''}{names}"
+
+
+_NAMES = 8
