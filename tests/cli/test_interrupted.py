@@ -172,8 +172,9 @@ def test_a_second_signal_within_a_step_keeps_the_checkpoint_before(texts: Path, 
 import os, signal, sys
 from candide.cli.app import main
 from candide.learners import TextNB
+from candide.learners.growing import Growing
 TextNB.group_bytes = 1 << 14
-learn, calls = TextNB.partial_fit, []
+learn, calls = Growing.learn, []
 def twice(self, *arguments, **more):
     result = learn(self, *arguments, **more)
     calls.append(1)
@@ -181,7 +182,7 @@ def twice(self, *arguments, **more):
         os.kill(os.getpid(), signal.SIGINT)
         os.kill(os.getpid(), signal.SIGINT)
     return result
-TextNB.partial_fit = twice
+Growing.learn = twice
 sys.argv = ["candide", "train", {str(texts)!r}, "-o", {str(tmp_path / "m.candide")!r}, "--checkpoint", "--every", "0"]
 main()
 """
