@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -14,6 +14,7 @@ from .session import Session
 
 if TYPE_CHECKING:
     from ..learners.base import BaseNB
+    from ..sources import Source
 
 UPDATE_EXAMPLES = """
 candide update messages.candide today.csv
@@ -40,22 +41,17 @@ def update(
     label: options.Label = None,
     text: options.Text = None,
     weight: options.Weight = None,
-    sql: options.Sql = None,
-    format: options.Format = None,
-    encoding: options.Encoding = None,
-    on_bad_row: options.OnBadRow = "error",
-    threads: options.Threads = None,
-    quiet: options.Quiet = False,
-    json: options.Json = False,
+    *,
+    reading: options.Reading,
+    shared: options.Shared,
 ) -> None:
     """Learn the rows of a source too. Categories and words that are new join, and so do classes (train --updatable).
 
     The counts are those of training on all rows at once. What was chosen and weighed on rows left out is done again
     once a tenth has changed, if the file holds training rows (train --updatable); else it stays.
     """
-    how = {"sql": sql, "format": format, "encoding": encoding, "weight": weight, "on_bad_row": on_bad_row}
-    session = Session(quiet, json, threads)
-    _change(model, sources, output, session, "learn", text, label, how, decay)
+    roles = {"text": text, "label": label, "weight": weight}
+    _change(model, reading.source(sources, weight=weight), output, shared.session, "learn", roles, decay)
 
 
 @command
@@ -66,33 +62,27 @@ def forget(
     label: options.Label = None,
     text: options.Text = None,
     weight: options.Weight = None,
-    sql: options.Sql = None,
-    format: options.Format = None,
-    encoding: options.Encoding = None,
-    on_bad_row: options.OnBadRow = "error",
-    threads: options.Threads = None,
-    quiet: options.Quiet = False,
-    json: options.Json = False,
+    *,
+    reading: options.Reading,
+    shared: options.Shared,
 ) -> None:
     """Take rows that were learned out again, as if they had never been seen. All of them, or none."""
-    how = {"sql": sql, "format": format, "encoding": encoding, "weight": weight, "on_bad_row": on_bad_row}
-    _change(model, sources, output, Session(quiet, json, threads), "forget", text, label, how)
+    roles = {"text": text, "label": label, "weight": weight}
+    _change(model, reading.source(sources, weight=weight), output, shared.session, "forget", roles)
 
 
 def _change(
-    path: Path, sources: list[str] | None, output: Path | None, session: Session,
-    verb: Literal["learn", "forget"], text: str | None, label: str | None, how: dict[str, Any],
-    decay: float | None = None,
+    path: Path, source: Source, output: Path | None, session: Session, verb: Literal["learn", "forget"],
+    named: dict[str, str | None], decay: float | None = None,
 ) -> None:  # fmt: skip
     from ..learners.sourced import roles_for
     from .learning import learn_source
-    from .reading import open_model, open_source, say_bad_rows
+    from .reading import open_model, say_bad_rows
     from .writing import checked_place
 
     target = checked_place(output or path)
     learner = open_model(path)
-    source = open_source(sources, **how)
-    roles = roles_for(learner, source, text, label=label, weight=how["weight"], labelled=True)
+    roles = roles_for(learner, source, **named, labelled=True)
     if decay is not None:
         learner.discount(decay)
     passed = learn_source(learner, source, roles, session, verb=verb)
@@ -105,9 +95,8 @@ def _change(
 def merge(
     models: Annotated[list[Path], typer.Argument(metavar="MODEL...", show_default=False, help="Model files.")],
     output: options.Output = None,
-    threads: options.Threads = None,
-    quiet: options.Quiet = False,
-    json: options.Json = False,
+    *,
+    shared: options.Shared,
 ) -> None:
     """Add models that were trained apart: the counts are those of training on all their rows at once."""
     from .. import learners
@@ -116,7 +105,7 @@ def merge(
 
     if output is None:
         raise ParameterError("merge needs a place for the result: -o FILE")
-    session, target = Session(quiet, json, threads), checked_place(output)
+    session, target = shared.session, checked_place(output)
     merged = learners.merge(open_model(path) for path in models)
     _save(merged, target, session, f"merged {len(models)} models")
 

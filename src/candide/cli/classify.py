@@ -13,7 +13,7 @@ import typer
 from ..exceptions import InputError
 from . import options
 from .command import command
-from .session import Session, as_json
+from .session import as_json
 
 if TYPE_CHECKING:
     from ..learners.base import BaseNB
@@ -35,9 +35,8 @@ def classify(
     abstain: Annotated[
         float | None, typer.Option(min=0.0, max=1.0, help="Below this probability the answer is 'unsure'.")
     ] = None,
-    threads: options.Threads = None,
-    quiet: options.Quiet = False,
-    json: options.Json = False,
+    *,
+    shared: options.Shared,
 ) -> None:
     """Say which class texts are of: a line each, the class and its probability.
 
@@ -45,12 +44,12 @@ def classify(
     """
     from .reading import open_model
 
-    session = Session(quiet, json, threads)
+    session = shared.session
     learner = open_model(model)
     if texts is None and sys.stdin.isatty():
         session.say("one text a line; Ctrl-D ends")
     for lines in [texts] if texts is not None else _arriving():
-        sys.stdout.writelines(f"{answer}\n" for answer in _answers(learner, lines, abstain, json))
+        sys.stdout.writelines(f"{answer}\n" for answer in _answers(learner, lines, abstain, shared.json))
         sys.stdout.flush()
 
 

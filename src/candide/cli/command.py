@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar, cast
 
 from ..exceptions import CandideError, SourceError
+from .groups import spread
 from .interrupt import Terminated, terminable
 from .session import as_json
 
@@ -23,16 +24,17 @@ _Command = TypeVar("_Command", bound=Callable[..., None])
 
 
 def command(function: _Command) -> _Command:
-    """A command whose errors are one message each."""
+    """A command whose errors are one message each, and whose groups of options are spread out."""
+    whole = spread(function)
 
-    @functools.wraps(function)
+    @functools.wraps(whole)
     def guarded(*args: Any, **kwargs: Any) -> None:
         machine = bool(kwargs.get("json"))
         try:
             with terminable(), warnings.catch_warnings():
                 warnings.simplefilter("default")
                 warnings.showwarning = _as_note
-                function(*args, **kwargs)
+                whole(*args, **kwargs)
                 sys.stdout.flush()
         except BrokenPipeError:
             # Whoever read has read enough; Python would complain again when it closes stdout.

@@ -30,23 +30,16 @@ def compare(
     columns: options.Columns = None,
     refine: Annotated[bool, typer.Option("--refine", help="Texts: the refined model too.")] = False,
     weight: options.Weight = None,
-    sql: options.Sql = None,
-    format: options.Format = None,
-    encoding: options.Encoding = None,
-    on_bad_row: options.OnBadRow = "error",
-    threads: options.Threads = None,
-    quiet: options.Quiet = False,
-    json: options.Json = False,
+    *,
+    reading: options.Reading,
+    shared: options.Shared,
 ) -> None:
     """Train candidate models on a source in one pass, and compare them on rows left out. Writes nothing."""
-    from .reading import open_source, say_bad_rows
+    from .reading import say_bad_rows
     from .wishes import names_of
 
-    session = Session(quiet, json, threads)
-    source = open_source(
-        sources, label=label, text=text, columns=names_of(columns), weight=weight, sql=sql, format=format,
-        encoding=encoding, on_bad_row=on_bad_row,
-    )  # fmt: skip
+    session = shared.session
+    source = reading.source(sources, label=label, text=text, columns=names_of(columns), weight=weight)
     field = Field(candidates(source.roles.text is not None, refine), session)
     field.learn(source)
     say_bad_rows(source, session)

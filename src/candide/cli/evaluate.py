@@ -9,7 +9,6 @@ import typer
 
 from . import options
 from .command import command
-from .session import Session
 
 if TYPE_CHECKING:
     from ..sources import Roles, Source
@@ -28,26 +27,22 @@ def evaluate(
     label: options.Label = None,
     text: options.Text = None,
     weight: options.Weight = None,
-    sql: options.Sql = None,
-    format: options.Format = None,
-    encoding: options.Encoding = None,
-    on_bad_row: options.OnBadRow = "error",
     least_accuracy: Annotated[
         float | None, typer.Option(min=0.0, max=1.0, help="Exit with 1 if the accuracy is lower, for scripts.")
     ] = None,
-    threads: options.Threads = None,
-    quiet: options.Quiet = False,
-    json: options.Json = False,
+    *,
+    reading: options.Reading,
+    shared: options.Shared,
 ) -> None:
     """Compare what a model says with the labels of a source: accuracy, log-loss, calibration, confusion."""
     from ..learners.sourced import roles_for
     from .pictures import of_report
     from .progress import watched
-    from .reading import open_model, open_source, say_bad_rows
+    from .reading import open_model, say_bad_rows
 
-    session = Session(quiet, json, threads)
+    session = shared.session
     learner = open_model(model)
-    source = open_source(sources, sql=sql, format=format, encoding=encoding, weight=weight, on_bad_row=on_bad_row)
+    source = reading.source(sources, weight=weight)
     roles = roles_for(learner, source, text, label=label, weight=weight, labelled=True)
     with watched(source, "judging", session) as passed:
         report = learner.measure(followed(source, roles, passed))

@@ -8,7 +8,6 @@ import typer
 
 from . import options
 from .command import command
-from .session import Session
 
 if TYPE_CHECKING:
     from ..explain.explanation import Explanation
@@ -31,9 +30,8 @@ def explain(
         str | None, typer.Option(metavar="CLASS", help="The class to argue against; else the runner-up.")
     ] = None,
     most: Annotated[int, typer.Option(min=1, help="How many words or cells to show.")] = 20,
-    threads: options.Threads = None,
-    quiet: options.Quiet = False,
-    json: options.Json = False,
+    *,
+    shared: options.Shared,
 ) -> None:
     """Show what an answer is made of: the prior, and how much each word, or cell, speaks for it or against it.
 
@@ -44,7 +42,7 @@ def explain(
     from .classify import known_cells
     from .reading import open_model
 
-    session = Session(quiet, json, threads)
+    session = shared.session
     learner = open_model(model)
     pair = tuple(None if label is None else _label(label, learner.classes_.tolist()) for label in (of, against))
     for text in texts:

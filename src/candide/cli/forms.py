@@ -11,7 +11,6 @@ import typer
 from ..exceptions import ParameterError
 from . import options
 from .command import command
-from .session import Session
 
 DUMP_EXAMPLES = """
 candide dump messages.candide | less
@@ -33,8 +32,8 @@ candide convert updatable.candide lean.candide --without-rows
 def dump(
     model: options.Model,
     output: options.Output = None,
-    quiet: options.Quiet = False,
-    json: options.Json = False,
+    *,
+    shared: options.Shared,
 ) -> None:
     """Write a model as text: JSON, a line for each thing, every number exact."""
     from ..learners.storing import dump_lines
@@ -54,8 +53,8 @@ def dump(
 def load(
     text: Annotated[str, typer.Argument(metavar="FILE", show_default=False, help="What dump wrote; - for stdin.")],
     output: options.Output = None,
-    quiet: options.Quiet = False,
-    json: options.Json = False,
+    *,
+    shared: options.Shared,
 ) -> None:
     """Make a model file from what dump wrote. The model is the same to the last digit."""
     from ..learners.storing import load_lines
@@ -69,7 +68,7 @@ def load(
         with open(text, encoding="utf-8") as file:
             learner = load_lines(file, text)
     learner.save(checked_place(output), sample=learner.has_training_rows)
-    Session(quiet, json).report({"model": str(output)}, lambda: [f"wrote {output}"])
+    shared.session.report({"model": str(output)}, lambda: [f"wrote {output}"])
 
 
 @command
@@ -77,8 +76,8 @@ def convert(
     model: options.Model,
     output: Annotated[Path, typer.Argument(metavar="OUTPUT", show_default=False, help="A .candide or .json file.")],
     without_rows: Annotated[bool, typer.Option("--without-rows", help="Leave training rows out.")] = False,
-    quiet: options.Quiet = False,
-    json: options.Json = False,
+    *,
+    shared: options.Shared,
 ) -> None:
     """Write a model in another form: a model file (.candide) in the newest format, or text (.json)."""
     from ..learners.storing import dump_lines
@@ -88,7 +87,7 @@ def convert(
 
     if output.suffix not in (".candide", ".json"):
         raise ParameterError(f"the output is {output}; its ending must be .candide or .json")
-    session = Session(quiet, json)
+    session = shared.session
     learner = open_model(model)
     kept = learner.has_training_rows and not without_rows
     checked_place(output)

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from .groups import Group
+from .session import Session
+
+if TYPE_CHECKING:
+    from ..sources import Source
 
 _COMMON = "For all commands"
 _READING = "Reading"
@@ -77,3 +84,33 @@ OnBadRow = Annotated[
         rich_help_panel=_READING,
     ),
 ]
+
+
+@dataclass(frozen=True)
+class Shared(Group):
+    """What every command takes."""
+
+    threads: Threads = None
+    quiet: Quiet = False
+    json: Json = False
+
+    @property
+    def session(self) -> Session:
+        """Who is told what."""
+        return Session(self.quiet, self.json, self.threads)
+
+
+@dataclass(frozen=True)
+class Reading(Group):
+    """How a source is read."""
+
+    sql: Sql = None
+    format: Format = None
+    encoding: Encoding = None
+    on_bad_row: OnBadRow = "error"
+
+    def source(self, sources: list[str] | None, **roles: Any) -> Source:
+        """What a user named, opened."""
+        from .reading import open_source
+
+        return open_source(sources, **roles, **asdict(self))

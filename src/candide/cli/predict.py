@@ -8,7 +8,6 @@ import typer
 
 from . import options
 from .command import command
-from .session import Session
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,13 +33,9 @@ def predict(
     ] = None,
     only: Annotated[bool, typer.Option("--only", help="Write the answers without the columns of the source.")] = False,
     text: options.Text = None,
-    sql: options.Sql = None,
-    format: options.Format = None,
-    encoding: options.Encoding = None,
-    on_bad_row: options.OnBadRow = "error",
-    threads: options.Threads = None,
-    quiet: options.Quiet = False,
-    json: options.Json = False,
+    *,
+    reading: options.Reading,
+    shared: options.Shared,
 ) -> None:
     """Write the rows of a source with their most probable class and its probability.
 
@@ -48,18 +43,18 @@ def predict(
     """
     from ..learners.sourced import cells, roles_for
     from .progress import watched
-    from .reading import open_model, open_source, say_bad_rows
+    from .reading import open_model, say_bad_rows
     from .writing import open_writer
 
-    session = Session(quiet, json, threads)
+    session = shared.session
     learner = open_model(model)
-    source = open_source(sources, sql=sql, format=format, encoding=encoding, on_bad_row=on_bad_row)
+    source = reading.source(sources)
     roles = roles_for(learner, source, text)
     answers = Answers(learner, proba, abstain)
     kept = [] if only else source.names
     with (
         watched(source, "predicting", session) as passed,
-        open_writer(output, "jsonl" if json else "csv") as writer,
+        open_writer(output, "jsonl" if shared.json else "csv") as writer,
     ):
         for batch in source.batches():
             writer.write(answers.beside(batch.select(kept), cells(batch, roles)))

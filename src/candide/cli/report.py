@@ -16,6 +16,7 @@ from .session import Session
 if TYPE_CHECKING:
     from ..learners.base import BaseNB
     from ..report.findings import Findings
+    from ..sources import Source
 
 EXAMPLES = """
 candide report messages.candide
@@ -40,13 +41,9 @@ def report(
     label: options.Label = None,
     text: options.Text = None,
     weight: options.Weight = None,
-    sql: options.Sql = None,
-    format: options.Format = None,
-    encoding: options.Encoding = None,
-    on_bad_row: options.OnBadRow = "error",
-    threads: options.Threads = None,
-    quiet: options.Quiet = False,
-    json: options.Json = False,
+    *,
+    reading: options.Reading,
+    shared: options.Shared,
 ) -> None:
     """Write a page about a model: what it is, how good it honestly is, what it looks at, what to be wary of.
 
@@ -56,29 +53,26 @@ def report(
     from .reading import open_model, refuse_source
     from .writing import checked_place
 
-    session = Session(quiet, json, threads)
+    session = shared.session
     path = checked_place(output or model.with_suffix(".html"))
     refuse_source(path, [str(model), *(data or [])])
     learner = open_model(model)
-    reading = {"sql": sql, "format": format, "encoding": encoding, "weight": weight, "on_bad_row": on_bad_row}
     roles = {"text": text, "label": label, "weight": weight}
     notes = {"file": str(model), **({"rows given": ", ".join(data)} if data else {})}
-    with _rows(learner, data, session, reading, roles) if data or sql else nullcontext() as rows:
+    source = reading.source(data, weight=weight) if data or reading.sql else None
+    with nullcontext() if source is None else _rows(learner, source, session, roles) as rows:
         found = learner.report(path, rows, title=title or model.stem, notes=notes)
     session.report({"page": str(path), **found.as_dict()}, lambda: for_people(found, path))
 
 
 @contextmanager
-def _rows(
-    learner: BaseNB, data: list[str] | None, session: Session, reading: dict[str, Any], roles: dict[str, Any]
-) -> Iterator[Any]:
+def _rows(learner: BaseNB, source: Source, session: Session, roles: dict[str, Any]) -> Iterator[Any]:
     """Rows with labels, chunk by chunk, while people see how far they are."""
     from ..learners.sourced import roles_for
     from .evaluate import followed
     from .progress import watched
-    from .reading import open_source, say_bad_rows
+    from .reading import say_bad_rows
 
-    source = open_source(data, **reading)
     with watched(source, "judging", session) as passed:
         yield followed(source, roles_for(learner, source, labelled=True, **roles), passed)
     say_bad_rows(source, session)

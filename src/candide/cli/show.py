@@ -8,7 +8,6 @@ import typer
 
 from . import options
 from .command import command
-from .session import Session
 
 if TYPE_CHECKING:
     from ..learners.base import BaseNB
@@ -25,9 +24,8 @@ def show(
     model: options.Model,
     words: Annotated[int, typer.Option(min=0, help="How many telling words of each class.")] = 8,
     parameters: Annotated[bool, typer.Option("--parameters", help="The parameters of all columns too.")] = False,
-    threads: options.Threads = None,
-    quiet: options.Quiet = False,
-    json: options.Json = False,
+    *,
+    shared: options.Shared,
 ) -> None:
     """Show what a model is, what it was trained on, how good it honestly is and what it looks at."""
     from ..model.text_summary import by_look
@@ -35,7 +33,7 @@ def show(
     from .reading import open_model
     from .training_report import telling_words
 
-    session = Session(quiet, json, threads)
+    session = shared.session
     learner = open_model(model)
     lines: list[Any] = [_origin(learner)]
     if hasattr(learner, "summary"):

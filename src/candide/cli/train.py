@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,7 +10,6 @@ import typer
 
 from . import options
 from .command import command
-from .session import Session
 
 if TYPE_CHECKING:
     from ..learners.base import BaseNB
@@ -53,13 +53,9 @@ def train(
         typer.Option("--report", show_default=False, help="Write a page about the model too: report.html, say."),
     ] = None,
     weight: options.Weight = None,
-    sql: options.Sql = None,
-    format: options.Format = None,
-    encoding: options.Encoding = None,
-    on_bad_row: options.OnBadRow = "error",
-    threads: options.Threads = None,
-    quiet: options.Quiet = False,
-    json: options.Json = False,
+    *,
+    reading: options.Reading,
+    shared: options.Shared,
 ) -> None:
     """Learn from a source and write a model.
 
@@ -68,15 +64,12 @@ def train(
     """
     from .checkpoint import Checkpoint
     from .learning import learn_source
-    from .reading import open_source, refuse_source, say_bad_rows
+    from .reading import refuse_source, say_bad_rows
     from .wishes import families_of, names_of, settings_of
     from .writing import checked_place
 
-    session = Session(quiet, json, threads)
-    source = open_source(
-        sources, label=label, text=text, columns=names_of(columns), weight=weight, sql=sql, format=format,
-        encoding=encoding, on_bad_row=on_bad_row,
-    )  # fmt: skip
+    session = shared.session
+    source = reading.source(sources, label=label, text=text, columns=names_of(columns), weight=weight)
     wishes = ({"model": model} if model != "auto" else {}) | ({"refine": True} if refine else {}) | settings_of(setting)
     learner = make_learner(source, wishes, families_of(columns))
     learner.roles_ = source.roles
@@ -84,8 +77,11 @@ def train(
     refuse_source(path, sources)
     if page is not None:
         refuse_source(checked_place(page), [*(sources or []), str(path)])
-    asked = {"sources": sources, "sql": sql, "format": format, "encoding": encoding, "on_bad_row": on_bad_row}
-    saved = Checkpoint(path, source, learner, every, asked) if checkpoint or resume else None
+    saved = (
+        Checkpoint(path, source, learner, every, {"sources": sources, **asdict(reading)})
+        if checkpoint or resume
+        else None
+    )
     passed = learn_source(learner, source, source.roles, session, checkpoint=saved, resume=resume)
     with session.status("weighing, on rows left out"):
         learner.save(path, sample=updatable)
