@@ -15,13 +15,16 @@ void bind_memory(nb::module_& module) {
     });
     // From now on, blocks of so many bytes and more go back to the system when they are freed. The C library would let
     // that size grow to 32 MB, and keep what lies between smaller ones.
-    module.def("return_blocks_from", [](int bytes) {
+    module.def(
+        "return_blocks_from",
+        [](int bytes) {
 #if defined(__GLIBC__)
-        mallopt(M_MMAP_THRESHOLD, bytes);
+            mallopt(M_MMAP_THRESHOLD, bytes);
 #else
-        static_cast<void>(bytes);
+            static_cast<void>(bytes);
 #endif
-    });
+        },
+        nb::arg("bytes"));
 }
 
 }  // namespace candide

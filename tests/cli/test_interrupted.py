@@ -97,6 +97,11 @@ def test_training_killed_again_and_again_gives_the_same_model(texts: Path, tmp_p
     assert dumped(model) == dumped(whole)
 
 
+def heed_signals() -> None:
+    """Tests may run in the background, where shells have Ctrl-C ignored by all that they start."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def wait_until_it_reads(pid: int) -> None:
     """Until a process asks its standard input for more; where no system tells, for a while."""
     call, deadline = Path(f"/proc/{pid}/syscall"), time.monotonic() + 60
@@ -110,8 +115,9 @@ def wait_until_it_reads(pid: int) -> None:
 
 def test_without_a_checkpoint_nothing_is_written(tmp_path: Path) -> None:
     process = subprocess.Popen(
-        command("train", "-", "-o", tmp_path / "m.candide"), stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+        command("train", "-", "-o", tmp_path / "m.candide"), stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=heed_signals,
+    )  # fmt: skip
     assert process.stdin is not None
     process.stdin.write("text,label\nhello there,a\n")
     process.stdin.flush()
