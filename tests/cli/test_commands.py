@@ -252,3 +252,16 @@ def test_help_has_examples(name: str) -> None:
     ran = done(name, "--help")
     assert "Examples" in ran.out
     assert f"candide {name}" in ran.out
+
+
+def test_rows_with_dates_and_booleans(tmp_path: Path) -> None:
+    lines = [f"{i % 7},2024-{1 + i % 2:02}-{1 + i % 28:02},{'true' if i % 2 else 'false'},{i % 2}" for i in range(60)]
+    source = tmp_path / "days.csv"
+    source.write_text("\n".join(["size,day,open,label", *lines]) + "\n")
+    done("train", source, "--label", "label", "-o", tmp_path / "days.candide", "-q")
+    row = '{"size": 3, "day": "2024-02-05", "open": true}'
+    told = json.loads(done("explain", tmp_path / "days.candide", row, "--json", "-q").out)
+    assert told["prediction"] == 1
+    assert any(term["term"] == "day = 2024-02-05" for term in told["terms"])
+    assert done("classify", tmp_path / "days.candide", row).out.startswith("1\t")
+    assert "write them as" in run("classify", tmp_path / "days.candide", '{"day": "last week"}').err

@@ -51,3 +51,10 @@ def test_other_models_say_which_can():
         calibrated.explain(DAYS, style="fractions")
     with pytest.raises(ParameterError, match="'terms' or 'fractions'"):
         calibrated.explain(DAYS, style="counts")
+
+
+def test_what_says_nothing_is_named():
+    found = CategoricalNB().fit(DAYS, PLAYED).explain([["snow", None]], style="fractions")[0]
+    assert found.left_out == ("x0 = snow (never seen)", "x1 (missing)")
+    assert "left out: x0 = snow (never seen), x1 (missing)" in repr(found)
+    assert "<pre>" in found._repr_html_()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from candide import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes, TextNB
+from candide import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes, PoissonNB, TextNB
 from candide.exceptions import ParameterError
 
 
@@ -75,3 +75,49 @@ def test_tables_and_texts():
     assert told[0].answer == 1
     assert "without" in repr(told[0])
     assert "no change" in repr(told[1])
+
+
+def test_a_date_changes_with_its_month():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    when = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 100, 300) + 100 * y, unit="D")
+    model = NaiveBayes().fit(pd.DataFrame({"when": when}), y)
+    for told in model.what_if(pd.DataFrame({"when": when[:5]})):
+        (change,) = told.flips[0].changes
+        assert change.column == "when"
+        moved = pd.DataFrame({"when": [pd.Timestamp(change.after)]})
+        assert model.predict(moved)[0] == told.flips[0].answer
+        assert model.predict_proba(moved).max() == pytest.approx(told.flips[0].probability, abs=1e-9)
+    assert "when = 2024-" in repr(model.explain(pd.DataFrame({"when": when[:1]}))[0])
+
+
+def test_whole_numbers_change_by_as_few_as_is_enough():
+    rng = np.random.default_rng(2)
+    model = PoissonNB().fit(np.r_[rng.poisson(500, (50, 1)), rng.poisson(600, (50, 1))], ["lo"] * 50 + ["hi"] * 50)
+    (flip,) = model.what_if([[500]])[0].flips
+    after = flip.changes[0].after
+    assert model.predict([[after]])[0] == "hi"
+    assert model.predict([[after - 1]])[0] == "lo"
+
+
+def test_what_is_shown_is_enough(numbers):
+    X, y = numbers
+    model = GaussianNB().fit(X, y)
+    for row, told in zip(X[:20], model.what_if(X[:20]), strict=True):
+        for flip in told.flips:
+            moved = row.copy()
+            for change, shown in zip(flip.changes, str(flip).split(", "), strict=True):
+                moved[int(change.column[1:])] = float(shown.split("→ ")[1].split(":")[0])
+            assert model.predict([moved])[0] == flip.answer
+
+
+def test_a_column_may_be_called_like_its_value():
+    model = NaiveBayes().fit({"red": ["red", "blue"] * 20}, ["a", "b"] * 20)
+    assert "red: red → blue" in repr(model.what_if({"red": ["red"]})[0])
+
+
+def test_long_texts_are_asked_about_few_words():
+    words = [f"word{i}" for i in range(3000)]
+    model = TextNB("multinomial").fit([" ".join(words[::2]), " ".join(words[1::2])], ["even", "odd"])
+    assert model.what_if([" ".join(words[::2])])[0].flips == ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as json_room
 import sys
 from collections.abc import Iterator
+from datetime import date
 from io import BufferedReader
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -87,7 +88,22 @@ def _table(learner: BaseNB, lines: list[str]) -> dict[str, list[Any]]:
             raise InputError(
                 f"the row {as_json(row):.60} has none of the columns that the model was trained on: {', '.join(names)}"
             )
-    return {name: [row.get(name) for row in rows] for name in names}
+    return {name: _as_learned(learner, name, [row.get(name) for row in rows]) for name in names}
+
+
+def _as_learned(learner: BaseNB, name: str, cells: list[Any]) -> Any:
+    """JSON knows no dates, and files may have held its booleans as words."""
+    import numpy as np
+
+    example = getattr(learner, "example_cells_", {}).get(name)
+    if isinstance(example, np.datetime64 | date):
+        try:
+            return np.array([None if cell is None else np.datetime64(cell) for cell in cells], dtype="datetime64[us]")
+        except ValueError as error:
+            raise InputError(f"column {name!r} holds dates, and {error}; write them as 2024-02-29") from None
+    if any(isinstance(cell, bool) for cell in cells) and not isinstance(example, bool):
+        return [str(cell).lower() if isinstance(cell, bool) else cell for cell in cells]
+    return cells
 
 
 def known_cells(learner: BaseNB, line: str) -> dict[str, Any]:

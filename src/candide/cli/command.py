@@ -74,6 +74,7 @@ def _about_files(error: OSError) -> str:
 
 # What messages say to people who write Python, and how it is said in a terminal.
 _IN_A_TERMINAL = (
+    (r" with \w+= \((--\w+) in a terminal\)", r" with \1"),
     (r"on_bad_row='skip'", "--on-bad-row skip"),
     (r"construct the model with absent='missing'", "train it with --set absent=missing"),
     (r"construct it with keep_sample=True", "train it with --updatable"),

@@ -15,6 +15,7 @@ from ..kernels import Kernels
 from ..kernels.data import Array, Data, Dense, Sparse
 from ..kernels.text_rows import TextRows
 from ..model.classifier import Classifier
+from .dates import date_columns, written
 from .terms import Term
 from .tokens import code_names, tokens_of
 
@@ -33,6 +34,9 @@ def cell_terms(model: Classifier, row: Any, names: Array, kernels: Kernels) -> I
 
 def _of_columns(parts: Parts, row: Any, names: Array) -> Iterator[Term]:
     values = _values(row, parts.columns)
+    if isinstance(row, Columns):
+        every = shown_values(row, names)
+        values = [None if j == REST else every[j] for j in parts.columns.tolist()]
     for i, (j, value) in enumerate(zip(parts.columns.tolist(), values, strict=True)):
         limits = tuple(limit[i] for limit in parts.limits)
         if j != REST:
@@ -62,6 +66,12 @@ def _rest_of(row: Data | Columns) -> str:
     if isinstance(row, Columns):
         return "columns together"
     return "everything not there" if isinstance(row, Sparse) else "all together"
+
+
+def shown_values(row: Data | Columns, names: Array) -> list[Any]:
+    """The same, dates as people write them."""
+    dates = date_columns(names.tolist()) if isinstance(row, Columns) else {}
+    return [written(value) if j in dates else value for j, value in enumerate(values_of(row))]
 
 
 def values_of(row: Data | Columns) -> list[Any]:

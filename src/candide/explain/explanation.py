@@ -94,6 +94,8 @@ class Explanation:
         Table
             ``term``, ``kind``, ``column``, ``value``, ``view`` and the unit. The sum is the log-odds.
         """
+        if by not in ("term", "view", "word"):
+            raise ParameterError(f"by is {by!r}; evidence is shown by 'term', 'view' or 'word'")
         pair, scale = self.pair(of, against), _scale(unit)
         terms = self._by_word(pair) if by == "word" else list(self.terms) if by == "view" else self.grouped
         amounts = np.array([term.between(*pair) / scale for term in terms])
@@ -160,6 +162,11 @@ class Explanation:
     def _shared_out(self) -> dict[tuple[Any, tuple[int, int]], Placed]:
         """What was shared out among words already; it takes long for long texts."""
         return {}
+
+    @property
+    def for_people(self) -> By:
+        """What is best shown: of texts that are looked at in several ways, their words."""
+        return "word" if len({term.view for term in self.terms if term.kind == "token"}) > 1 else "term"
 
     def log_odds(self, of: Any = None, against: Any = None, unit: Unit = "bits") -> float:
         """Of one class against another, as ``evidence`` adds them up."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -38,7 +39,7 @@ class Factor(NamedTuple):
 
     def written(self, k: int) -> str:
         """As in a textbook."""
-        share = f"{_short(self.parts[k])}/{_short(self.wholes[k])}"
+        share = _short(self.parts[k]) + ("" if self.wholes[k] == 1.0 else f"/{_short(self.wholes[k])}")
         return share if self.power == 1 else f"({share})^{self.power}"
 
 
@@ -60,6 +61,7 @@ class Fractions:
 
     classes: Array
     factors: tuple[Factor, ...]
+    left_out: tuple[str, ...] = ()  # cells that say nothing
 
     @cached_property
     def products(self) -> list[Fraction]:
@@ -79,7 +81,12 @@ class Fractions:
             f"{label + ':':<{width}} {' × '.join(factor.written(k) for factor in self.factors)} = {_fraction(product)}"
             for k, (label, product) in enumerate(zip(labels, self.products, strict=True))
         ]
-        return "\n".join([*lines, "", f"factors: {', '.join(factor.name for factor in self.factors)}", *self._last()])
+        named = [f"factors: {', '.join(factor.name for factor in self.factors)}"]
+        named += [f"left out: {', '.join(self.left_out)}"] if self.left_out else []
+        return "\n".join([*lines, "", *named, *self._last()])
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(repr(self))}</pre>"
 
     def _last(self) -> Iterator[str]:
         if self.probabilities is None:
@@ -100,7 +107,8 @@ def worked_out(model: Classifier, data: Any, names: Array, kernels: Kernels) -> 
         )
     for i in range(data.n_rows):
         row = data.take(np.array([i]))
-        yield Fractions(model.classes.labels, (_prior(model), *_factors(model, row, names, kernels)))
+        factors = _prior(model), *_factors(model, row, names, kernels)
+        yield Fractions(model.classes.labels, factors, tuple(_left_out(model, row, names, kernels)))
 
 
 def _prior(model: Classifier) -> Factor:
@@ -139,6 +147,19 @@ def _categories(likelihood: CategoricalLikelihood, row: Any, names: Array, kerne
             part = slots.cells + pseudo_count(slots.alpha, likelihood.family.estimate)
             value = row.column(j)[:1].tolist()[0]
             yield Factor(f"{names[j]} = {value}", part[:, code], (part * slots.copies).sum(axis=1))
+
+
+def _left_out(model: Classifier, row: Any, names: Array, kernels: Kernels) -> Iterator[str]:
+    """Missing cells, and values that were never seen."""
+    likelihood = model.likelihood
+    if not isinstance(likelihood, CategoricalLikelihood):
+        return
+    codes = np.nan_to_num(likelihood.codes(row, kernels).floats()[0], nan=-1.0)
+    for j, (code, slots) in enumerate(zip(codes.tolist(), likelihood.slots, strict=True)):
+        if code < 0:
+            yield f"{names[j]} (missing)"
+        elif code == slots.look.size and likelihood.family.unseen != "smooth":
+            yield f"{names[j]} = {row.column(j)[:1].tolist()[0]} (never seen)"
 
 
 def _presences(likelihood: BernoulliLikelihood, row: Any, names: Array) -> Iterator[Factor]:

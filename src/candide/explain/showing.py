@@ -25,8 +25,7 @@ class Bar(NamedTuple):
 
 def bars(found: Explanation, most: int = _MOST, of: Any = None, against: Any = None) -> tuple[list[Bar], Bar | None]:
     """The strongest terms, and all the others as one; of texts that are looked at in several ways, their words."""
-    looks = {term.view for term in found.terms if term.kind == "token"}
-    table = found.evidence(of, against, by="word" if len(looks) > 1 else "term")
+    table = found.evidence(of, against, by=found.for_people)
     pairs = list(zip(table["term"].tolist(), table["bits"].tolist(), strict=True))
     largest = max((abs(bits) for _, bits in pairs if abs(bits) < float("inf")), default=0.0) or 1.0
     made = [Bar(name, bits, max(-1.0, min(1.0, bits / largest))) for name, bits in pairs]

@@ -17,11 +17,13 @@ from ..model.classifier import Classifier
 from ..statistics import CategoryCounts, Counts, Moments
 from ..statistics.table import TableStatistics
 from .cells import values_of
+from .dates import date_columns, parts_of, written
 
 # Where numbers are tried: so many deviations from the mean, and so many parts of equal weight.
 _DEVIATIONS = np.linspace(-3.0, 3.0, 13)
 _PARTS = 20
-_COUNTS = (*map(float, range(11)), 15.0, 20.0, 30.0, 50.0)
+_COUNTS = (*map(float, range(11)), 20.0, 50.0)
+_TIMES = (0.5, 1.0, 2.0, 3.0)
 _WORD = re.compile(r"\w+")
 
 
@@ -40,6 +42,9 @@ class Variants(Protocol):
     def is_whole(self, place: int) -> bool:
         """Whether a cell's numbers are whole ones."""
 
+    def shown(self, place: int, value: Any) -> Any:
+        """A value as people write it."""
+
     def changed(self, changes: Sequence[Mapping[int, Any]]) -> Any:
         """A row for each set of changes."""
 
@@ -51,10 +56,17 @@ class Cells:
         self._model, self._row = model, row
         self.names: list[Any] = names.tolist()
         self.before = values_of(row)
+        self._dates = date_columns(self.names)
+        self._made_of_dates = {part for parts in self._dates.values() for part in parts}
 
     def candidates(self, place: int) -> list[Any]:
+        if place in self._made_of_dates:
+            return []
         known = _known(self._model, place)
         return [value for value in known if value != self.before[place]]
+
+    def shown(self, place: int, value: Any) -> Any:
+        return written(value) if place in self._dates else value
 
     def step(self, place: int) -> float | None:
         return _deviation(self._model.state.statistics, place)
@@ -64,6 +76,7 @@ class Cells:
 
     def changed(self, changes: Sequence[Mapping[int, Any]]) -> Any:
         rows = self._row.take(np.zeros(len(changes), dtype=np.int64))
+        changes = [self._with_parts(change) for change in changes]
         if isinstance(rows, Columns):
             columns = tuple(self._column(column, j, changes) for j, column in enumerate(rows.columns))
             return replace(rows, columns=columns)
@@ -74,6 +87,12 @@ class Cells:
 
         values = rows.floats()
         return Sparse.of(csr_array(np.column_stack([_with(values[:, j], j, changes) for j in range(rows.n_columns)])))
+
+    def _with_parts(self, change: Mapping[int, Any]) -> Mapping[int, Any]:
+        """The month and weekday of a date follow it."""
+        for place in self._dates.keys() & change.keys():
+            change = {**change, **parts_of(change[place], self._dates[place])}
+        return change
 
     @staticmethod
     def _column(column: Column, j: int, changes: Sequence[Mapping[int, Any]]) -> Column:
@@ -88,12 +107,12 @@ class Cells:
 
 
 class Words:
-    """A text, from which words may be taken away."""
+    """A text, from which words may be taken away: those that speak most for the answer."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, words: list[str]) -> None:
         self._text = text
-        self.names: list[Any] = list(dict.fromkeys(word.lower() for word in _WORD.findall(text)))
-        self.before = self.names
+        self.names: list[Any] = [None] * len(words)
+        self.before: list[Any] = words
 
     def candidates(self, place: int) -> list[Any]:
         return [None]
@@ -104,8 +123,11 @@ class Words:
     def is_whole(self, place: int) -> bool:
         return False
 
+    def shown(self, place: int, value: Any) -> Any:
+        return value
+
     def changed(self, changes: Sequence[Mapping[int, Any]]) -> Any:
-        texts = [self._without({self.names[place] for place in change}) for change in changes]
+        texts = [self._without({self.before[place] for place in change}) for change in changes]
         return TextRows(Texts.of_list(texts)[0])
 
     def _without(self, gone: set[str]) -> str:
@@ -136,9 +158,17 @@ def _known(model: Classifier, j: int) -> list[Any]:
         return _known_in_table(statistics, j)
     if isinstance(statistics, Moments):
         _, mean, variance = statistics.pooled()
-        return list((mean[j] + _DEVIATIONS * np.sqrt(variance[j])).tolist())
+        around = np.append(statistics.mean[statistics.weight[:, j] > 0, j], mean[j])
+        return list(np.unique(around[:, None] + _DEVIATIONS * np.sqrt(variance[j])).tolist())
     assert isinstance(statistics, Counts)
-    return [0.0, 1.0] if statistics.presence else list(_COUNTS)
+    return [0.0, 1.0] if statistics.presence else _counts(statistics, j)
+
+
+def _counts(statistics: Counts, j: int) -> list[Any]:
+    """Small counts, and those that the classes have in the mean."""
+    total = np.asarray(statistics.only(j).dense(), dtype=np.float64)[:, 0]
+    mean = np.divide(total, statistics.rows, out=np.zeros_like(total), where=statistics.rows > 0)
+    return sorted({*_COUNTS, *np.floor(np.outer(_TIMES, mean)).ravel().tolist()})
 
 
 def _known_in_table(statistics: TableStatistics, j: int) -> list[Any]:

@@ -18,7 +18,7 @@ from ..model.refinement import Refinement
 from ..model.views.base import ViewParts
 from ..model.views.blended import Blended
 from ..model.views.texts import TextBlended
-from .cells import values_of
+from .cells import shown_values
 from .terms import Term
 from .tokens import code_names, tokens_of
 
@@ -45,7 +45,7 @@ class _Table:
         self, views: Blended, likelihood: TableLikelihood, row: Columns, names: Array, kernels: Kernels
     ) -> None:
         self.views, self.likelihood, self.row, self.names, self.kernels = views, likelihood, row, names, kernels
-        self.values = values_of(row)
+        self.values = shown_values(row, names)
 
     def terms(self) -> Iterator[Term]:
         parts = self.likelihood.each_column(self.row, self.views.columns, self.kernels)[:, 0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from operator import itemgetter
@@ -14,26 +15,30 @@ from ..kernels import Kernels
 from ..kernels.data import Array, Floats
 from ..kernels.text_rows import TextRows
 from ..model.classifier import Classifier
-from .account import texts_of
+from .account import explained
 from .variants import Cells, Variants, Words
 
 # Changes of cells that are tried together, and halvings of the way to a number.
 _MOST_CHANGES = 5
 _HALVINGS = 20
+# Digits of a number that are tried, after the first two.
+_DIGITS = 10
 # Other answers that are tried for.
 _TARGETS = 2
+# Words of a text that are tried.
+_MOST_WORDS = 50
 _NOTHING: Mapping[int, Any] = {}
 
 
 class Change(NamedTuple):
-    """A cell, what it held and what it would hold; a word that is taken away has None after."""
+    """A cell, what it held and what it would hold; a word that is taken away has no column, and None after."""
 
     column: Any
     before: Any
     after: Any
 
     def __str__(self) -> str:
-        if self.column == self.before:
+        if self.column is None:
             return f"without {self.before!r}"
         return f"{self.column}: {_shown(self.before)} → {_shown(self.after)}"
 
@@ -58,7 +63,7 @@ class WhatIf:
     flips: tuple[Flip, ...]
 
     def __repr__(self) -> str:
-        none = ["  no change of a few cells makes another answer"]
+        none = ["  no change of a few cells or words was found that makes another answer"]
         lines = [f"  {flip}" for flip in self.flips] or none
         return "\n".join([f"{self.answer} ({self.probability:.4f}), unless", *lines])
 
@@ -70,9 +75,17 @@ def what_if(model: Classifier, data: Any, names: Array, to: Any, most: int, kern
         raise ParameterError(f"to is {to!r}, which is no class of this model; it knows {labels}")
     for i in range(data.n_rows):
         row = data.take(np.array([i]))
-        is_text = isinstance(row, TextRows)
-        variants: Variants = Words(texts_of(row, names)[None]) if is_text else Cells(model, row, names)
+        variants: Variants = _words(model, row, kernels) if isinstance(row, TextRows) else Cells(model, row, names)
         yield _Search(model, variants, None if to is None else labels.index(to), kernels).found(most)
+
+
+def _words(model: Classifier, row: TextRows, kernels: Kernels) -> Words:
+    """Words by what they say for the answer, the strongest first; few of a long text."""
+    (found,) = explained(model, row, np.zeros(0), kernels)
+    text, amounts = found.texts[None], defaultdict[str, float](float)
+    for word in found.words().words if len(found.classes) > 1 else []:
+        amounts[text[word.begin : word.end].lower()] += word.amount
+    return Words(text, sorted(amounts, key=lambda word: -amounts[word])[:_MOST_WORDS])
 
 
 class _Search:
@@ -133,16 +146,33 @@ class _Search:
         step, before = self.variants.step(place), self.variants.before[place]
         if step is None or before is None:
             return 1.0, value
+        if float(value) == float(before):
+            return 0.0, value
+        enough = self._border(place, float(before), float(value), beside)
+        return abs(enough - float(before)) / step, enough
+
+    def _border(self, place: int, near: float, far: float, beside: Mapping[int, Any]) -> float:
+        """The number nearest to the first that is enough, with as few digits as that takes."""
+
+        def is_enough(number: float) -> bool:
+            return bool(self._lead(self._ask([{**beside, place: number}]))[0] > 0)
+
         if self.variants.is_whole(place):
-            return abs(value - before) / step, value
-        near, far = float(before), float(value)
+            while abs(far - near) > 1:
+                middle = float(round((near + far) / 2))
+                near, far = (near, middle) if is_enough(middle) else (middle, far)
+            return far
+        last = far
         for _ in range(_HALVINGS):
             middle = (near + far) / 2
-            if self._lead(self._ask([{**beside, place: middle}]))[0] > 0:
-                far = middle
-            else:
-                near = middle
-        return abs(far - float(before)) / step, far
+            near, far = (near, middle) if is_enough(middle) else (middle, far)
+        unit = 10.0 ** np.floor(np.log10(max(abs(far), 1e-300)) - 1)
+        for _ in range(_DIGITS):
+            short = float(unit * (np.ceil(far / unit) if last > near else np.floor(far / unit)))
+            if abs(short - far) <= 0.01 * abs(last - far) + abs(far - near) and is_enough(short):
+                return float(f"{short:.12g}") if is_enough(float(f"{short:.12g}")) else short
+            unit /= 10
+        return far
 
     def _together(self, singles: list[tuple[int, Any]]) -> list[tuple[float, dict[int, Any]]]:
         """The change that helps most, then another, until it is enough; each then as small as it can be.
@@ -178,7 +208,10 @@ class _Search:
 
     def _flip(self, changes: Mapping[int, Any]) -> Flip:
         scores, names, before = self._ask([changes])[0], self.variants.names, self.variants.before
-        made = tuple(Change(names[place], before[place], value) for place, value in changes.items())
+        shown = self.variants.shown
+        made = tuple(
+            Change(names[place], shown(place, before[place]), shown(place, value)) for place, value in changes.items()
+        )
         best = int(scores.argmax())
         return Flip(made, self.model.classes.labels.tolist()[best], float(np.exp(scores[best])))
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..encoding.tokens import Buckets, Look, SomeBuckets, TokenTables
 from ..exceptions import ParameterError
 from ..kernels import Kernels, default
-from ..kernels.bands import KNOTS, BandTable, distinct
+from ..kernels.bands import KNOTS, BandTable, distinct, some_columns
 from ..kernels.base import LinearTable
 from ..kernels.data import Array, Floats, Positions, Sparse, chunks
 from ..kernels.text_rows import TextRows
@@ -60,6 +60,15 @@ class _Band(NamedTuple):
 
     look: Look
     table: BandTable
+
+    def tokens(self, codes: Array) -> Positions:
+        """Which tokens of the table codes of the sums are, -1 where none."""
+        coding = self.look.coding
+        if not isinstance(coding, SomeBuckets):
+            return np.asarray(self.table.place[codes])
+        at = np.minimum(np.searchsorted(coding.buckets, codes), max(0, len(coding.buckets) - 1))
+        held = coding.buckets[at] == codes if len(coding.buckets) else np.zeros(len(codes), dtype=bool)
+        return np.where(held, self.table.place[at] if len(coding.buckets) else -1, -1).astype(np.int32)
 
     def under_sums(self) -> BandTable:
         """The table for rows under the codes of the sums, which may be all buckets."""
@@ -146,13 +155,28 @@ class TextLikelihood:
     def band_parts(self, look: str, codes: Array) -> BandParts:
         """What distinct tokens of one text, by their codes among the sums of a look, add to its scores."""
         place = [one.name for one in self.family.looks].index(look)
-        rows = Sparse(np.array([0, len(codes)]), codes, np.ones(len(codes)), len(self.statistics.looks[place].coding))
-        table = self._band_of_few(place, rows)
-        tokens = table.place[codes]
+        if place in self._bands:
+            table, tokens = self._bands[place].table, self._bands[place].tokens(codes)
+        else:
+            table = self._table_of(place, codes)
+            tokens = table.place
         known = np.flatnonzero(tokens >= 0)
-        # What was made for all tokens once is with the table itself, whose tokens are the same.
-        made = self._bands[place].table if place in self._bands else table
-        return BandParts(known, made.token_views(tokens[known]))
+        return BandParts(known, table.token_views(tokens[known]))
+
+    def _table_of(self, place: int, codes: Array) -> BandTable:
+        """Of some tokens alone, numbered as they are given."""
+        sums = self.statistics.looks[place].counts.total
+        if place not in self._wholes:
+            whole = BandTable.of_some(sums, np.zeros(0, dtype=np.int64), _BAND_ALPHA)
+            self._wholes[place] = whole.size, whole.n_tokens
+        size, n_tokens = self._wholes[place]
+        some = BandTable.of(some_columns(sums, codes), _BAND_ALPHA, complement=len(self.statistics.rows) > 2)
+        return replace(some, size=size, n_tokens=n_tokens)
+
+    @cached_property
+    def _wholes(self) -> dict[int, tuple[Floats, int]]:
+        """Of looks that were asked about: sums over all tokens, and how many these are."""
+        return {}
 
     def _is_first_question(self, data: TextRows) -> bool:
         """Whether a model that just came from a file is asked about little: that needs no tables of all tokens."""

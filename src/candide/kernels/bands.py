@@ -63,7 +63,7 @@ class BandTable:
         >>> table.place, table.weight, table.n_tokens
         (array([-1, -1,  0], dtype=int32), array([10.]), 2)
         """
-        some = cls.of(_some_columns(texts, codes), alpha, complement=complement)
+        some = cls.of(some_columns(texts, codes), alpha, complement=complement)
         place = np.full(texts.shape[1], -1, dtype=np.int32)
         place[codes] = some.place
         size = np.asarray(texts.sum(axis=1), dtype=np.float64)
@@ -151,7 +151,7 @@ class BandTable:
         return np.repeat(self.weight, np.diff(self.indptr))
 
 
-def _some_columns(texts: Any, codes: Array) -> Any:
+def some_columns(texts: Any, codes: Array) -> Any:
     """A few columns; looked up in rows that are in order, where SciPy would go through all columns and cells."""
     if isinstance(texts, np.ndarray) or not texts.has_sorted_indices or texts.shape[0] * len(codes) > _FEW:
         return texts[:, codes]

@@ -82,7 +82,7 @@ class Explains(Chunks):
         >>> model = GaussianNB().fit([[1.0, 5.0], [2.0, 6.0], [8.0, 5.0], [9.0, 7.0]], ["low", "low", "high", "high"])
         >>> model.what_if([[3.0, 6.0]])[0]
         low (1.0000), unless
-          x0: 3 → 5.0069: high (0.5000)
+          x0: 3 → 5.007: high (0.5007)
         """
         from ..explain.what_if import what_if
 

@@ -227,6 +227,12 @@ class NaiveBayes(BaseNB):
         """
         return summary(self._fitted())
 
+    @property
+    def example_cells_(self) -> dict[Any, Any]:
+        """For columns of booleans, whole numbers and times, by name: a cell of their type, which nobody gave."""
+        self._require_fitted()
+        return dict(self._schema.examples)
+
     def information(self) -> Table:
         """How much each column tells of the class: bits, as left-out rows tell it, the most first."""
         table, n_columns = self.summary(), len(self._schema.names)

@@ -112,7 +112,9 @@ def _range(belief: Belief) -> Floats:
         low = 0.0
     if support[1] == 1.0:
         low, high = 0.0, 1.0
-    return np.linspace(low, high, _N_POINTS)
+    # A narrow posterior would fall between points that are evenly spaced.
+    within = belief.after.ppf(np.linspace(0.001, 0.999, _N_POINTS // 2))
+    return np.union1d(np.linspace(low, high, _N_POINTS), within[(within >= low) & (within <= high)])
 
 
 def _belief(before: Any, after: Any, of: Any) -> Belief:

@@ -30,8 +30,8 @@ def waterfall(
         Of one row: ``model.explain(X)[0]``.
     of, against : labels, optional
         By default the answer and its runner-up.
-    by : {"term", "view", "word"}
-        As in ``Explanation.evidence``.
+    by : {"term", "view", "word"}, optional
+        As in ``Explanation.evidence``; by default words, where a text is looked at in several ways.
     most : int, default 12
         Bars between the prior and the sum.
     ax : matplotlib axes, optional
@@ -52,14 +52,15 @@ def waterfall(
     """
     if not isinstance(explanation, Explanation):
         raise ParameterError(
-            f"waterfall shows the explanation of one row, and this is a {type(explanation).__name__}; pass "
+            f"waterfall shows the explanation of one row, and this is of type {type(explanation).__name__}; pass "
             "model.explain(X)[0]"
         )
     first, second = explanation.pair(of, against)
     of, against = explanation.classes[first], explanation.classes[second]
-    terms, bits = _steps(explanation.evidence(of, against, by=by), most)
+    terms, bits = _steps(explanation.evidence(of, against, by=by or explanation.for_people), most)
     whole = explanation.log_odds(of, against)
-    end = np.append(np.cumsum(bits), whole)
+    with np.errstate(invalid="ignore"):  # what speaks infinitely for both
+        end = np.append(np.cumsum(bits), whole)
     begin, bits = np.append(np.concatenate([[0.0], end[:-2]]), 0.0), np.append(bits, whole)
     shown = Table({"term": np.array([*terms, "log-odds"], dtype=object), "bits": bits, "begin": begin, "end": end})
     ax = style.one_axes(ax, 6.8, style.thin_rows(len(bits), each=0.3))
