@@ -42,7 +42,7 @@ class Term:
         if self.kind == "token":
             times = f" ×{_shown(self.count)}" if self.count not in (None, 1) else ""
             return f"{'' if self.column is None else f'{self.column}: '}{_spaced(self.value)}{times}"
-        return " ".join(str(part) for part in (self.column, self.value) if part is not None) or self.kind
+        return ": ".join(str(part) for part in (self.column, self.value) if part is not None) or self.kind
 
     @property
     def key(self) -> tuple[Any, ...]:

@@ -160,7 +160,9 @@ def covariances(name: str, coordinates: Coordinates, cases: Cases, n_classes: in
     moments = BlockMoments.observe(points, cases.classes, cases.case_weight, n_classes)
     center = moments.together().mean[0]
     strengths = [shrinkage * (n_columns + 2) for shrinkage in _SHRINKAGES]
-    return [Covariance(name, coordinates, moments, center, strength, strength / n_rows) for strength in strengths]
+    names = name, f"{name}, shrunk more"
+    pairs = zip(names, strengths, strict=True)
+    return [Covariance(called, coordinates, moments, center, strength, strength / n_rows) for called, strength in pairs]
 
 
 def number_coordinates(
