@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+from doctest import DocTestParser
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
 
     def put(part: re.Match[str]) -> str:
         if part["code"] is not None:
-            exec(compile(part["code"], str(path), "exec"), names)
+            exec(compile(program(part["code"]), str(path), "exec"), names)
             return part[0]
         drawn.append(f"{path.stem}-{len(drawn) + 1}.svg")
         files.append(File.generated(config, str(path.with_name(drawn[-1])), content=figure()))
@@ -35,6 +36,12 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
 
     with contextlib.chdir(Path(config.config_file_path).parent), contextlib.redirect_stdout(io.StringIO()):
         return PART.sub(put, markdown)
+
+
+def program(code: str) -> str:
+    """What a block runs: of one with prompts, what stands behind them."""
+    is_session = code.lstrip().startswith(">>>")
+    return "".join(example.source for example in DocTestParser().get_examples(code)) if is_session else code
 
 
 def figure() -> bytes:
