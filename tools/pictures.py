@@ -39,9 +39,10 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
 
 
 def program(code: str) -> str:
-    """What a block runs: of one with prompts, what stands behind them."""
-    is_session = code.lstrip().startswith(">>>")
-    return "".join(example.source for example in DocTestParser().get_examples(code)) if is_session else code
+    """What a block runs: of one with prompts, what stands behind them, but for errors that are to be seen."""
+    if not code.lstrip().startswith(">>>"):
+        return code
+    return "".join(example.source for example in DocTestParser().get_examples(code) if example.exc_msg is None)
 
 
 def figure() -> bytes:
