@@ -49,4 +49,4 @@ def test_switches_are_an_exclusive_or() -> None:
 @pytest.mark.parametrize("copies", [0, 2.5, "two"])
 def test_copies_are_a_whole_number(copies: object) -> None:
     with pytest.raises(ParameterError, match="whole number from 1"):
-        datasets.switches(copies)  # type: ignore[arg-type]
+        datasets.switches(copies)

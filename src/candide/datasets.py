@@ -53,7 +53,7 @@ class Toy:
         return [name for name in self.table if name != self.label]
 
     @property
-    def X(self) -> Array:  # noqa: N802 - as everywhere in scikit-learn
+    def X(self) -> Array:
         """The rows without their labels: numbers, or objects where a column holds names."""
         columns = [self.table[name] for name in self.feature_names]
         numbers = all(column.dtype.kind == "f" for column in columns)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, Field, dataclass, fields
 from typing import Any, get_type_hints
 
 
+@dataclass(frozen=True)
 class Group:
     """A dataclass whose fields are options of every command that has a parameter of this type."""
 
@@ -38,7 +39,7 @@ def spread(function: Callable[..., None]) -> Callable[..., None]:
 
     parameters = [one for name, one in own.parameters.items() if name not in groups]
     parameters += [_parameter(field, group) for group in groups.values() for field in fields(group)]
-    called.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    vars(called)["__signature__"] = own.replace(parameters=parameters)
     called.__annotations__ = {one.name: one.annotation for one in parameters}
     return called
 
@@ -48,7 +49,7 @@ def _is_group(annotation: Any) -> bool:
 
 
 def _taken(group: type[Group], options: dict[str, Any]) -> Group:
-    names = [field.name for field in fields(group) if field.name in options]  # type: ignore[arg-type]
+    names = [field.name for field in fields(group) if field.name in options]
     return group(**{name: options.pop(name) for name in names})
 
 

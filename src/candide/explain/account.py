@@ -26,11 +26,10 @@ def explained(model: Classifier, data: Any, names: Array, kernels: Kernels) -> I
         row = data.take(np.array([i]))
         terms = tuple(_terms(model, row, names, kernels))
         certainty = Certainty(model, row, kernels)
-        yield Explanation(model.classes.labels, terms, log_probability, texts_of(row, names), certainty)
+        yield Explanation(model.classes.labels, terms, log_probability, _texts(row, names), certainty)
 
 
-def texts_of(row: Any, names: Array) -> dict[Any, str]:
-    """The texts of one row by their columns; None where there are no columns."""
+def _texts(row: Any, names: Array) -> dict[Any, str]:
     if isinstance(row, TextRows):
         return {None: _written(row)}
     if not isinstance(row, Columns):

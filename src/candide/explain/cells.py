@@ -33,14 +33,11 @@ def cell_terms(model: Classifier, row: Any, names: Array, kernels: Kernels) -> I
 
 
 def _of_columns(parts: Parts, row: Any, names: Array) -> Iterator[Term]:
-    values = _values(row, parts.columns)
-    if isinstance(row, Columns):
-        every = shown_values(row, names)
-        values = [None if j == REST else every[j] for j in parts.columns.tolist()]
+    values = shown_values(row, parts.columns, names)
     for i, (j, value) in enumerate(zip(parts.columns.tolist(), values, strict=True)):
         limits = tuple(limit[i] for limit in parts.limits)
         if j != REST:
-            yield Term("cell", parts.finite[i], _name(names, j), value, limits=limits)
+            yield Term("cell", parts.finite[i], names[j], value, limits=limits)
         elif parts.finite[i].any() or any(limit.any() for limit in limits):
             yield Term("rest", parts.finite[i], value=_rest_of(row), limits=limits)
 
@@ -53,13 +50,10 @@ def token_terms(text: TextLikelihood, row: TextRows, kernels: Kernels, column: A
     for i, code in enumerate(parts.columns.tolist()):
         limits = tuple(limit[i] for limit in parts.limits)
         if code != REST:
-            yield Term("token", parts.finite[i], column, *tokens[code].named(), limits=limits)
+            token = tokens[code]
+            yield Term("token", parts.finite[i], column, token.name, count=float(token.times), limits=limits)
         elif parts.finite[i].any() or any(limit.any() for limit in limits):
             yield Term("rest", parts.finite[i], column, "everything not there", limits=limits)
-
-
-def _name(names: Array, j: int) -> Any:
-    return names[j] if j < len(names) else j
 
 
 def _rest_of(row: Data | Columns) -> str:
@@ -68,37 +62,37 @@ def _rest_of(row: Data | Columns) -> str:
     return "everything not there" if isinstance(row, Sparse) else "all together"
 
 
-def shown_values(row: Data | Columns, names: Array) -> list[Any]:
-    """The same, dates as people write them."""
+def shown_values(row: Data | Columns, columns: Array, names: Array) -> list[Any]:
+    """One row's cells in some columns, dates as people write them."""
     dates = date_columns(names.tolist()) if isinstance(row, Columns) else {}
-    return [written(value) if j in dates else value for j, value in enumerate(values_of(row))]
+    pairs = zip(columns.tolist(), _values(row, columns), strict=True)
+    return [written(value) if j in dates else value for j, value in pairs]
 
 
 def values_of(row: Data | Columns) -> list[Any]:
     """The cells of one row, as they were given; None where one is missing."""
-    n_columns = len(row.columns) if isinstance(row, Columns) else row.n_columns
-    return _values(row, np.arange(n_columns))
+    return _values(row, np.arange(row.n_columns))
 
 
 def _values(row: Data | Columns, columns: Array) -> list[Any]:
     """Of one row's cells in some columns."""
     if isinstance(row, Sparse):
         held = dict(zip(row.indices.tolist(), row.values.tolist(), strict=True))
-        return [_or_none(held.get(j, 0.0)) for j in columns.tolist()]
+        return [or_none(held.get(j, 0.0)) for j in columns.tolist()]
     return [None if j == REST else _value(row, j) for j in columns.tolist()]
 
 
 def _value(row: Data | Columns, j: int) -> Any:
     if isinstance(row, Dense):
-        return _or_none(row.column(j)[:1].tolist()[0])
+        return or_none(row.column(j)[:1].tolist()[0])
     assert isinstance(row, Columns)
     column = row.columns[j]
     cell = column.values[:1].tolist()[0]
     if column.labels is None:
-        return _or_none(cell)
+        return or_none(cell)
     return None if cell < 0 else column.labels[cell : cell + 1].tolist()[0]
 
 
-def _or_none(cell: Any) -> Any:
+def or_none(cell: Any) -> Any:
     """NaN is missing, and not even equal to itself."""
     return cell if cell == cell else None

@@ -16,6 +16,7 @@ from ..kernels import Kernels
 from ..kernels.data import Array, Data, Dense, Floats, Sparse
 from ..model.classifier import Classifier
 from ..model.evidence import prior_variance
+from .cells import or_none
 from .terms import Term
 
 
@@ -66,14 +67,9 @@ def one_cell_each(row: Data, *, zeros: bool) -> Data | None:
             return None
         places = np.arange(len(row.indices) + 1, dtype=row.indptr.dtype)
         return Sparse(places, row.indices, row.values, row.n_columns)
-    known = [j for j in range(row.n_columns) if _is_known(row.column(j))]
+    known = [j for j in range(row.n_columns) if or_none(row.column(j)[:1].tolist()[0]) is not None]
     columns = tuple(_alone(row.column(j), known, j, zeros) for j in range(row.n_columns))
     return Dense.of(columns, row.names)
-
-
-def _is_known(column: Array) -> bool:
-    cell = column[:1].tolist()[0]
-    return cell is not None and cell == cell
 
 
 def _alone(column: Array, known: list[int], j: int, zeros: bool) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, overload
@@ -12,8 +12,9 @@ import numpy as np
 from ..exceptions import ParameterError
 from ..kernels.data import Array, Floats
 from ..model.calibration import normalised
+from ..model.evidence import class_place
 from ..model.scorer import leaders_only
-from ..model.table import Table
+from ..model.table import Table, objects
 from .certainty import Certainty
 from .terms import BITS, Kind, Term, joined
 from .words import Placed, placed
@@ -101,7 +102,7 @@ class Explanation:
         amounts = np.array([term.between(*pair) / scale for term in terms])
         order = sorted(range(len(terms)), key=lambda i: -abs(amounts[i]))
         columns = {"term": "name", "kind": "kind", "column": "column", "value": "value", "view": "view"}
-        named = {title: _objects(getattr(terms[i], name) for i in order) for title, name in columns.items()}
+        named = {title: objects(getattr(terms[i], name) for i in order) for title, name in columns.items()}
         found = Table({**named, unit: amounts[order]})
         return found if level is None else self._with_intervals(found, [terms[i] for i in order], pair, unit, level)
 
@@ -179,9 +180,9 @@ class Explanation:
         """Every term and what it adds to every class: a row each."""
         n_classes, terms = len(self.classes), self.terms
         whole = {
-            "term": _objects(term.name for term in terms),
-            "kind": _objects(term.kind for term in terms),
-            "view": _objects(term.view for term in terms),
+            "term": objects(term.name for term in terms),
+            "kind": objects(term.kind for term in terms),
+            "view": objects(term.view for term in terms),
         }
         columns = {name: np.repeat(column, n_classes) for name, column in whole.items()}
         scores = np.concatenate([np.where(_ruled_out(term), -np.inf, term.scores) for term in terms])
@@ -199,7 +200,7 @@ class Explanation:
         """Places of two classes."""
         if len(self.classes) < 2:
             raise ParameterError("evidence is for one class and against another, and this model has only one")
-        first, second = (None if label is None else self._place(label) for label in (of, against))
+        first, second = (None if label is None else class_place(self.classes, label) for label in (of, against))
         if first is None:
             first = next(k for k in self._order if k != second)
         if second is None:
@@ -212,12 +213,6 @@ class Explanation:
     def _order(self) -> list[int]:
         order: list[int] = np.argsort(-self.log_probability, kind="stable").tolist()
         return order
-
-    def _place(self, label: Any) -> int:
-        known = self.classes.tolist()
-        if label not in known:
-            raise ParameterError(f"{label!r} is no class of this model, which knows {known}")
-        return int(known.index(label))
 
     def __repr__(self) -> str:
         from .showing import as_text
@@ -283,10 +278,3 @@ def _scale(unit: Unit) -> float:
     if unit not in ("bits", "nats"):
         raise ParameterError(f"unit is {unit!r}; evidence is counted in 'bits' or in 'nats'")
     return BITS if unit == "bits" else 1.0
-
-
-def _objects(values: Iterator[Any] | Any) -> Array:
-    every = list(values)
-    out = np.empty(len(every), dtype=object)
-    out[:] = every
-    return out

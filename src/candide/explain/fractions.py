@@ -21,7 +21,7 @@ from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats
 from ..model.classifier import Classifier
-from ..priors import pseudo_count
+from ..priors import above_zero, pseudo_count
 from .tokens import code_names, tokens_of
 
 
@@ -107,8 +107,9 @@ def worked_out(model: Classifier, data: Any, names: Array, kernels: Kernels) -> 
         )
     for i in range(data.n_rows):
         row = data.take(np.array([i]))
-        factors = _prior(model), *_factors(model, row, names, kernels)
-        yield Fractions(model.classes.labels, factors, tuple(_left_out(model, row, names, kernels)))
+        found = list(_factors(model, row, names, kernels))
+        factors = _prior(model), *(one for one in found if isinstance(one, Factor))
+        yield Fractions(model.classes.labels, factors, tuple(one for one in found if isinstance(one, str)))
 
 
 def _prior(model: Classifier) -> Factor:
@@ -120,7 +121,8 @@ def _prior(model: Classifier) -> Factor:
     return Factor("prior", share, np.ones(len(share)))
 
 
-def _factors(model: Classifier, row: Any, names: Array, kernels: Kernels) -> Iterator[Factor]:
+def _factors(model: Classifier, row: Any, names: Array, kernels: Kernels) -> Iterator[Factor | str]:
+    """Of the cells that say something; the names of the others."""
     likelihood = model.likelihood
     if isinstance(likelihood, CategoricalLikelihood):
         return _categories(likelihood, row, names, kernels)
@@ -132,58 +134,61 @@ def _factors(model: Classifier, row: Any, names: Array, kernels: Kernels) -> Ite
     if isinstance(likelihood, TextLikelihood) and isinstance(likelihood.inner, MultinomialLikelihood):
         columns, count = cells_of(likelihood.rows(row, kernels))
         known = code_names(tokens_of(likelihood.known.look.recipe, row, kernels), likelihood.known.coding)
-        return _tokens(likelihood.inner, columns, count, [known[code].named()[0] for code in columns.tolist()])
+        return _tokens(likelihood.inner, columns, count, [known[code].name for code in columns.tolist()])
     raise ParameterError(
         "style='fractions' is for models whose probabilities are shares of counts: CategoricalNB, BernoulliNB, "
         "MultinomialNB, TextNB('multinomial'); leave it out for others"
     )
 
 
-def _categories(likelihood: CategoricalLikelihood, row: Any, names: Array, kernels: Kernels) -> Iterator[Factor]:
-    codes = np.nan_to_num(likelihood.codes(row, kernels).floats()[0], nan=-1.0).astype(np.int64)
+def _categories(likelihood: CategoricalLikelihood, row: Any, names: Array, kernels: Kernels) -> Iterator[Factor | str]:
+    codes = likelihood.row_codes(row, kernels)
     for j, (code, slots) in enumerate(zip(codes.tolist(), likelihood.slots, strict=True)):
-        neutral = code == slots.look.size and likelihood.family.unseen != "smooth"
-        if code >= 0 and not neutral:
-            part = slots.cells + pseudo_count(slots.alpha, likelihood.family.estimate)
-            value = row.column(j)[:1].tolist()[0]
-            yield Factor(f"{names[j]} = {value}", part[:, code], (part * slots.copies).sum(axis=1))
-
-
-def _left_out(model: Classifier, row: Any, names: Array, kernels: Kernels) -> Iterator[str]:
-    """Missing cells, and values that were never seen."""
-    likelihood = model.likelihood
-    if not isinstance(likelihood, CategoricalLikelihood):
-        return
-    codes = np.nan_to_num(likelihood.codes(row, kernels).floats()[0], nan=-1.0)
-    for j, (code, slots) in enumerate(zip(codes.tolist(), likelihood.slots, strict=True)):
+        value = row.column(j)[:1].tolist()[0]
         if code < 0:
             yield f"{names[j]} (missing)"
         elif code == slots.look.size and likelihood.family.unseen != "smooth":
-            yield f"{names[j]} = {row.column(j)[:1].tolist()[0]} (never seen)"
+            yield f"{names[j]} = {value} (never seen)"
+        else:
+            part = above_zero(slots.cells + pseudo_count(slots.alpha, likelihood.family.estimate))
+            whole = (part * slots.copies).sum(axis=1)
+            yield _share(f"{names[j]} = {value}", part[:, code], whole, int(slots.copies.sum()))
 
 
-def _presences(likelihood: BernoulliLikelihood, row: Any, names: Array) -> Iterator[Factor]:
-    counts, family = likelihood.statistics, likelihood.family
-    on, seen, x = counts.dense(), counts.observed(), row.floats()[0]
-    a, b = (
-        np.broadcast_to(pseudo_count(part, family.estimate), on.shape[1:]) for part in (family.prior.a, family.prior.b)
-    )
-    seen = np.broadcast_to(seen, on.shape)
-    for j in np.flatnonzero(~np.isnan(x)).tolist():
-        is_on = x[j] > (0.0 if likelihood.threshold is None else likelihood.threshold)
-        part = on[:, j] + a[j] if is_on else seen[:, j] - on[:, j] + b[j]
-        yield Factor(f"{names[j]} {'on' if is_on else 'off'}", part, seen[:, j] + a[j] + b[j])
+def _presences(likelihood: BernoulliLikelihood, row: Any, names: Array) -> Iterator[Factor | str]:
+    counts, prior, estimate = likelihood.statistics, likelihood.family.prior, likelihood.family.estimate
+    total, x = counts.dense(), row.floats()[0]
+    seen = np.broadcast_to(counts.observed(), total.shape)
+    on = above_zero(total + pseudo_count(prior.a, estimate))
+    off = above_zero(seen - total + pseudo_count(prior.b, estimate))
+    for j, cell in enumerate(x.tolist()):
+        if cell != cell:
+            yield f"{names[j]} (missing)"
+            continue
+        if likelihood.threshold is None and cell not in (0.0, 1.0):
+            raise ParameterError(f"style='fractions' is for columns that are on or off, and {names[j]} holds {cell:g}")
+        is_on = cell > (likelihood.threshold or 0.0)
+        part = on[:, j] if is_on else off[:, j]
+        yield _share(f"{names[j]} {'on' if is_on else 'off'}", part, on[:, j] + off[:, j], 2)
 
 
-def _tokens(likelihood: MultinomialLikelihood, columns: Array, count: Floats, names: list[str]) -> Iterator[Factor]:
+def _share(name: str, part: Floats, whole: Floats, n_values: int, power: int = 1) -> Factor:
+    """Where a class has seen nothing, all values have the same share."""
+    nothing = whole <= 0
+    return Factor(name, np.where(nothing, 1.0, part), np.where(nothing, float(n_values), whole), power)
+
+
+def _tokens(
+    likelihood: MultinomialLikelihood, columns: Array, count: Floats, names: list[str]
+) -> Iterator[Factor | str]:
     family, total = likelihood.family, likelihood.statistics.dense()
-    part = total + pseudo_count(family.prior.concentration, family.estimate)
+    part = above_zero(total + pseudo_count(family.prior.concentration, family.estimate))
     whole = part.sum(axis=1)
     for j, times, name in zip(columns.tolist(), count.tolist(), names, strict=True):
         if times != int(times):
             raise ParameterError(f"style='fractions' multiplies a share {times:g} times; counts must be whole numbers")
         if times:
-            yield Factor(name, part[:, j], whole, int(times))
+            yield _share(name, part[:, j], whole, part.shape[1], int(times))
 
 
 def _exact(number: float) -> Fraction:

@@ -85,8 +85,7 @@ def _measure(parameters: Table) -> Callable[..., float]:
     if "variance" in parameters or "scale" in parameters:
         return _of_densities
     raise ParameterError(
-        "information() needs p(x | class), and the scores of this model are no probabilities; use MultinomialNB, or "
-        "telling()"
+        "information() needs p(x | class), and the scores of this model are no probabilities; use MultinomialNB"
     )
 
 
@@ -122,7 +121,7 @@ def _of_densities(parameters: Table, rows: Array, labels: Array, share: Floats) 
     """Σ p(class) E[log p(x | class) - log p(x)], each class at points of its own."""
     center, scale, freedom = _shapes(parameters, rows, labels)
     if not (scale > 0).all() or np.isnan(center).any():
-        return np.nan if np.isnan(center).any() else 0.0
+        return np.nan  # a class without variance has no density to compare, one without rows none at all
     total = 0.0
     for k, of_class in enumerate(share):
         away = _quantiles(freedom[k])
@@ -141,7 +140,7 @@ def _shapes(parameters: Table, rows: Array, labels: Array) -> tuple[Floats, Floa
     taken = rows[order]
     if "variance" in parameters:
         return parameters["mean"][taken], np.sqrt(parameters["variance"][taken]), np.full(len(taken), np.inf)
-    return tuple(parameters[name][taken] for name in ("location", "scale", "degrees_of_freedom"))  # type: ignore[return-value]
+    return parameters["location"][taken], parameters["scale"][taken], parameters["degrees_of_freedom"][taken]
 
 
 def _quantiles(freedom: float) -> Floats:

@@ -34,8 +34,8 @@ class Term:
     def name(self) -> str:
         """What people call it.
 
-        >>> Term("cell", np.zeros(2), "age", 40.0).name, Term("token", np.zeros(2), value="win", count=2.0).name
-        ('age = 40', 'win ×2')
+        >>> Term("cell", np.zeros(2), "pay", 1234567.0).name, Term("token", np.zeros(2), value="win", count=2.0).name
+        ('pay = 1234567', 'win ×2')
         """
         if self.kind == "cell":
             return f"{self.column} = {_shown(self.value)}"
@@ -60,7 +60,9 @@ class Term:
 
 
 def _shown(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.15g}" if value.is_integer() else f"{value:.6g}"
 
 
 def _spaced(token: str) -> str:

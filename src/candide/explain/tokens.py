@@ -18,9 +18,10 @@ class Token(NamedTuple):
     names: tuple[str, ...]
     times: int
 
-    def named(self) -> tuple[str, str, float]:
-        """As a term speaks of it: its value, no view, its count."""
-        return " or ".join(self.names), "", float(self.times)
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return " or ".join(self.names)
 
 
 def tokens_of(recipe: Recipe, text: TextRows, kernels: Kernels) -> list[Token]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
@@ -10,21 +9,23 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..encoding.table import Column, Columns
+from ..families.columns.stretches import middles
 from ..kernels._core import Texts
-from ..kernels.data import Array, Dense, Floats, Sparse
+from ..kernels.data import Array, Dense, Sparse
 from ..kernels.text_rows import TextRows
 from ..model.classifier import Classifier
+from ..model.table import objects
 from ..statistics import CategoryCounts, Counts, Moments
 from ..statistics.table import TableStatistics
 from .cells import values_of
 from .dates import date_columns, parts_of, written
+from .words import WORD
 
 # Where numbers are tried: so many deviations from the mean, and so many parts of equal weight.
 _DEVIATIONS = np.linspace(-3.0, 3.0, 13)
 _PARTS = 20
 _COUNTS = (*map(float, range(11)), 20.0, 50.0)
 _TIMES = (0.5, 1.0, 2.0, 3.0)
-_WORD = re.compile(r"\w+")
 
 
 class Variants(Protocol):
@@ -103,7 +104,7 @@ class Cells:
         new = [change[j] for change in changes if j in change]
         labels = list(dict.fromkeys([*column.labels.tolist(), *new]))
         codes = [{j: labels.index(change[j])} if j in change else {} for change in changes]
-        return replace(column, values=_with(column.values, j, codes).astype(np.int32), labels=_as_objects(labels))
+        return replace(column, values=_with(column.values, j, codes).astype(np.int32), labels=objects(labels))
 
 
 class Words:
@@ -131,7 +132,7 @@ class Words:
         return TextRows(Texts.of_list(texts)[0])
 
     def _without(self, gone: set[str]) -> str:
-        return _WORD.sub(lambda found: "" if found[0].lower() in gone else found[0], self._text)
+        return WORD.sub(lambda found: "" if found[0].lower() in gone else found[0], self._text)
 
 
 def _with(cells: Array, j: int, changes: Sequence[Mapping[int, Any]]) -> Array:
@@ -140,12 +141,6 @@ def _with(cells: Array, j: int, changes: Sequence[Mapping[int, Any]]) -> Array:
     out = cells.copy() if cells.dtype == object else np.array(cells, dtype=np.float64)
     for i, value in here:
         out[i] = value
-    return out
-
-
-def _as_objects(values: list[Any]) -> Array:
-    out = np.empty(len(values), dtype=object)
-    out[:] = values
     return out
 
 
@@ -180,13 +175,7 @@ def _known_in_table(statistics: TableStatistics, j: int) -> list[Any]:
     cells = statistics.grid.column(place)
     weight = np.cumsum(cells.count.sum(axis=1))
     at = np.searchsorted(weight, (np.arange(_PARTS) + 0.5) / _PARTS * weight[-1]) if len(weight) else []
-    return np.unique(_middles(cells)[at]).tolist() if len(at) else []
-
-
-def _middles(cells: Any) -> Floats:
-    from ..families.columns.stretches import middles
-
-    return np.asarray(middles(cells))
+    return np.unique(middles(cells)[at]).tolist() if len(at) else []
 
 
 def _deviation(statistics: Any, j: int) -> float | None:

@@ -22,8 +22,6 @@ from .cells import shown_values
 from .terms import Term
 from .tokens import code_names, tokens_of
 
-_ADDED_UP = "columns added up"
-
 
 def view_terms(model: Classifier, row: Any, names: Array, kernels: Kernels) -> Iterator[Term]:
     """Of one row, biases included."""
@@ -45,7 +43,7 @@ class _Table:
         self, views: Blended, likelihood: TableLikelihood, row: Columns, names: Array, kernels: Kernels
     ) -> None:
         self.views, self.likelihood, self.row, self.names, self.kernels = views, likelihood, row, names, kernels
-        self.values = shown_values(row, names)
+        self.values = shown_values(row, np.arange(row.n_columns), names)
 
     def terms(self) -> Iterator[Term]:
         parts = self.likelihood.each_column(self.row, self.views.columns, self.kernels)[:, 0]
@@ -53,7 +51,7 @@ class _Table:
             part = self.views.mixture.part(view, scores[None])
             if part is not None:
                 yield self._single(view, part[0])
-        yield from self._weighed(self.views.n_single, _ADDED_UP, self._added_up(parts))
+        yield from self._weighed(self.views.n_single, self.views.names[0], self._added_up(parts))
         looked, numbers = self.views.look.see(self.row, self.kernels), self._numbers
         for view, one in enumerate(self.views.views, self.views.n_single + 1):
             if self.views.mixture.weight[view].any():
@@ -115,8 +113,8 @@ def _text(
         found = likelihood.band_parts(name, codes)
         total, limit = _banded(heard, name, found.scores)
         for i, code in enumerate(codes[found.known].tolist()):
-            value, _, count = tokens[code].named()
-            yield Term("token", total[i], column, value, name, count)
+            token = tokens[code]
+            yield Term("token", total[i], column, token.name, name, float(token.times))
         yield from _beyond(limit, name, column)
 
 
@@ -143,6 +141,5 @@ def _refined(refinement: Refinement, text: TextRows, kernels: Kernels) -> Iterat
     n_tokens = max(1, sum(len(tokens) for _, _, tokens in found))
     for look, weights, tokens in found:
         for code, token in tokens.items():
-            value, _, count = token.named()
             scores = np.asarray(weights[code], dtype=np.float64) / np.sqrt(n_tokens)
-            yield Term("token", scores, value=value, view=f"{look.name}, refined", count=count)
+            yield Term("token", scores, value=token.name, view=f"{look.name}, refined", count=float(token.times))

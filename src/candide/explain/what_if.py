@@ -146,8 +146,6 @@ class _Search:
         step, before = self.variants.step(place), self.variants.before[place]
         if step is None or before is None:
             return 1.0, value
-        if float(value) == float(before):
-            return 0.0, value
         enough = self._border(place, float(before), float(value), beside)
         return abs(enough - float(before)) / step, enough
 
@@ -168,9 +166,10 @@ class _Search:
             near, far = (near, middle) if is_enough(middle) else (middle, far)
         unit = 10.0 ** np.floor(np.log10(max(abs(far), 1e-300)) - 1)
         for _ in range(_DIGITS):
-            short = float(unit * (np.ceil(far / unit) if last > near else np.floor(far / unit)))
+            whole = np.ceil(far / unit) if last > near else np.floor(far / unit)
+            short = float(_number(whole * unit))
             if abs(short - far) <= 0.01 * abs(last - far) + abs(far - near) and is_enough(short):
-                return float(f"{short:.12g}") if is_enough(float(f"{short:.12g}")) else short
+                return short
             unit /= 10
         return far
 
@@ -217,4 +216,9 @@ class _Search:
 
 
 def _shown(value: Any) -> str:
-    return "nothing" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+    return "nothing" if value is None else _number(value) if isinstance(value, float) else str(value)
+
+
+def _number(value: float) -> str:
+    """Digits enough that what is read is what was meant, without those of rounding."""
+    return f"{value:.12g}"

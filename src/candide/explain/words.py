@@ -13,7 +13,7 @@ import numpy as np
 from ..kernels.data import Array
 from .terms import Term
 
-_WORD = re.compile(r"\w+")
+WORD = re.compile(r"\w+")
 # Tokens of places begin with how many words come before.
 _PLACE = re.compile(r"^-?\d+:(?=\S)")
 _NOWHERE = np.zeros(0, dtype=np.int64)
@@ -43,7 +43,7 @@ def placed(text: str, terms: Iterable[Term], amounts: Iterable[float]) -> Placed
     >>> [word.amount for word in found.words], found.elsewhere
     ([1.0, 1.0, 1.0], 0.0)
     """
-    spans = [found.span() for found in _WORD.finditer(text)]
+    spans = [found.span() for found in WORD.finditer(text)]
     index = _Index([_folded(text[begin:end]) for begin, end in spans])
     out, elsewhere = np.zeros(len(spans)), 0.0
     for term, amount in zip(terms, amounts, strict=True):
@@ -58,7 +58,7 @@ def placed(text: str, terms: Iterable[Term], amounts: Iterable[float]) -> Placed
 
 def _pieces(token: str) -> list[str]:
     """Parts of a token that stand in one word each."""
-    return _WORD.findall(_folded(_PLACE.sub("", token)))
+    return WORD.findall(_folded(_PLACE.sub("", token)))
 
 
 def _folded(text: str) -> str:

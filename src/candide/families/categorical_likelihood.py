@@ -99,6 +99,11 @@ class CategoricalLikelihood:
             self._refuse_unseen(data, codes)
         return codes
 
+    def row_codes(self, data: Dense, kernels: Kernels) -> Array:
+        """Of one row, below 0 where a cell is missing; codes that are the cells themselves may be NaN there."""
+        codes: Array = np.nan_to_num(self.codes(data, kernels).floats()[0], nan=-1.0).astype(np.int64)
+        return codes
+
     def _refuse_unseen(self, data: Dense, codes: Dense) -> None:
         for j, (look, _) in enumerate(self.columns):
             outside = np.flatnonzero(codes.column(j) >= look.size)
@@ -151,8 +156,7 @@ class CategoricalLikelihood:
         return self.own_codes(self.codes(data, kernels), np.arange(data.n_rows, dtype=np.int32), kernels)
 
     def parts(self, data: Dense, kernels: Kernels) -> Parts:
-        # Codes that are the cells themselves may be NaN where one is missing.
-        codes = np.nan_to_num(self.codes(data, kernels).floats()[0], nan=-1.0).astype(np.int64)
+        codes = self.row_codes(data, kernels)
         columns = np.flatnonzero(codes >= 0)
         at = codes[columns] + self._offsets[columns]
         finite, *limits = (table.rows[at] for table in (self._table, self._order) if table is not None)

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import count
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +35,6 @@ class Chunks(Fitted):
 
     # Which columns of a source were its label and its texts or cells; None if it was not trained on a source.
     roles_: Roles | None = None
-    reads_texts: ClassVar[bool] = False  # rows are texts, not tables
 
     @property
     def group_bytes(self) -> int:

@@ -11,7 +11,7 @@ from ..exceptions import ParameterError
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats
 from ..model.classifier import Classifier
-from ..model.evidence import LogOdds, bayes_factors, intervals, log_odds
+from ..model.evidence import LogOdds, bayes_factors, class_place, intervals, log_odds
 from ..model.honest import folds_left_out, left_out_posterior
 from ..model.leave_one_out import check_prior, read_folds
 from ..model.linear_form import LinearForm, linear_form
@@ -168,19 +168,12 @@ class Desk(Fitted):
             raise ParameterError("log-odds compare two classes, and this model has one; learn another with partial_fit")
         if of is not None and of == against:
             raise ParameterError(f"log-odds compare two classes, and {of!r} is given as both; name another")
-        first, second = (None if label is None else self._place(model, label) for label in (of, against))
+        first, second = (None if label is None else class_place(model.classes.labels, label) for label in (of, against))
         if first is None and second is None and len(model.classes) == 2:
             first, second = 1, 0
         scores = model.scorer.posterior(data, kernels, logarithm=True)
         best = _best_but(scores, second) if first is None else np.full(data.n_rows, first)
         return best, _best_but(scores, best) if second is None else np.full(data.n_rows, second)
-
-    @staticmethod
-    def _place(model: Classifier, label: Any) -> int:
-        known = model.classes.labels.tolist()
-        if label not in known:
-            raise ParameterError(f"{label!r} is no class of this model, which knows {known}")
-        return int(known.index(label))
 
 
 def _best_but(scores: Floats, excluded: Any) -> Array:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from ..exceptions import ParameterError
-from .chunks import Chunks
+from .fitted import Fitted
 from .settings import whole_number
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..model.table import Table
 
 
-class Explains(Chunks):
+class Explains(Fitted):
     """Answers taken apart."""
 
     @overload

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 from ..families import Batch
 from ..kernels import Kernels
@@ -17,6 +17,7 @@ class Fitted(ABC):
 
     _model: Classifier
     n_features_in_: int
+    reads_texts: ClassVar[bool] = False  # rows are texts, not tables
 
     @abstractmethod
     def _fitted(self) -> Classifier:

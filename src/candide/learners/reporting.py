@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .chunks import Chunks
 from .configured import Configured
 from .explaining import Explains
 from .storing import Stored
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from ..report.findings import Findings
 
 
-class Reports(Explains, Stored, Configured):
+class Reports(Explains, Chunks, Stored, Configured):
     """What there is to know about a model, for people."""
 
     def report(

@@ -57,6 +57,14 @@ def _differs_by_class(prior: Any) -> bool:
     return any(np.ndim(value) > 1 for one in priors for value in vars(one).values())
 
 
+def class_place(labels: Array, label: Any) -> int:
+    """Where a class is among those of a model."""
+    known = labels.tolist()
+    if label not in known:
+        raise ParameterError(f"{label!r} is no class of this model, which knows {known}")
+    return int(known.index(label))
+
+
 def log_odds(model: Classifier, data: Any, of: Array, against: Array, kernels: Kernels) -> LogOdds:
     """Log-odds of one class against another, row by row, with their posterior standard deviation."""
     rows = np.arange(data.n_rows)

@@ -8,10 +8,10 @@ import numpy as np
 
 from ..families.columns.losses import gain
 from ..families.table import TableFamily
-from ..kernels.data import Array, Floats
+from ..kernels.data import Floats
 from ..statistics.table import TableStatistics
 from ..statistics.token_counts import n_seen
-from .table import Table
+from .table import Table, objects
 from .views.blended import Blended
 
 if TYPE_CHECKING:
@@ -32,13 +32,13 @@ def summary(model: Classifier) -> Table:
     column, kind, parameters, bits, missing, note = (list(part) for part in zip(*shown, strict=True))
     return Table(
         {
-            "column": _objects(column),
-            "family": _objects(kind),
-            "parameters": _objects(parameters),
+            "column": objects(column),
+            "family": objects(kind),
+            "parameters": objects(parameters),
             "weight": weight,
             "bits": np.array(bits),
             "missing": np.array(missing),
-            "note": _objects(note),
+            "note": objects(note),
         }
     )
 
@@ -82,9 +82,3 @@ def _weights(model: Classifier, n_columns: int) -> tuple[Floats, list[str]]:
         own = [float(choice.model is not None or kinds[j] == "text") for j, choice in enumerate(family.choices)]
         return np.array([*own, *[1.0] * len(family.blocks)]), []
     return np.concatenate([views.column_weight(n_columns), views.further_weight]), views.names
-
-
-def _objects(values: list[object]) -> Array:
-    out = np.empty(len(values), dtype=object)
-    out[:] = values
-    return out

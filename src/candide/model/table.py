@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -72,6 +72,14 @@ class Table(dict[str, Array]):
 
 def _text(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def objects(values: Iterable[Any]) -> Array:
+    """Any things as one column; those that are sequences stay what they are."""
+    every = list(values)
+    out = np.empty(len(every), dtype=object)
+    out[:] = every
+    return out
 
 
 def named(positions: Array, names: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from ..families.text import TextFamily
 from ..families.text_likelihood import TextLikelihood
 from ..kernels.data import Array
 from ..statistics.token_counts import TokenCounts, n_seen
-from .table import Table
+from .table import Table, objects
 
 if TYPE_CHECKING:
     from .classifier import Classifier
@@ -40,7 +40,7 @@ def _columns(model: Classifier) -> dict[str, Array]:
         _by_look(model, lambda sums: n_seen(sums.counts)),
     )
     if views is None:
-        return {"look": _objects(tokens), "tokens": np.array(list(tokens.values()))}
+        return {"look": objects(tokens), "tokens": np.array(list(tokens.values()))}
     likelihood: Any = model.likelihood
     assert isinstance(likelihood, TextLikelihood)
     weights = dict(zip(views.names, views.mixture.weight.mean(axis=1), strict=True))
@@ -50,7 +50,7 @@ def _columns(model: Classifier) -> dict[str, Array]:
         # Its tokens have a weight each, not one together.
         rows += [(look.name, len(look.coding), "a regression", 0, np.nan) for look in model.blend.refinement.looks]
     look, n_tokens, by, band, weight = zip(*rows, strict=True)
-    columns = {"look": _objects(look), "tokens": np.array(n_tokens), "by": _objects(by), "band": np.array(band)}
+    columns = {"look": objects(look), "tokens": np.array(n_tokens), "by": objects(by), "band": np.array(band)}
     return columns | {"weight": np.array(weight)}
 
 
@@ -58,11 +58,7 @@ def by_look(summary: Table) -> Table:
     """A line for each look at the texts, with the weights of all its bands together."""
     looks = list(dict.fromkeys(summary["look"].tolist()))
     places = [np.flatnonzero(summary["look"] == look) for look in looks]
-    found = {"look": _objects(looks), "tokens": np.array([summary["tokens"][rows[0]] for rows in places])}
+    found = {"look": objects(looks), "tokens": np.array([summary["tokens"][rows[0]] for rows in places])}
     if "weight" in summary:
         found["weight"] = np.array([summary["weight"][rows].sum() for rows in places])
     return Table(found)
-
-
-def _objects(values: Iterable[str]) -> Array:
-    return np.array(list(values), dtype=object)

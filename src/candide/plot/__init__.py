@@ -10,10 +10,12 @@ returns a ``Display`` that holds what was drawn.
 ('probability φ', 0.667)
 """
 
+from importlib import import_module
+
 from ..exceptions import MissingPackage
 
 try:
-    import matplotlib as _  # noqa: F401
+    import_module("matplotlib")
 except ModuleNotFoundError as error:
     raise MissingPackage(
         "candide.plot draws with matplotlib, which is not installed; install it with pip install 'candide[plot]'"

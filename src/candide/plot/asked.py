@@ -11,6 +11,7 @@ from ..kernels.data import Floats
 from ..learners.base import BaseNB
 from ..model.blend import scores_left_out, seen_rows
 from ..model.evaluation import Report
+from ..model.evidence import class_place
 
 
 def fitted(model: Any, picture: str, kind: type[BaseNB] = BaseNB) -> Any:
@@ -29,7 +30,7 @@ def _called(kind: type[BaseNB]) -> str:
 
 def place_of(model: BaseNB, label: Any) -> int:
     """Where a class is among those of a model."""
-    return model._place(model._fitted(), label)
+    return class_place(model._fitted().classes.labels, label)
 
 
 def pair_of(model: BaseNB, of: Any, against: Any) -> tuple[int, int | None]:

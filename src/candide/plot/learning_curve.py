@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from ..exceptions import ParameterError
-from ..model.growth import growth
+from ..model.learning_curve import learning_curve as reports_by_size
 from ..model.table import Table
 from . import style
 from .asked import fitted
@@ -62,7 +62,7 @@ def learning_curve(
     model = fitted(model, "learning_curve")
     if measure not in _MEASURES:
         raise ParameterError(f"measure is {measure!r}; it must be one of {', '.join(_MEASURES)}")
-    sizes = growth(model._fitted(), model._batch(X, y, sample_weight), n_blocks, model._kernels())
+    sizes = reports_by_size(model._fitted(), model._batch(X, y, sample_weight), n_blocks, model._kernels())
     value = np.array([getattr(report, measure) for _, report in sizes])
     error = np.array([getattr(report, f"{measure}_error", np.nan) for _, report in sizes])
     shown = Table({"rows": np.array([rows for rows, _ in sizes]), "value": value, "error": error})

@@ -16,7 +16,7 @@ from .evaluation import Report
 from .state import State
 
 
-def growth(model: Classifier, batch: Batch, n_blocks: int, kernels: Kernels) -> list[tuple[float, Report]]:
+def learning_curve(model: Classifier, batch: Batch, n_blocks: int, kernels: Kernels) -> list[tuple[float, Report]]:
     """Mean weight learned, and the report on rows not learned, for sums of 1 to ``n_blocks - 1`` blocks of the rows.
 
     A row is judged by blocks that begin with the one after its own, so that each is judged once for each size.
