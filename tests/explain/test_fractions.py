@@ -58,3 +58,18 @@ def test_what_says_nothing_is_named():
     assert found.left_out == ("x0 = snow (never seen)", "x1 (missing)")
     assert "left out: x0 = snow (never seen), x1 (missing)" in repr(found)
     assert "<pre>" in found._repr_html_()
+
+
+def test_a_class_that_saw_nothing_shares_evenly():
+    model = CategoricalNB(alpha=0).partial_fit([["sun"], ["rain"], ["rain"]], ["a", "a", "b"], classes=["a", "b", "c"])
+    found = model.explain([["rain"]], style="fractions")[0]
+    assert found.factors[1].written(2) == "1/2"
+    np.testing.assert_allclose([float(p) for p in found.probabilities], model.predict_proba([["rain"]])[0])
+
+
+def test_cells_between_on_and_off_are_refused():
+    model = BernoulliNB(binarize=None).fit([[0.0], [1.0]], [0, 1])
+    found = model.explain([[np.nan]], style="fractions")[0]
+    assert found.left_out == ("x0 (missing)",)
+    with pytest.raises(ParameterError, match="on or off, and x0 holds"):
+        model.explain([[0.5]], style="fractions")

@@ -84,3 +84,10 @@ def test_confusions(made):
     assert found["weight"][0] == wrong.max()
     assert wrong[found["class"][0], found["answer"][0]] == wrong.max()
     assert found.n_rows == 2
+
+
+def test_a_class_without_variance_has_no_number():
+    X, y = [[1.0, 5.0], [1.0, 6.0], [2.0, 9.0], [3.0, 8.0]], [0, 0, 1, 1]
+    found = GaussianNB(var_smoothing=0, estimate="mle").fit(X, y).information()
+    assert found["column"].tolist() == ["x1", "x0"]
+    assert np.isnan(found["bits"]).tolist() == [False, True]

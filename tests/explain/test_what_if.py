@@ -121,3 +121,13 @@ def test_long_texts_are_asked_about_few_words():
     words = [f"word{i}" for i in range(3000)]
     model = TextNB("multinomial").fit([" ".join(words[::2]), " ".join(words[1::2])], ["even", "odd"])
     assert model.what_if([" ".join(words[::2])])[0].flips == ()
+
+
+def test_large_numbers_keep_their_digits():
+    X = 10_000_000.0 + np.array([[0.0], [1.0], [2.0], [100.0], [101.0], [102.0]])
+    model = GaussianNB().fit(X, ["low", "low", "low", "high", "high", "high"])
+    (told,) = model.what_if([[10_000_001.0]])
+    (change,) = told.flips[0].changes
+    assert 10_000_040 < change.after < 10_000_060
+    assert "10000001" in repr(told)
+    assert f"{change.after:.12g}" in repr(told)

@@ -301,3 +301,14 @@ def test_models_from_files_look_the_same(tmp_path: Path) -> None:
             assert np.array_equal(one.table[name], two.table[name], equal_nan=one.table[name].dtype.kind == "f"), name
     # Without its training rows a model remembers its report, but not the raw scores.
     assert set(plot.reliability(other).numbers) == {"calibrated"}
+
+
+def test_days_are_written_as_dates() -> None:
+    when = np.datetime64("2024-01-01") + np.arange(60)
+    model = NaiveBayes(blend=None).fit({"when": when}, np.where(np.arange(60) < 30, "early", "late"))
+    drawn = plot.nomogram(model)
+    assert any(text.get_text().startswith("2024-0") for text in drawn.axes[0].texts)
+    drawn = plot.densities(model, "when")
+    drawn.figure.canvas.draw()
+    labels = [tick.get_text() for tick in drawn.axes[0].get_xticklabels()]
+    assert all(label.startswith("202") and len(label) == 10 for label in labels)

@@ -13,6 +13,16 @@ _WIDEST = 24
 _LEAST, _STRONG = 0.1, 1.0
 # Blue for, orange against: told apart by all eyes, and by the side of the axis they are on.
 _FOR, _AGAINST = "#0072b2", "#d55e00"
+# The same on the dark or light ground of a terminal.
+_FOR_SHOWN, _AGAINST_SHOWN = "dodger_blue1", "dark_orange"
+# What is less is shown as 0.00, and says nothing by itself.
+_SHOWN = 0.005
+# What a text could tell a terminal to do is shown as a picture of it, one letter for one.
+_CONTROLS = {
+    **{code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"},
+    **dict.fromkeys(range(0x80, 0xA0), 0xFFFD),
+    0x7F: 0x2421,
+}
 
 
 class Bar(NamedTuple):
@@ -28,10 +38,21 @@ def bars(found: Explanation, most: int = _MOST, of: Any = None, against: Any = N
     table = found.evidence(of, against, by=found.for_people)
     pairs = list(zip(table["term"].tolist(), table["bits"].tolist(), strict=True))
     largest = max((abs(bits) for _, bits in pairs if abs(bits) < float("inf")), default=0.0) or 1.0
-    made = [Bar(name, bits, max(-1.0, min(1.0, bits / largest))) for name, bits in pairs]
-    others = made[most:]
+    made = [Bar(visible(name), bits, max(-1.0, min(1.0, bits / largest))) for name, bits in pairs]
+    shown = [bar for bar in made[:most] if abs(bar.bits) >= _SHOWN]
+    others = made[len(shown) :]
+    if len(others) == 1:  # its name takes no more room than its number
+        return made, None
     rest = Bar(f"{len(others)} more", sum(bar.bits for bar in others), 0.0) if others else None
-    return made[:most], rest
+    return shown, rest
+
+
+def visible(text: str) -> str:
+    """
+    >>> visible("\\x1b[31mred")
+    '␛[31mred'
+    """
+    return text.translate(_CONTROLS)
 
 
 def heading(found: Explanation, of: Any = None, against: Any = None) -> str:
@@ -75,7 +96,7 @@ def coloured(found: Explanation, column: Any = None, of: Any = None, against: An
     """A text for a terminal, its words coloured by the evidence that falls on them."""
     from rich.text import Text
 
-    text = Text(found.texts[column])
+    text = Text(visible(found.texts[column]))
     for word in found.words(of, against, column=column).words:
         if abs(word.amount) >= _LEAST:
             strong = "bold " if abs(word.amount) >= _STRONG else ""
@@ -85,7 +106,7 @@ def coloured(found: Explanation, column: Any = None, of: Any = None, against: An
 
 def colour_of(bits: float) -> str:
     """Of a terminal."""
-    return "green" if bits > 0 else "red" if bits < 0 else ""
+    return _FOR_SHOWN if bits > 0 else _AGAINST_SHOWN if bits < 0 else ""
 
 
 def as_html(found: Explanation) -> str:

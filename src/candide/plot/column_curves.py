@@ -30,7 +30,7 @@ _FAMILIES = {GaussianNB: "gaussian", PoissonNB: "poisson", CategoricalNB: "categ
 class Curves(NamedTuple):
     """p(value | class) by family, the model's own first, and what was seen."""
 
-    name: str
+    scale: Scale
     at: Array  # (values,) numbers, or names
     by_family: dict[str, Floats]  # (values, classes); densities of numbers, else probabilities
     seen: Histogram | None  # None: the model keeps nothing to show
@@ -57,7 +57,7 @@ def curves_of(model: BaseNB, place: int, X: Any, y: Any, families: tuple[str, ..
     if parts is not None:
         others = [family for family in families if family != own]
         by_family |= {family: _other(family, parts, name, at) for family in others}
-    return Curves(name, at, by_family, None if parts is None else _histogram(parts["cells"], at))
+    return Curves(scale, at, by_family, None if parts is None else _histogram(parts["cells"], at))
 
 
 def _own_family(model: BaseNB, place: int) -> str:
@@ -157,10 +157,10 @@ def _histogram(cells: Cells, at: Floats) -> Histogram:
 def _values(model: BaseNB, scale: Scale, own: str, parts: dict[str, Any] | None) -> Curves:
     """Of a column of names, or of whole numbers each with a probability."""
     names: Array = np.empty(len(scale.cells), dtype=object)
-    names[:] = [f"{cell:g}" for cell in scale.cells] if scale.labels is None else scale.labels
+    names[:] = [scale.written(float(cell)) for cell in scale.cells] if scale.labels is None else scale.labels
     said = _own(model, scale.place, scale.cells)
     seen = None if parts is None else _shares(model, scale, parts)
-    return Curves(scale.name, names, {f"{own} (the model's)": said}, seen)
+    return Curves(scale, names, {f"{own} (the model's)": said}, seen)
 
 
 def _shares(model: BaseNB, scale: Scale, parts: dict[str, Any]) -> Histogram:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from ..exceptions import ParameterError
 from ..families.columns.options import OPTIONS
@@ -15,10 +16,11 @@ from . import style
 from .asked import fitted, place_of
 from .column_curves import Curves, curves_of
 from .display import Display
-from .probes import named_place
+from .probes import Scale, named_place
 
 _MOST_PANELS = 20
 _MOST_VALUES = 12
+_MOST_DATES = 3
 
 
 def densities(
@@ -73,7 +75,7 @@ def densities(
         draw(ax, found, k)
         ax.set_title(titles[k], fontsize="small")
         style.plain(ax)
-    _name_axes(drawn, found.name, numbers)
+    _name_axes(drawn, found.scale, numbers)
     style.legend_beside(style.row_end(drawn))
     return Display(tuple(drawn), _table(found, shown, model.classes_))
 
@@ -108,11 +110,15 @@ def _frequent(found: Curves) -> Array:
     return np.sort(np.argsort(-said.max(axis=1), kind="stable")[:_MOST_VALUES])
 
 
-def _name_axes(drawn: list[Axes], name: str, numbers: bool) -> None:
-    label = f"density (share of the class\nper unit of {style.name(name, 16)})" if numbers else "share of the class"
+def _name_axes(drawn: list[Axes], scale: Scale, numbers: bool) -> None:
+    unit = "day" if scale.dates else f"unit of {style.name(scale.name, 16)}"
+    label = f"density (share of the class\nper {unit})" if numbers else "share of the class"
     for i, ax in enumerate(drawn):
         ax.tick_params(labelbottom=True)
-        ax.set_xlabel(style.name(name))
+        ax.set_xlabel(style.name(scale.name))
+        if numbers and scale.dates:
+            ax.xaxis.set_major_locator(MaxNLocator(_MOST_DATES))
+            ax.xaxis.set_major_formatter(lambda day, _: scale.written(round(day)))
         if i % 4 == 0:
             ax.set_ylabel(label, fontsize="small")
 

@@ -10,11 +10,13 @@ from matplotlib.ticker import MaxNLocator
 
 from ..encoding.table import Column, Columns
 from ..exceptions import ParameterError
+from ..explain.dates import date_columns, written
 from ..families.columns.stretches import are_whole
 from ..kernels.data import Array, Floats
 from ..learners import BernoulliNB, CategoricalNB, GaussianNB, NaiveBayes, TextNB
 from ..learners.base import BaseNB
 from ..statistics.table import TableStatistics
+from . import style
 
 # Values shown of a number column; standard deviations around the means where the numbers seen are not known.
 _N_VALUES = 41
@@ -30,6 +32,11 @@ class Scale(NamedTuple):
     cells: Array  # as a row holds them
     labels: list[str] | None  # None: numbers, which speak for themselves
     whole: bool = False  # numbers between which there are none
+    dates: bool = False  # numbers that are days
+
+    def written(self, cell: float) -> str:
+        """A number as people read it."""
+        return str(written(cell)) if self.dates else style.number(cell)
 
 
 def named_place(model: BaseNB, column: Any) -> int:
@@ -69,9 +76,10 @@ def _of_table(statistics: TableStatistics, place: int, name: str) -> Scale | Non
     if kind != "number" or not statistics.observed(place).any():
         return None
     cells = statistics.grid.column(at)
+    dates = place in date_columns(list(statistics.names))
     if are_whole(cells) and len(cells.low) <= _N_VALUES:
-        return Scale(place, name, cells.low, None, True)
-    return Scale(place, name, _between(float(cells.low[0]), float(cells.high[-1])), None)
+        return Scale(place, name, cells.low, None, True, dates)
+    return Scale(place, name, _between(float(cells.low[0]), float(cells.high[-1])), None, dates=dates)
 
 
 def _of_normal(model: GaussianNB, place: int, name: str) -> Scale | None:

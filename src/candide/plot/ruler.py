@@ -122,7 +122,7 @@ def _number_marks(scale: Scale, at: Floats, known: Any) -> list[Mark]:
     least = 1e-9 * float(np.ptp(scale.cells))
     chosen = [i for i, cell in enumerate(scale.cells) if (np.abs(ticks - cell) <= least).any()]
     return [
-        Mark(float(at[i]), style.number(scale.cells[i]), bool(rises[i] == upward))
+        Mark(float(at[i]), scale.written(float(scale.cells[i])), bool(rises[i] == upward))
         for i in (*chosen, *{0, len(at) - 1}.difference(chosen))
         if known[i]
     ]
