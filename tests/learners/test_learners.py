@@ -13,7 +13,7 @@ import pytest
 
 import candide
 from candide import estimators, exceptions, learners
-from candide.learners.sourced import Groups
+from candide.engines.batches import Groups
 
 ROWS, LABELS = [[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"]
 KINDS = sorted(set(estimators.__all__))

@@ -79,8 +79,8 @@ class Field:
 
     def learn(self, source: Any) -> None:
         """One pass for all of them."""
+        from ..engines.batches import labelled_cells, needed
         from ..learners.growing import Growing
-        from ..learners.sourced import labelled_cells, needed
         from .progress import watched
 
         growing = {name: Growing(model) for name, model in self.models.items()}

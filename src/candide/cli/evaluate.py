@@ -55,7 +55,7 @@ def evaluate(
 
 def followed(source: Source, roles: Roles, passed: Pass) -> Iterator[tuple[Any, ...]]:
     """Batch by batch, rows with labels."""
-    from ..learners.sourced import labelled_cells, needed
+    from ..engines.batches import labelled_cells, needed
 
     for batch in source.batches(columns=needed(roles)):
         rows = labelled_cells(batch, roles)

@@ -40,9 +40,9 @@ def learn_source(
     resume: bool = False,
 ) -> Passed:
     """Learn, or forget, all rows of a source. A signal stops between two batches."""
+    from ..engines.batches import Groups, needed
     from ..kernels._core import return_blocks_from
     from ..learners.growing import Growing
-    from ..learners.sourced import Groups, needed
 
     return_blocks_from(_LARGE)
     groups = Groups(learner.group_bytes)
@@ -84,8 +84,8 @@ def _go_through(
     learn: Callable[..., Any], batches: Iterator[Any], roles: Roles, passed: Pass, interrupts: Interrupts,
     checkpoint: Callable[[], None],
 ) -> None:  # fmt: skip
+    from ..engines.batches import labelled_cells
     from ..kernels._core import release_memory
-    from ..learners.sourced import labelled_cells
 
     for batch in batches:
         with interrupts.step():

@@ -41,7 +41,8 @@ def predict(
 
     To a file (.parquet, .csv, .tsv, .jsonl, .arrow), or as CSV (with --json as JSON Lines) to stdout.
     """
-    from ..learners.sourced import cells, roles_for
+    from ..engines.batches import cells
+    from ..learners.sourced import roles_for
     from .progress import watched
     from .reading import open_model, say_bad_rows
     from .writing import open_writer

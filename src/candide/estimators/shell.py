@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..clusters import cluster_of
 from ..learners.base import BaseNB
 
 
@@ -30,6 +31,8 @@ class Shell(ClassifierMixin, BaseEstimator, BaseNB):  # type: ignore[misc]  # sc
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows that are predicted right."""
+        if cluster_of(X) is not None:
+            return BaseNB.score(self, X, y, sample_weight)
         return float(super().score(*self._labelled(X, y), sample_weight))
 
     def __sklearn_is_fitted__(self) -> bool:

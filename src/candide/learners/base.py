@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from .. import kernels as kernel_room
+from ..clusters import cluster_of
 from ..encoding.columns import as_array, read_numbers
 from ..encoding.containers import names_of
 from ..encoding.index import Index, encode
@@ -25,6 +26,7 @@ from ..model.plan import ClassPrior, Plan
 from ..model.state import State
 from ..priors.base import generator
 from .answers import Answers
+from .apart import Apart, anywhere
 from .beliefs import check_height
 from .chunks import are_chunks
 from .desk import Desk
@@ -35,7 +37,7 @@ from .reporting import Reports
 from .settings import flag, number, whole_number
 
 
-class BaseNB(Reports, Desk, Answers, Learned):
+class BaseNB(Reports, Apart, Desk, Answers, Learned):
     """Shared verbs. A subclass names its family, its parameters and the attributes that people expect of it."""
 
     estimate: Any
@@ -162,6 +164,9 @@ class BaseNB(Reports, Desk, Answers, Learned):
             )
 
     def _summarize(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Plan, State]:
+        cluster = cluster_of(X)
+        if cluster is not None:
+            return self._summarize_apart(cluster, X, y, sample_weight, reset)
         rows = self._rows(X, y, sample_weight, reset)
         plan = self._plan(rows.data.n_columns, first=reset)
         if not reset:
@@ -239,20 +244,27 @@ class BaseNB(Reports, Desk, Answers, Learned):
 
     # Predicting.
 
+    @anywhere
     def predict(self, X: Any) -> Array:
         """The most probable class of each row; the first in order among equals."""
         return self._fitted().predict(self._read(X), self._kernels())
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows that are predicted right."""
+        cluster = cluster_of(X)
+        if cluster is not None:
+            rows = cluster.rows(X, y, sample_weight, texts=self.reads_texts)
+            return rows.score(self._traveller(self._fitted()))
         X, y = self._labelled(X, y)
         right = self.predict(X) == as_array(y, "y").ravel()
         return float(np.average(right, weights=read_weights(sample_weight, len(right))))
 
+    @anywhere
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes, in the order of ``classes_``, ``(n_rows, n_classes)``."""
         return self._fitted().posterior(self._read(X), self._kernels(), logarithm=False)
 
+    @anywhere
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithms of ``predict_proba``. (Textbook code often calls joint scores by this name.)"""
         return self._fitted().posterior(self._read(X), self._kernels(), logarithm=True)

@@ -101,13 +101,14 @@ class Chunks(Fitted):
         final = self._plan(self.n_features_in_, first=False)
         return replace(final, sample_bytes=plan.sample_bytes), growth.whole()
 
-    def _read_chunks(self, chunks: Iterable[Any]) -> Iterator[Chunk]:
+    def _read_chunks(self, chunks: Iterable[Any], *, first: bool = True) -> Iterator[Chunk]:
+        """``first``: the first of them tells how the others are read."""
         numbers = count()  # enumerate would hold each item until it has the next
         for item in chunks:
             number = next(numbers)
             X, y, *weight = _parts(item, number)
             with numbered(number):
-                chunk = Chunk(number, self._rows(X, y, weight[0] if weight else None, reset=number == 0))
+                chunk = Chunk(number, self._rows(X, y, weight[0] if weight else None, reset=first and number == 0))
             del item, X, y, weight
             yield chunk
             del chunk

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from ..clusters import cluster_of
 from ..encoding.columns import as_array
 from ..encoding.rows import read_weights, without_label
 from ..encoding.texts import read_texts
@@ -188,7 +189,7 @@ class TextNB(Smaller):
         """
         how = choice(self.unlabelled, "unlabelled", ("em", "sfe", "ignore"))
         self.__dict__.pop("unlabelled_", None)
-        missing = np.zeros(0, dtype=bool) if y is None else without_label(y)
+        missing = np.zeros(0, dtype=bool) if y is None or cluster_of(X) else without_label(y)
         if missing.any() and not missing.all():
             self._fit_some(X, y, sample_weight, missing, how)
         else:
