@@ -82,6 +82,8 @@ def _float_labels(values: Array) -> Array:
 
 
 def _check_objects(labels: list[Any]) -> None:
+    if set(map(type, labels)) == {str}:  # the usual
+        return
     for row, label in enumerate(labels):
         if is_missing(label):
             raise InputError(f"Input y contains NaN: row {row} has no label ({label!r}); drop the rows without one")
