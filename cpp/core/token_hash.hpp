@@ -60,8 +60,9 @@ struct Token {
     std::size_t length;
     std::uint64_t key, hash;
 
-    // Eight bytes behind the token must be readable.
-    Token(const Byte* bytes, std::size_t n) : at(bytes), length(n) {
+    // Eight bytes behind the token must be readable. Inline, for a token that comes back through memory is waited for
+    // longer than its hash takes.
+    CANDIDE_INLINE Token(const Byte* bytes, std::size_t n) : at(bytes), length(n) {
         std::uint64_t h = hash_start(n);
         for (; n > kShort; n -= kShort, bytes += kShort) h = hash_step(h, eight_bytes(bytes));
         const std::uint64_t rest = first_bytes(bytes, n);
