@@ -42,9 +42,10 @@ def least_by_newton(
         fresh = matrix is None
         matrix = curvature(point) if matrix is None else matrix
         step = _step(point, slope, matrix, n_bounded)
-        worth = -float(slope @ (_moved(point, step, 1.0, n_bounded) - point))
+        last = _moved(point, step, 1.0, n_bounded)
+        worth = -float(slope @ (last - point))
         if worth <= _ENOUGH * (1.0 + abs(value)):
-            break
+            return last
         found = _downhill(function, point, value, slope, step, n_bounded)
         if found is None and fresh:
             break
