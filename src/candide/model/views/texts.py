@@ -11,7 +11,7 @@ from ...families import Batch
 from ...families.text_likelihood import BandName, TextLikelihood
 from ...kernels import Kernels
 from ...kernels._core import release_memory
-from ...kernels.data import Array, Floats, Sparse, chunks
+from ...kernels.data import Array, Floats, Positions, Sparse, chunks
 from ...kernels.serial import serial
 from ...kernels.text_rows import TextRows
 from ..folds import stretches
@@ -91,13 +91,15 @@ class TextBlended:
         tell from that what the class is. Copies of a text, which are one row, leave together.
         """
         folds, batch = stretches(seen.batch.classes, min(_FOLDS, seen.batch.data.n_rows)), _of_all_copies(seen)
+        folds = _numbered(folds)
         groups = _groups(folds, seen.batch.data)
-        scores = np.empty((self.n_views, len(folds), seen.batch.n_classes))
-        for rows in groups:
-            some = batch if len(groups) == 1 else batch.take(rows)
-            of_some = np.unique(folds[rows], return_inverse=True)[1].astype(folds.dtype)
-            scores[:, rows] = likelihood.band_fold_scores(some, of_some, kernels, self.looks)
-            if len(groups) > 1:
+        if len(groups) == 1:
+            scores = likelihood.band_fold_scores(batch, folds, kernels, self.looks)
+        else:
+            scores = np.empty((self.n_views, len(folds), seen.batch.n_classes))
+            for rows in groups:
+                of_some = _numbered(folds[rows])
+                scores[:, rows] = likelihood.band_fold_scores(batch.take(rows), of_some, kernels, self.looks)
                 release_memory()
         # Nobody else needs them, and they are many times as large as the texts.
         seen.batch.data.counted.clear()
@@ -119,6 +121,11 @@ class TextBlended:
         how = weight, np.full(n_views, _RIDGE), np.zeros(n_views)
         mixture = fit_mixture(scores, seen.batch.classes, *how, by_class=False, n_parts=1 + self.names[-1].band)
         return replace(self, mixture=mixture)
+
+
+def _numbered(folds: Positions) -> Positions:
+    """Without numbers that no row has."""
+    return np.asarray(np.unique(folds, return_inverse=True)[1].astype(folds.dtype))
 
 
 def _groups(folds: Array, texts: TextRows) -> list[Array]:
