@@ -26,6 +26,7 @@ ROOMS = [
     "storage",
     "explain",
     "report",
+    "export",
     "clusters",
     "learners",
     "estimators",
@@ -34,7 +35,7 @@ ROOMS = [
 ]
 # Guests that only some rooms receive. Everything else is the standard library or NumPy.
 GUESTS = {
-    "sklearn": {"estimators"},
+    "sklearn": {"estimators", "export"},
     "scipy": {"kernels", "encoding", "statistics", "priors", "families", "model", "storage", "explain", "plot"},
     "narwhals": {"encoding"},
     "threadpoolctl": {"kernels"},
@@ -44,6 +45,7 @@ GUESTS = {
     "duckdb": {"sources"},
     "dask": {"clusters"},
     "pyspark": {"clusters"},
+    "onnx": {"export"},
     "matplotlib": {"plot"},
     "rich": {"cli", "explain"},
     "typer": {"cli"},
@@ -128,6 +130,8 @@ def test_public_names() -> None:
         "PoissonNB",
         "TextNB",
         "__version__",
+        "from_json",
+        "from_sklearn",
         "load",
         "merge",
         "read",

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
         NaiveBayes,
         PoissonNB,
         TextNB,
+        from_sklearn,
     )
-    from .learners import load, merge, select
+    from .learners import from_json, load, merge, select
     from .sources import read
 
 __version__ = "0.1.0"
@@ -38,6 +39,8 @@ __all__ = [
     "PoissonNB",
     "TextNB",
     "__version__",
+    "from_json",
+    "from_sklearn",
     "load",
     "merge",
     "read",
@@ -46,7 +49,13 @@ __all__ = [
 
 
 # Where public names are, but for the estimators.
-_ROOMS = {"load": ".learners", "merge": ".learners", "read": ".sources", "select": ".learners"}
+_ROOMS = {
+    "from_json": ".learners",
+    "load": ".learners",
+    "merge": ".learners",
+    "read": ".sources",
+    "select": ".learners",
+}
 
 
 def __getattr__(name: str) -> Any:

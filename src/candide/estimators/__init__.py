@@ -1,5 +1,6 @@
 """scikit-learn's shells over the learners: nothing but what scikit-learn asks of its estimators."""
 
+from .incoming import from_sklearn
 from .shells import (
     BernoulliNB,
     CategoricalNB,
@@ -20,4 +21,5 @@ __all__ = [
     "NaiveBayes",
     "PoissonNB",
     "TextNB",
+    "from_sklearn",
 ]

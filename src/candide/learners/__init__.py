@@ -8,7 +8,7 @@ from .gaussian import GaussianNB
 from .multinomial import MultinomialNB
 from .poisson import PoissonNB
 from .selection import select
-from .storing import load
+from .storing import from_json, load
 from .table import NaiveBayes
 from .text import TextNB
 
@@ -21,6 +21,7 @@ __all__ = [
     "NaiveBayes",
     "PoissonNB",
     "TextNB",
+    "from_json",
     "load",
     "merge",
     "select",

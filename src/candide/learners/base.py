@@ -31,13 +31,14 @@ from .beliefs import check_height
 from .chunks import are_chunks
 from .desk import Desk
 from .differing import first_difference
+from .exporting import Exports
 from .guard import all_or_nothing
 from .learned import Learned
 from .reporting import Reports
 from .settings import flag, number, whole_number
 
 
-class BaseNB(Reports, Apart, Desk, Answers, Learned):
+class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
     """Shared verbs. A subclass names its family, its parameters and the attributes that people expect of it."""
 
     estimate: Any

@@ -61,6 +61,28 @@ class Stored(Fitted):
             model = model.settled(evaluate=self.evaluate)
         write_model(path, content_of(self, model if sample else _without_rows(model, self.evaluate)))
 
+    def to_json(self, sample: bool = False) -> str:
+        """The model as one JSON document, exact to the last digit, which ``candide.from_json`` reads.
+
+        It is what ``candide dump`` writes: the content of a model file, in lines that can be read and diffed.
+
+        Parameters
+        ----------
+        sample : bool, default False
+            Whether training rows go into it, as in ``save``.
+
+        Examples
+        --------
+        >>> import candide, json
+        >>> model = candide.MultinomialNB().fit([[2, 0], [0, 1]], ["spam", "ham"])
+        >>> text = model.to_json()
+        >>> list(json.loads(text))
+        ['format', 'version', 'kind', 'provenance', 'settings', 'parts', 'arrays']
+        >>> candide.from_json(text).predict([[3, 1]]).tolist()
+        ['spam']
+        """
+        return "".join(dump_lines(self, sample))
+
     def as_estimator(self) -> Any:
         """The same model as an estimator of scikit-learn."""
         import candide
@@ -92,6 +114,11 @@ def load(path: str | os.PathLike[str]) -> BaseNB:
     return learner_of(read_model(path), path)
 
 
+def from_json(text: str) -> BaseNB:
+    """The model that ``to_json`` or ``candide dump`` wrote, with the checks of ``load``; it needs no scikit-learn."""
+    return load_lines([text], "the text")
+
+
 def note_of(path: str | os.PathLike[str]) -> dict[str, Any]:
     """What was noted beside a model that was not finished."""
     from ..storage import read_model
@@ -107,7 +134,7 @@ def save_unfinished(learner: BaseNB, path: str | os.PathLike[str], note: dict[st
     write_model(path, content_of(learner, learner._fitted(), note))
 
 
-def dump_lines(learner: BaseNB, sample: bool) -> Iterator[str]:
+def dump_lines(learner: Stored, sample: bool) -> Iterator[str]:
     """The model as text, line by line, each with its end."""
     from ..storage import to_text
 
