@@ -37,32 +37,32 @@ class GaussianLikelihood:
         return ~np.isnan(self.mean)
 
     @cached_property
-    def _point(self) -> Array:
+    def point(self) -> Array:
         """Cells without variance: all mass in one point. Variances too small to invert belong here."""
         return self._known & (self.variance < 1e-300)
 
     @cached_property
-    def _spread(self) -> Floats:
+    def spread(self) -> Floats:
         """1 / 2σ², and 0 where there is no density to speak of."""
-        usable = self._known & ~self._point
+        usable = self._known & ~self.point
         return np.divide(0.5, self.variance, out=np.zeros_like(self.variance), where=usable)
 
     @cached_property
-    def _constant(self) -> Floats:
-        variance = np.where(self._known & ~self._point, self.variance, 1.0)
+    def constant(self) -> Floats:
+        variance = np.where(self._known & ~self.point, self.variance, 1.0)
         return np.where(self._known, -0.5 * (LOG_2PI + np.log(variance)), 0.0)
 
     @cached_property
-    def _center(self) -> Floats:
+    def center(self) -> Floats:
         return np.where(self._known, self.mean, 0.0)
 
     @cached_property
     def _base(self) -> Floats:
-        return np.asarray(self._constant.sum(axis=1))
+        return np.asarray(self.constant.sum(axis=1))
 
     @property
     def is_limit(self) -> bool:
-        return bool(self._point.any())
+        return bool(self.point.any())
 
     def scores(self, data: Data, offset: Floats, kernels: Kernels) -> Floats:
         if isinstance(data, Sparse) and self._expanded is not None:
@@ -70,15 +70,15 @@ class GaussianLikelihood:
                 squares = np.square(data.values, dtype=np.float64)
             if not np.isinf(squares).any():
                 return _expanded_scores(self._expanded, data, squares, offset, kernels)
-        return self._quadratic(data, self._spread, self._constant, self._base + offset, kernels)
+        return self._quadratic(data, self.spread, self.constant, self._base + offset, kernels)
 
     def _quadratic(self, data: Data, spread: Floats, constant: Floats, base: Floats, kernels: Kernels) -> Floats:
         """Sparse rows go in dense form, a few at a time."""
         if isinstance(data, Dense):
-            return kernels.quadratic_scores(data, spread, self._center, constant, base)
+            return kernels.quadratic_scores(data, spread, self.center, constant, base)
         out = np.empty((data.n_rows, len(base)))
         for begin, end, dense in dense_stretches(data):
-            out[begin:end] = kernels.quadratic_scores(dense, spread, self._center, constant, base)
+            out[begin:end] = kernels.quadratic_scores(dense, spread, self.center, constant, base)
         return out
 
     @cached_property
@@ -87,17 +87,17 @@ class GaussianLikelihood:
 
         None where that would lose digits, because means lie many standard deviations from 0.
         """
-        at_zero = self._spread * self._center**2
+        at_zero = self.spread * self.center**2
         if not at_zero.sum(axis=1).max() < _EXPANDABLE:
             return None
-        linear = LinearTable(2 * self._spread * self._center, at_zero - self._constant, signed=True)
-        return linear, LinearTable(-self._spread), self._base - at_zero.sum(axis=1)
+        linear = LinearTable(2 * self.spread * self.center, at_zero - self.constant, signed=True)
+        return linear, LinearTable(-self.spread), self._base - at_zero.sum(axis=1)
 
     def limits(self, data: Data, kernels: Kernels) -> list[Floats]:
         """With variance ε: the squared distance from the point grows as 1/ε, the density at the point as log(1/ε)/2."""
         if not self.is_limit:
             return []
-        point = self._point.astype(np.float64)
+        point = self.point.astype(np.float64)
         none = np.zeros_like(point)
         far = self._quadratic(data, point, none, none[:, 0], kernels)
         high = self._quadratic(data, none, point / 2, point.sum(axis=1) / 2, kernels)
@@ -112,15 +112,15 @@ class GaussianLikelihood:
 
     def _cells(self, x: Floats) -> Scores:
         """Of ``(classes, columns)``; what is missing adds nothing."""
-        square = np.nan_to_num(np.square(x - self._center), nan=0.0)
+        square = np.nan_to_num(np.square(x - self.center), nan=0.0)
         seen = ~np.isnan(x)
-        point = self._point & seen
-        finite = np.where(seen, self._constant, 0.0) - self._spread * square
+        point = self.point & seen
+        finite = np.where(seen, self.constant, 0.0) - self.spread * square
         return Scores(finite, (-np.where(point, square, 0.0), np.where(point, 0.5, 0.0)))
 
     def shrunk(self, data: Data, kernels: Kernels) -> Floats:
         out = np.empty((data.n_rows, len(self.mean)))
-        center, scale = self._center * SQUARABLE, np.sqrt(self._spread)
+        center, scale = self.center * SQUARABLE, np.sqrt(self.spread)
         for begin, end, part in chunks(data, max(1, CELLS // self.mean.size)):
             distance = (part.floats()[:, None, :] * SQUARABLE - center) * scale
             with np.errstate(over="ignore"):
@@ -136,7 +136,7 @@ class GaussianLikelihood:
             )
         if squares:
             return LinearScores(CellsAndSquares(), self._with_squares())
-        if np.ptp(self._spread, axis=0).any() or np.ptp(self._constant, axis=0).any():
+        if np.ptp(self.spread, axis=0).any() or np.ptp(self.constant, axis=0).any():
             raise not_linear(
                 "the classes have variances of their own, which makes the log-odds quadratic",
                 "give them one with variance='shared', or call as_linear(squares=True), which is linear in x and x²",
@@ -144,15 +144,15 @@ class GaussianLikelihood:
         return LinearScores(Cells(), self._without_squares())
 
     def _with_squares(self) -> Score:
-        at_zero = self._constant - self._spread * self._center**2
-        weights = np.hstack([2 * self._spread * self._center, -self._spread])
+        at_zero = self.constant - self.spread * self.center**2
+        weights = np.hstack([2 * self.spread * self.center, -self.spread])
         return Score(LinearTable(weights, np.hstack([-at_zero, 0 * at_zero]), signed=True), at_zero.sum(axis=1))
 
     def _without_squares(self) -> Score:
         # Measured from the middle of the classes: what they share is left out, and with it what would lose digits.
-        middle = self._center.mean(axis=0)
-        away = self._spread * (self._center - middle)
-        at_zero = -away * (self._center + middle)
+        middle = self.center.mean(axis=0)
+        away = self.spread * (self.center - middle)
+        at_zero = -away * (self.center + middle)
         return Score(LinearTable(2 * away, -at_zero, signed=True), at_zero.sum(axis=1))
 
     def log_base(self, data: Data) -> Floats:

@@ -44,7 +44,7 @@ class Exports(Fitted):
         """
         from ..export.onnx import to_onnx
 
-        return to_onnx(self._fitted(), self._column_names(), path)
+        return to_onnx(self._fitted(), self._column_names(), getattr(self, "feature_names_in_", None), path)
 
     def to_sklearn(self) -> Any:
         """The fitted estimator of scikit-learn that has learned the same and predicts the same.

@@ -50,13 +50,13 @@ class RankCoordinates(Lean):
         return cls(columns, tuple(np.append(_normal_ranks(count), [0.0, 0.0]) for count in counts))
 
     @cached_property
-    def _joined(self) -> tuple[Floats, Array]:
+    def joined(self) -> tuple[Floats, Array]:
         """All places in one row, and where each column's begin."""
         begins = np.cumsum([0, *map(len, self.places)])[:-1]
         return np.concatenate(self.places), begins
 
     def points(self, looked: Looked) -> Floats:
-        places, begins = self._joined
+        places, begins = self.joined
         return np.asarray(places[looked.codes[:, self.columns] + begins])
 
     def among(self, numbers: Array) -> Array:

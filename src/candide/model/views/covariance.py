@@ -45,7 +45,7 @@ class Factor(NamedTuple):
         return cls(np.ascontiguousarray(inverse.T), 2.0 * float(np.log(np.diagonal(root)).sum()))
 
 
-class _Size(NamedTuple):
+class Size(NamedTuple):
     """What follows from how many rows a class has."""
 
     freedom: Any  # Floats or float, as are all
@@ -82,7 +82,7 @@ class Covariance(Lean):
         return [Factor.of(scatter + shared) for scatter in self.moments.scatter]
 
     @cached_property
-    def _means(self) -> Floats:
+    def means(self) -> Floats:
         return np.where(self.moments.weight[:, None] > 0, self.moments.mean, self.center)
 
     def scores(self, looked: Looked, kernels: Kernels) -> Floats:
@@ -91,9 +91,9 @@ class Covariance(Lean):
     def parts(self, looked: Looked, numbers: Array, kernels: Kernels) -> ViewParts:
         """xᵀ Ψ⁻¹ x is the sum over columns of x_j (Ψ⁻¹ x)_j; its logarithm is shared out in proportion."""
         point = self.coordinates.points(looked)[0]
-        scores, rest = np.empty((len(point), len(self._means))), np.empty(len(self._means))
+        scores, rest = np.empty((len(point), len(self.means))), np.empty(len(self.means))
         for k, factor in enumerate(self.factors):
-            size, away = self._size(self.moments.weight[k]), point - self._means[k]
+            size, away = self.size(self.moments.weight[k]), point - self.means[k]
             squares = away * (factor.whitening @ (away @ factor.whitening))
             whole = squares.sum()
             rest[k] = size.log_density(np.zeros(1), factor.log_determinant)[0]
@@ -108,10 +108,10 @@ class Covariance(Lean):
         return by_chunks(looked, chunk, CHUNK_ROWS)
 
     def _scores(self, points: Floats) -> Floats:
-        out = np.empty((len(points), len(self._means)))
+        out = np.empty((len(points), len(self.means)))
         for k, factor in enumerate(self.factors):
-            away = (points - self._means[k]) @ factor.whitening
-            out[:, k] = self._size(self.moments.weight[k]).log_density(_squares(away, away), factor.log_determinant)
+            away = (points - self.means[k]) @ factor.whitening
+            out[:, k] = self.size(self.moments.weight[k]).log_density(_squares(away, away), factor.log_determinant)
         return out
 
     def _left_out(self, points: Floats, classes: Positions, weight: Floats) -> Floats:
@@ -121,11 +121,11 @@ class Covariance(Lean):
         own_weight = self.moments.weight[classes]
         rest = remaining(own_weight, weight)
         lift = np.divide(own_weight, rest, out=np.zeros_like(rest), where=rest > 0)
-        others, without = self._size(self.moments.weight), self._size(rest)
-        out = np.empty((len(points), len(self._means)))
+        others, without = self.size(self.moments.weight), self.size(rest)
+        out = np.empty((len(points), len(self.means)))
         for k, factor in enumerate(self.factors):
             own = classes == k
-            away, means = points @ factor.whitening, self._means @ factor.whitening
+            away, means = points @ factor.whitening, self.means @ factor.whitening
             distance = away - means[classes]
             away -= means[k]
             away[own] = distance[own] * lift[own, None]
@@ -135,11 +135,11 @@ class Covariance(Lean):
             gone = weight * lift * (self.share + own)
             left = np.maximum(1.0 - gone * _squares(distance, distance), _LEAST_LEFT)
             square = _squares(away, away) + gone * _squares(away, distance) ** 2 / left
-            size = _Size._make(np.where(own, mine, of[k]) for mine, of in zip(without, others, strict=True))
+            size = Size._make(np.where(own, mine, of[k]) for mine, of in zip(without, others, strict=True))
             out[:, k] = size.log_density(square, factor.log_determinant + np.log(left))
         return out
 
-    def _size(self, rows: Floats | float) -> _Size:
+    def size(self, rows: Floats | float) -> Size:
         from scipy.special import gammaln
 
         n_columns = len(self.center)
@@ -148,7 +148,7 @@ class Covariance(Lean):
         sure = np.maximum(rows, 1.0)
         shrink = sure / (sure + 1.0)
         constant = gammaln(freedom / 2) - gammaln((freedom - n_columns) / 2) + 0.5 * n_columns * np.log(shrink)
-        return _Size(freedom, shrink, constant)
+        return Size(freedom, shrink, constant)
 
 
 def covariances(name: str, coordinates: Coordinates, cases: Cases, n_classes: int) -> list[Covariance]:

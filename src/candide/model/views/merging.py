@@ -81,7 +81,7 @@ class Merging(Lean):
         return np.concatenate([[0], np.cumsum(self.sizes)])
 
     @cached_property
-    def _one_map(self) -> tuple[Positions, Array]:
+    def one_map(self) -> tuple[Positions, Array]:
         """All maps as one, and where each column's begins in it."""
         begins = np.concatenate([[0], np.cumsum([len(codes) for codes in self.maps])])[:-1]
         joined = [codes + offset for codes, offset in zip(self.maps, self.offsets, strict=False)]
@@ -89,7 +89,7 @@ class Merging(Lean):
 
     def slots(self, codes: Array) -> Positions:
         """``(rows, columns)`` of slots from the codes of all columns."""
-        slot_of, begins = self._one_map
+        slot_of, begins = self.one_map
         # All columns need no copy first.
         chosen = codes if len(self.columns) == codes.shape[1] else codes[:, self.columns]
         return np.ascontiguousarray(slot_of[chosen + begins])

@@ -1,0 +1,122 @@
+"""A model as a graph of ONNX: scores, blend, calibration and class prior, in doubles from end to end."""
+
+from __future__ import annotations
+
+import json
+import os
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...exceptions import MissingPackage, ParameterError
+from ...families.categorical_likelihood import CategoricalLikelihood
+from ...families.table_likelihood import TableLikelihood
+from ...families.text_likelihood import TextLikelihood
+from ...kernels.data import Array
+from ...model.classifier import Classifier
+from ...model.views.blended import Blended
+from .categories import scored_categories
+from .columns import AsTheyAre, TableScores
+from .likelihoods import Scored, scored
+from .probabilities import calibrated, leaders_only, normalised, without_impossible
+from .rows import Cells
+from .tensor import Graph, Tensor, filled
+
+
+class Read(NamedTuple):
+    """What rows say before anything is known of the classes."""
+
+    scores: Scored
+    amount: Tensor | None = None  # how much evidence rows hold, ``(rows, 1)``
+
+
+def to_onnx(
+    model: Classifier, names: Array, given: Array | None = None, path: str | os.PathLike[str] | None = None
+) -> Any:
+    """The graph, written to ``path`` if there is one.
+
+    ``names`` are those of the model's columns, ``given`` those of the user's tables.
+    """
+    _require_package()
+    labels = _plain_labels(model.classes.labels)
+    graph = Graph()
+    posterior = _posterior(model, graph, names, given)
+    label, probabilities = posterior.best().picks(labels), posterior.exp()
+    notes = {"candide": version("candide"), "classes": json.dumps(labels.tolist(), ensure_ascii=False)}
+    made = graph.model((label, labels), (probabilities, len(labels)), notes)
+    if path is not None:
+        from ...storage.aside import write_aside
+
+        write_aside(path, [made.SerializeToString()])
+    return made
+
+
+def _require_package() -> None:
+    try:
+        import_module("onnx")
+    except ModuleNotFoundError as error:
+        raise MissingPackage(
+            "to_onnx writes graphs with the package onnx, which is not installed; install it with pip install "
+            "'candide[onnx]'"
+        ) from error
+
+
+def _plain_labels(labels: Array) -> Array:
+    if labels.dtype.kind in "biufU":
+        return labels.astype(np.int64) if labels.dtype.kind in "iu" else labels
+    if all(isinstance(label, str) for label in labels.tolist()):
+        return labels
+    raise ParameterError(
+        f"the classes are {labels.tolist()[:3]!r}, and an output of ONNX holds numbers or texts; fit with such labels"
+    )
+
+
+def _posterior(model: Classifier, graph: Graph, names: Array, given: Array | None) -> Tensor:
+    """Log posteriors, ``(rows, classes)``."""
+    offset, blend = model.scorer.offset, model.blend
+    possible = np.isfinite(offset)
+    views = None if blend is None else blend.views
+    if isinstance(views, Blended):
+        from .views import blended
+
+        cells, amount = Cells(graph, names, given), None
+        scores = blended(views, model.likelihood, cells) + np.where(possible, 0.0, -np.inf)
+    elif views is not None:
+        raise _no_texts("its answer is a blend of several looks at a text")
+    else:
+        (finite, limits), amount = _read(model, graph, names, given)
+        scores = leaders_only(finite + offset, limits, possible)
+    posterior = normalised(scores)
+    if blend is not None and blend.calibration is not None:
+        before, posterior = posterior, calibrated(blend.calibration, posterior, amount)
+        if model.likelihood.is_limit or not possible.all():
+            posterior = without_impossible(posterior, before)
+    return normalised(posterior + model.prior_change) if model.prior_change.any() else posterior
+
+
+def _read(model: Classifier, graph: Graph, names: Array, given: Array | None) -> Read:
+    likelihood: Any = model.likelihood
+    if isinstance(likelihood, CategoricalLikelihood):
+        return Read(scored_categories(likelihood, Cells(graph, names, names)))
+    if isinstance(likelihood, TableLikelihood):
+        return Read(_table(likelihood, graph, Cells(graph, names, given)))
+    if isinstance(likelihood, TextLikelihood):
+        raise _no_texts("it reads texts")
+    x = graph.input("X", 0, len(names))
+    return Read(scored(likelihood, x), filled(x).sum(1, keep=True))
+
+
+def _table(likelihood: TableLikelihood, graph: Graph, cells: Cells) -> Scored:
+    found = TableScores(likelihood, cells, likelihood.shown).added_up(AsTheyAre())
+    if found is None:
+        raise ParameterError("no column of this model says anything, so that a graph would have no input; fit it on more")
+    return Scored(found, [])
+
+
+def _no_texts(why: str) -> ParameterError:
+    return ParameterError(
+        f"this model has no graph of ONNX: {why}, and onnxruntime cannot cut texts into tokens as candide does; train "
+        "TextNB('multinomial'), 'bernoulli' or 'complement', whose graph takes tokens, or run it in candide"
+    )

@@ -1,0 +1,252 @@
+"""Graphs of ONNX, written as one writes NumPy. Numbers are doubles: onnxruntime has all operators that it takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...exceptions import ParameterError
+from ...kernels.data import Array
+
+# Operators of these versions are in every onnxruntime since 1.17.
+_OPSET, _ML_OPSET, _IR_VERSION = 18, 4, 9
+_ML = "ai.onnx.ml"
+# Of a file of protocol buffers, with room for the nodes.
+_MOST_BYTES = (1 << 31) - (1 << 24)
+
+Value = Any  # a Tensor; an array or a float, which is a constant of doubles; or an int
+
+
+class Graph:
+    """Inputs, nodes and constants so far; equal constants are there once."""
+
+    def __init__(self) -> None:
+        self._nodes: list[Any] = []
+        self._inputs: list[tuple[int, Any]] = []
+        self._constants: dict[tuple[Any, ...], tuple[Tensor, Any]] = {}
+        self._n_bytes = 0
+
+    def input(self, name: str, place: int, width: int | str, *, texts: bool = False) -> Tensor:
+        """``(n, width)`` doubles or texts; inputs are listed in the order of their places."""
+        from onnx import TensorProto, helper
+
+        kind = TensorProto.STRING if texts else TensorProto.DOUBLE
+        self._inputs.append((place, helper.make_tensor_value_info(name, kind, ["n", width])))
+        return Tensor(self, name)
+
+    def op(self, kind: str, *inputs: Value, domain: str = "", **attributes: Any) -> Tensor:
+        """What an operator makes of its inputs."""
+        from onnx import helper
+
+        names = [self.tensor(value).name for value in inputs]
+        out = f"{kind.lower()}_{len(self._nodes)}"
+        self._nodes.append(helper.make_node(kind, names, [out], name=out, domain=domain, **attributes))
+        return Tensor(self, out)
+
+    def tensor(self, value: Value) -> Tensor:
+        """A constant, unless it is a tensor already."""
+        if isinstance(value, Tensor):
+            return value
+        array = np.ascontiguousarray(value) if np.ndim(value) else np.asarray(value)
+        texts = array.dtype.kind in "OU"
+        key = array.dtype.str, array.shape, tuple(array.tolist()) if texts else array.tobytes()
+        if key not in self._constants:
+            self._make_room(0 if texts else array.nbytes)
+            self._constants[key] = self._constant(array, texts)
+        return self._constants[key][0]
+
+    def _constant(self, array: Array, texts: bool) -> tuple[Tensor, Any]:
+        from onnx import TensorProto, helper, numpy_helper
+
+        name = f"constant_{len(self._constants)}"
+        if texts:
+            made = helper.make_tensor(name, TensorProto.STRING, array.shape, [text.encode() for text in array.tolist()])
+        else:
+            made = numpy_helper.from_array(array, name)
+        return Tensor(self, name), made
+
+    def _make_room(self, n_bytes: int) -> None:
+        self._n_bytes += n_bytes
+        if self._n_bytes > _MOST_BYTES:
+            raise ParameterError(
+                "the tables of this model take more than the 2 GB that a file of ONNX may hold; export a smaller one: "
+                "of fewer columns, order=0 for a NaiveBayes, or fewer tokens"
+            )
+
+    def look_up(self, cells: Tensor, keys: Array, codes: Array, default: int) -> Tensor:
+        """The code of each cell, double or text, and for what is no key ``default``."""
+        if keys.dtype.kind == "O":
+            named = {"keys_strings": keys.tolist(), "values_int64s": codes.tolist(), "default_int64": default}
+            return self.op("LabelEncoder", cells, domain=_ML, **named)
+        from onnx import numpy_helper
+
+        tensors = {"keys": keys, "values": codes.astype(np.int64), "default": np.array([default])}
+        made = {f"{name}_tensor": numpy_helper.from_array(array, name) for name, array in tensors.items()}
+        return self.op("LabelEncoder", cells, domain=_ML, **made)
+
+    def model(self, label: tuple[Tensor, Array], probabilities: tuple[Tensor, int], notes: dict[str, str]) -> Any:
+        """The finished graph; ``label`` with the labels there are, ``probabilities`` with how many classes."""
+        from onnx import checker, helper
+
+        outputs = {"label": label[0], "probabilities": probabilities[0]}
+        ends = [helper.make_node("Identity", [made.name], [name]) for name, made in outputs.items()]
+        kinds = helper.np_dtype_to_tensor_dtype(_plain(label[1])), helper.np_dtype_to_tensor_dtype(np.dtype(np.float64))
+        shapes = ["n"], ["n", probabilities[1]]
+        infos = [helper.make_tensor_value_info(*info) for info in zip(outputs, kinds, shapes, strict=True)]
+        inputs = [info for _, info in sorted(self._inputs, key=lambda pair: pair[0])]
+        constants = [made for _, made in self._constants.values()]
+        graph = helper.make_graph([*self._nodes, *ends], "naive_bayes", inputs, infos, constants)
+        versions = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_ML, _ML_OPSET)]
+        made = helper.make_model(graph, opset_imports=versions, ir_version=_IR_VERSION, producer_name="candide")
+        helper.set_model_props(made, notes)
+        checker.check_model(made)
+        return made
+
+
+def _plain(labels: Array) -> np.dtype[Any]:
+    return np.dtype(object) if labels.dtype.kind in "OU" else labels.dtype
+
+
+@dataclass(frozen=True, eq=False)
+class Tensor:
+    """What a node gives, or a constant, or an input."""
+
+    graph: Graph
+    name: str
+
+    def __add__(self, other: Value) -> Tensor:
+        return self.graph.op("Add", self, other)
+
+    def __radd__(self, other: Value) -> Tensor:
+        return self.graph.op("Add", other, self)
+
+    def __sub__(self, other: Value) -> Tensor:
+        return self.graph.op("Sub", self, other)
+
+    def __rsub__(self, other: Value) -> Tensor:
+        return self.graph.op("Sub", other, self)
+
+    def __mul__(self, other: Value) -> Tensor:
+        return self.graph.op("Mul", self, other)
+
+    def __rmul__(self, other: Value) -> Tensor:
+        return self.graph.op("Mul", other, self)
+
+    def __truediv__(self, other: Value) -> Tensor:
+        return self.graph.op("Div", self, other)
+
+    def __rtruediv__(self, other: Value) -> Tensor:
+        return self.graph.op("Div", other, self)
+
+    def __matmul__(self, other: Value) -> Tensor:
+        return self.graph.op("MatMul", self, other)
+
+    def __neg__(self) -> Tensor:
+        return self.graph.op("Neg", self)
+
+    def __gt__(self, other: Value) -> Tensor:
+        return self.graph.op("Greater", self, other)
+
+    def __ge__(self, other: Value) -> Tensor:
+        return self.graph.op("GreaterOrEqual", self, other)
+
+    def __lt__(self, other: Value) -> Tensor:
+        return self.graph.op("Less", self, other)
+
+    def __and__(self, other: Value) -> Tensor:
+        return self.graph.op("And", self, other)
+
+    # NumPy would else try each of its cells.
+    __array_ufunc__ = None
+
+    def equals(self, other: Value) -> Tensor:
+        return self.graph.op("Equal", self, other)
+
+    def exp(self) -> Tensor:
+        return self.graph.op("Exp", self)
+
+    def log(self) -> Tensor:
+        return self.graph.op("Log", self)
+
+    def abs(self) -> Tensor:
+        return self.graph.op("Abs", self)
+
+    def floor(self) -> Tensor:
+        return self.graph.op("Floor", self)
+
+    def square(self) -> Tensor:
+        return self * self
+
+    def is_nan(self) -> Tensor:
+        return self.graph.op("IsNaN", self)
+
+    def is_infinite(self) -> Tensor:
+        return self.graph.op("IsInf", self)
+
+    def at_least(self, least: Value) -> Tensor:
+        return self.graph.op("Max", self, least)
+
+    def at_most(self, most: Value) -> Tensor:
+        return self.graph.op("Min", self, most)
+
+    def where(self, yes: Value, no: Value) -> Tensor:
+        """Of truth values: ``yes`` where they hold, else ``no``."""
+        return self.graph.op("Where", self, yes, no)
+
+    def of_type(self, dtype: Any) -> Tensor:
+        from onnx import helper
+
+        return self.graph.op("Cast", self, to=helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
+
+    def sum(self, axis: int, *, keep: bool = False) -> Tensor:
+        return self.graph.op("ReduceSum", self, np.array([axis]), keepdims=int(keep))
+
+    def max(self, axis: int, *, keep: bool = False) -> Tensor:
+        return self.graph.op("ReduceMax", self, np.array([axis]), keepdims=int(keep))
+
+    def mean(self, axis: int) -> Tensor:
+        """With the axis kept."""
+        return self.graph.op("ReduceMean", self, np.array([axis]), keepdims=1)
+
+    def best(self) -> Tensor:
+        """The place of the largest along the second axis, the first of equals."""
+        return self.graph.op("ArgMax", self, axis=1, keepdims=0)
+
+    def with_axis(self, axis: int) -> Tensor:
+        return self.graph.op("Unsqueeze", self, np.array([axis]))
+
+    def transposed(self) -> Tensor:
+        """Of two axes."""
+        return self.graph.op("Transpose", self, perm=[1, 0])
+
+    def picks(self, table: Value) -> Tensor:
+        """Of whole numbers: the rows of a table that they are the places of."""
+        return self.graph.op("Gather", table, self, axis=0)
+
+    def columns(self, places: Array) -> Tensor:
+        """Some along the second axis."""
+        return self.graph.op("Gather", self, places.astype(np.int64), axis=1)
+
+
+def concatenated(parts: list[Tensor], axis: int = 1) -> Tensor:
+    """Tensors side by side."""
+    return parts[0] if len(parts) == 1 else parts[0].graph.op("Concat", *parts, axis=axis)
+
+
+def log_sum(scores: Tensor, axis: int) -> Tensor:
+    """log Σ exp along an axis, which is kept; -inf where all are."""
+    top = scores.max(axis, keep=True)
+    safe = top.is_infinite().where(0.0, top)
+    return safe + (scores - safe).exp().sum(axis, keep=True).log()
+
+
+def log_one_plus_exp(x: Tensor) -> Tensor:
+    """log(1 + e^x), which does not overflow."""
+    return x.at_least(0.0) + ((-x.abs()).exp() + 1.0).log()
+
+
+def filled(x: Tensor, value: Value = 0.0) -> Tensor:
+    """With another number where there is none."""
+    return x.is_nan().where(value, x)
