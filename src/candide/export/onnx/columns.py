@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,7 +14,7 @@ from ...families.columns.changes import BoxCox, Change, Same, YeoJohnson
 from ...families.columns.holes import WithHoles
 from ...families.columns.parametric import ParametricColumn
 from ...families.table_likelihood import TableLikelihood, log_table
-from ...kernels.data import Array, Floats
+from ...kernels.data import Floats
 from .likelihoods import scored
 from .rows import Cells, cut_places, number_places
 from .tensor import Tensor, concatenated
@@ -29,7 +29,7 @@ class Weighing(Protocol):
     def of_codes(self, place: int, table: Floats) -> Floats | None:
         """Of a table over codes, ``(codes, classes)``."""
 
-    def of_rows(self, place: int, scores: Any) -> Tensor | None:
+    def of_rows(self, place: int, scores: Callable[[], Tensor]) -> Tensor | None:
         """Of ``(rows, classes)``, which are made when they are asked for."""
 
 
@@ -39,23 +39,25 @@ class AsTheyAre:
     def of_codes(self, place: int, table: Floats) -> Floats | None:
         return table
 
-    def of_rows(self, place: int, scores: Any) -> Tensor | None:
-        made: Tensor = scores()
-        return made
+    def of_rows(self, place: int, scores: Callable[[], Tensor]) -> Tensor | None:
+        return scores()
 
 
 class TableScores:
-    """The scores of some columns and of all blocks; codes are made once, however often they are asked."""
+    """The scores of some columns and of all blocks; codes are made once, however often they are asked.
 
-    def __init__(self, likelihood: TableLikelihood, cells: Cells, columns: Sequence[int]) -> None:
+    ``places`` are those by which weights know the columns; blocks come from ``first_block`` on.
+    """
+
+    def __init__(self, likelihood: TableLikelihood, cells: Cells, places: dict[int, int], first_block: int) -> None:
         if likelihood.texts:
             name = likelihood.family.names[next(iter(likelihood.texts))]
             raise ParameterError(
                 f"column {name!r} holds texts, and onnxruntime cannot cut texts into tokens as candide does; train "
                 "without it (columns={...: 'ignore'}), or run the model in candide"
             )
-        self._likelihood, self._cells, self._columns = likelihood, cells, list(columns)
-        pairs = [(j, likelihood.models[j]) for j in columns]
+        self._likelihood, self._cells, self._places, self._first_block = likelihood, cells, places, first_block
+        pairs = [(j, likelihood.models[j]) for j in places]
         self._coded = [(j, model) for j, model in pairs if isinstance(model, CodedColumn)]
         # Numbers first: their codes are made together.
         self._coded.sort(key=lambda pair: pair[1].cuts is None)
@@ -63,11 +65,10 @@ class TableScores:
 
     def added_up(self, weighing: Weighing) -> Tensor | None:
         """Of all of them, as ``weighing`` makes them; None if nothing is left."""
-        place = {j: i for i, j in enumerate(self._columns)}
-        rows = [(place[j], lambda j=j, model=model: self._scores(j, model)) for j, model in self._others]
-        rows += [(len(place) + i, lambda i=i: self._block(i)) for i in range(len(self._likelihood.blocks))]
-        parts = [weighing.of_rows(*pair) for pair in rows]
-        parts.append(self._picked([weighing.of_codes(place[j], log_table(model)) for j, model in self._coded]))
+        parts = [weighing.of_rows(self._places[j], partial(self._scores, j, model)) for j, model in self._others]
+        blocks = range(len(self._likelihood.blocks))
+        parts += [weighing.of_rows(self._first_block + i, partial(self._block, i)) for i in blocks]
+        parts.append(self._picked([weighing.of_codes(self._places[j], log_table(model)) for j, model in self._coded]))
         known = [part for part in parts if part is not None]
         return sum(known[1:], known[0]) if known else None
 

@@ -23,6 +23,7 @@ from .likelihoods import Scored, scored
 from .probabilities import calibrated, leaders_only, normalised, without_impossible
 from .rows import Cells
 from .tensor import Graph, Tensor, filled
+from .views import blended
 
 
 class Read(NamedTuple):
@@ -79,10 +80,9 @@ def _posterior(model: Classifier, graph: Graph, names: Array, given: Array | Non
     possible = np.isfinite(offset)
     views = None if blend is None else blend.views
     if isinstance(views, Blended):
-        from .views import blended
-
         cells, amount = Cells(graph, names, given), None
-        scores = blended(views, model.likelihood, cells) + np.where(possible, 0.0, -np.inf)
+        found = blended(views, model.likelihood, cells) or _silent(model.likelihood, cells)
+        scores = found + np.where(possible, views.mixture.bias, -np.inf)
     elif views is not None:
         raise _no_texts("its answer is a blend of several looks at a text")
     else:
@@ -101,18 +101,25 @@ def _read(model: Classifier, graph: Graph, names: Array, given: Array | None) ->
     if isinstance(likelihood, CategoricalLikelihood):
         return Read(scored_categories(likelihood, Cells(graph, names, names)))
     if isinstance(likelihood, TableLikelihood):
-        return Read(_table(likelihood, graph, Cells(graph, names, given)))
+        return Read(_table(likelihood, Cells(graph, names, given)))
     if isinstance(likelihood, TextLikelihood):
         raise _no_texts("it reads texts")
     x = graph.input("X", 0, len(names))
     return Read(scored(likelihood, x), filled(x).sum(1, keep=True))
 
 
-def _table(likelihood: TableLikelihood, graph: Graph, cells: Cells) -> Scored:
-    found = TableScores(likelihood, cells, likelihood.shown).added_up(AsTheyAre())
-    if found is None:
-        raise ParameterError("no column of this model says anything, so that a graph would have no input; fit it on more")
-    return Scored(found, [])
+def _table(likelihood: TableLikelihood, cells: Cells) -> Scored:
+    places = {j: i for i, j in enumerate(likelihood.shown)}
+    found = TableScores(likelihood, cells, places, len(places)).added_up(AsTheyAre())
+    return Scored(found or _silent(likelihood, cells), [])
+
+
+def _silent(likelihood: TableLikelihood, cells: Cells) -> Tensor:
+    """Scores of a model in which no column says anything; its first tells how many rows there are."""
+    statistics, n_classes = likelihood.statistics, len(likelihood.statistics.rows)
+    if statistics.kinds[0] != "category":
+        return cells.nothing(0, None, n_classes)
+    return cells.nothing(0, statistics.categories.labels[statistics.place(0)], n_classes)
 
 
 def _no_texts(why: str) -> ParameterError:

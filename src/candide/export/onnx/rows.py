@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from ...encoding.dates import PARTS
 from ...exceptions import ParameterError
 from ...explain.dates import date_columns
 from ...kernels.data import Array, Floats
-from ...statistics.table import TableStatistics
 from .tensor import Graph, Tensor, concatenated
 
 
@@ -54,6 +52,12 @@ class Cells:
         if "" not in keys.tolist():
             keys, codes = np.append(keys, ""), np.append(codes, missing)
         return self._graph.look_up(cells, keys, codes, unseen)
+
+    def nothing(self, j: int, labels: Array | None, n_classes: int) -> Tensor:
+        """Zeros, as many rows as there are cells in a column: of a model in which none says anything."""
+        if labels is None:
+            return self.numbers(j).is_nan().of_type(np.float64) * np.zeros(n_classes)
+        return self.places(j, labels).of_type(np.float64) * np.zeros(n_classes)
 
     def _date_places(self, date: int, part: str, labels: Array) -> Tensor:
         days = self.numbers(date)
@@ -118,6 +122,3 @@ def _month(day: Tensor) -> Tensor:
 
 def _rest(number: Tensor, divisor: float) -> Tensor:
     return number - (number / divisor).floor() * divisor
-
-
-__all__ = ["Cells", "cut_places", "label_keys", "number_places"]

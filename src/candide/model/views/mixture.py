@@ -33,7 +33,7 @@ _REMEMBERED = 30
 # Of the log-loss, for each unit of squared scores: a share p of a class gives p (1 - p).
 _CURVATURE = 0.1
 # Scores of values far beyond all others may be infinite.
-_HUGE = 1e290
+HUGE = 1e290
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Mixture:
         if not self.weight[view].any():
             return None
         if not np.isfinite(scores.sum()):
-            scores = np.clip(scores, -_HUGE, _HUGE)
+            scores = np.clip(scores, -HUGE, HUGE)
         shown = scores - scores.mean(axis=1, keepdims=True)
         shown /= self.size[view]
         np.clip(shown, -self.limit[view], self.limit[view], out=shown)
@@ -67,7 +67,7 @@ class Mixture:
 
     def shares(self, view: int, parts: Floats) -> tuple[Floats, Floats]:
         """What parts of a view's scores of one row, ``(parts, classes)``, add; and what its limit takes away again."""
-        shown = np.clip(parts, -_HUGE, _HUGE)
+        shown = np.clip(parts, -HUGE, HUGE)
         shown = (shown - shown.mean(axis=1, keepdims=True)) / self.size[view] * self.weight[view]
         whole = self.part(view, parts.sum(axis=0, keepdims=True))
         return shown, np.zeros(parts.shape[1]) if whole is None else whole[0] - shown.sum(axis=0)
