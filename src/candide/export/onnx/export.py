@@ -23,6 +23,7 @@ from .likelihoods import Scored, scored
 from .probabilities import calibrated, leaders_only, normalised, without_impossible
 from .rows import Cells
 from .tensor import Graph, Tensor, filled
+from .texts import scored_tokens
 from .views import blended
 
 
@@ -84,7 +85,10 @@ def _posterior(model: Classifier, graph: Graph, names: Array, given: Array | Non
         found = blended(views, model.likelihood, cells) or _silent(model.likelihood, cells)
         scores = found + np.where(possible, views.mixture.bias, -np.inf)
     elif views is not None:
-        raise _no_texts("its answer is a blend of several looks at a text")
+        raise ParameterError(
+            "this model blends several looks at a text, for which onnxruntime has no operators; train "
+            "TextNB('multinomial'), 'bernoulli' or 'complement', whose graph takes tokens, or run it in candide"
+        )
     else:
         (finite, limits), amount = _read(model, graph, names, given)
         scores = leaders_only(finite + offset, limits, possible)
@@ -103,7 +107,7 @@ def _read(model: Classifier, graph: Graph, names: Array, given: Array | None) ->
     if isinstance(likelihood, TableLikelihood):
         return Read(_table(likelihood, Cells(graph, names, given)))
     if isinstance(likelihood, TextLikelihood):
-        raise _no_texts("it reads texts")
+        return Read(*scored_tokens(likelihood, graph))
     x = graph.input("X", 0, len(names))
     return Read(scored(likelihood, x), filled(x).sum(1, keep=True))
 
@@ -120,10 +124,3 @@ def _silent(likelihood: TableLikelihood, cells: Cells) -> Tensor:
     if statistics.kinds[0] != "category":
         return cells.nothing(0, None, n_classes)
     return cells.nothing(0, statistics.categories.labels[statistics.place(0)], n_classes)
-
-
-def _no_texts(why: str) -> ParameterError:
-    return ParameterError(
-        f"this model has no graph of ONNX: {why}, and onnxruntime cannot cut texts into tokens as candide does; train "
-        "TextNB('multinomial'), 'bernoulli' or 'complement', whose graph takes tokens, or run it in candide"
-    )

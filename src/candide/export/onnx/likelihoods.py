@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...exceptions import ParameterError
+from ...families.elliptic import EllipticLikelihood
 from ...families.linear import LinearLikelihood, Score
 from ...families.negative_binomial import NegativeBinomialLikelihood
 from ...families.normal import GaussianLikelihood
 from ...families.polya import PolyaLikelihood
 from ...families.student import StudentLikelihood, student_table
 from ...kernels.data import Floats
+from .elliptic import elliptic_scores
 from .tensor import Tensor, filled
 
 # log Γ(z) = (z - ½) log z - z + ½ log 2π + Σ of these over z, z³, z⁵, …: to the last digit from 8 on.
@@ -68,6 +70,10 @@ def _added_up(cells: Tensor, x: Tensor) -> Tensor:
     return x.is_nan().with_axis(1).where(0.0, cells).sum(2)
 
 
+def _elliptic(likelihood: EllipticLikelihood, x: Tensor) -> Scored:
+    return Scored(elliptic_scores(likelihood, x), [])
+
+
 def _polya(likelihood: PolyaLikelihood, x: Tensor) -> Scored:
     count = filled(x)
     each = _log_rising(likelihood.start, count.with_axis(1)).sum(2)
@@ -103,6 +109,7 @@ def _log_gamma(z: Tensor) -> Tensor:
 
 
 _CURVED: dict[type, Any] = {
+    EllipticLikelihood: _elliptic,
     GaussianLikelihood: _gaussian,
     StudentLikelihood: _student,
     PolyaLikelihood: _polya,

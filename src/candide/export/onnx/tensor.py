@@ -225,9 +225,9 @@ class Tensor:
         """Of whole numbers: the rows of a table that they are the places of."""
         return self.graph.op("Gather", table, self, axis=0)
 
-    def columns(self, places: Array) -> Tensor:
-        """Some along the second axis."""
-        return self.graph.op("Gather", self, places.astype(np.int64), axis=1)
+    def columns(self, places: Array, axis: int = 1) -> Tensor:
+        """Some along an axis, which is dropped if ``places`` is one number."""
+        return self.graph.op("Gather", self, places.astype(np.int64), axis=axis)
 
 
 def concatenated(parts: list[Tensor], axis: int = 1) -> Tensor:
