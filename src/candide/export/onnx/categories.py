@@ -14,12 +14,15 @@ from .tensor import Tensor, concatenated
 
 def scored_categories(likelihood: CategoricalLikelihood, cells: Cells) -> Scored:
     """What the values of all columns say. A value that nobody saw is as ``unseen`` has it, "error" as "ignore"."""
-    looks = [look for look, _ in likelihood.columns]
+    # A column that nobody observed tells the classes nothing.
+    seen = [j for j, labels in enumerate(likelihood.statistics.labels) if len(labels)]
+    if not seen:
+        return Scored(cells.nothing(0, None, len(likelihood.statistics.rows)), [])
+    looks, shares = zip(*(likelihood.columns[j] for j in seen), strict=True)
     # One more row for missing cells.
     sizes = [look.size + 2 for look in looks]
     offsets = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
-    codes = concatenated([_codes(look, j, cells) for j, look in enumerate(looks)]) + offsets
-    shares = [share for _, share in likelihood.columns]
+    codes = concatenated([_codes(look, j, cells) for j, look in zip(seen, looks, strict=True)]) + offsets
     finite = codes.picks(_stacked([share.finite for share in shares])).sum(1)
     if not likelihood.is_limit:
         return Scored(finite, [])

@@ -13,6 +13,7 @@ from ...kernels.data import Array
 # Operators of these versions are in every onnxruntime since 1.17.
 _OPSET, _ML_OPSET, _IR_VERSION = 18, 4, 9
 _ML = "ai.onnx.ml"
+_OUTPUTS = ("label", "probabilities")
 # Of a file of protocol buffers, with room for the nodes.
 _MOST_BYTES = (1 << 31) - (1 << 24)
 
@@ -32,6 +33,11 @@ class Graph:
         """``(n, width)`` doubles or texts; inputs are listed in the order of their places."""
         from onnx import TensorProto, helper
 
+        if name in ("", *_OUTPUTS, *(info.name for _, info in self._inputs)):
+            raise ParameterError(
+                f"a column is called {name!r}; inputs of a graph have names, each its own, and its outputs are called "
+                f"{' and '.join(_OUTPUTS)}; rename the column and fit again"
+            )
         kind = TensorProto.STRING if texts else TensorProto.DOUBLE
         self._inputs.append((place, helper.make_tensor_value_info(name, kind, ["n", width])))
         return Tensor(self, name)
@@ -41,7 +47,7 @@ class Graph:
         from onnx import helper
 
         names = [self.tensor(value).name for value in inputs]
-        out = f"{kind.lower()}_{len(self._nodes)}"
+        out = f"/{kind}/{len(self._nodes)}"
         self._nodes.append(helper.make_node(kind, names, [out], name=out, domain=domain, **attributes))
         return Tensor(self, out)
 
@@ -60,7 +66,7 @@ class Graph:
     def _constant(self, array: Array, texts: bool) -> tuple[Tensor, Any]:
         from onnx import TensorProto, helper, numpy_helper
 
-        name = f"constant_{len(self._constants)}"
+        name = f"/constant/{len(self._constants)}"
         if texts:
             made = helper.make_tensor(name, TensorProto.STRING, array.shape, [text.encode() for text in array.tolist()])
         else:
@@ -90,7 +96,7 @@ class Graph:
         """The finished graph; ``label`` with the labels there are, ``probabilities`` with how many classes."""
         from onnx import checker, helper
 
-        outputs = {"label": label[0], "probabilities": probabilities[0]}
+        outputs = dict(zip(_OUTPUTS, (label[0], probabilities[0]), strict=True))
         ends = [helper.make_node("Identity", [made.name], [name]) for name, made in outputs.items()]
         kinds = helper.np_dtype_to_tensor_dtype(_plain(label[1])), helper.np_dtype_to_tensor_dtype(np.dtype(np.float64))
         shapes = ["n"], ["n", probabilities[1]]

@@ -1,0 +1,55 @@
+"""Texts in onnxruntime, which come as tokens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction.text import CountVectorizer
+
+from candide import TextNB
+from candide.exceptions import ParameterError
+from candide.kernels.data import Array
+from tests.files.zoo import PROSE, TOPICS
+
+from .running import assert_agree, session_of
+
+TEXTS = [f"{text} {'again ' * (i % 4)}" for i, text in enumerate(PROSE * 4)]
+ASKED = [*TEXTS, "win quux lunch lunch lunch", "", "quux"]
+
+
+def padded(texts: list[str], cut: Any) -> Array:
+    tokens = [cut(text) for text in texts]
+    width = max(map(len, tokens))
+    return np.array([row + [""] * (width - len(row)) for row in tokens], dtype=object)
+
+
+@pytest.mark.parametrize(
+    ("settings", "cutting"),
+    [
+        ({"model": "multinomial"}, {}),
+        ({"model": "multinomial", "ngrams": 2}, {"ngram_range": (1, 2)}),
+        ({"model": "multinomial", "weighting": "binary"}, {}),
+        ({"model": "multinomial", "weighting": "log", "calibrate": "platt"}, {}),
+        ({"model": "multinomial", "weighting": "tfidf", "min_df": 2, "max_features": 20}, {}),
+        ({"model": "multinomial", "alpha": 0}, {}),
+        ({"model": "bernoulli"}, {}),
+        ({"model": "complement", "analyzer": "char_wb", "ngrams": (2, 3)}, {"analyzer": "char_wb", "ngram_range": (2, 3)}),
+        ({"model": "complement", "calibrate": "isotonic"}, {}),
+        ({"model": "polya"}, {}),
+    ],
+    ids=lambda part: "-".join(map(str, part.values())) or None,
+)
+def test_textbook_models_take_tokens(settings: dict[str, Any], cutting: dict[str, Any]) -> None:
+    model = TextNB(**settings).fit(TEXTS, TOPICS * 4)
+    cut = CountVectorizer(**cutting).build_analyzer()
+    label, probabilities = session_of(model.to_onnx()).run(None, {"tokens": padded(ASKED, cut)})
+    assert_agree(model, ASKED, label, probabilities)
+
+
+def test_what_has_no_graph_is_refused() -> None:
+    with pytest.raises(ParameterError, match="blends several looks"):
+        TextNB().fit(TEXTS, TOPICS * 4).to_onnx()
+    with pytest.raises(ParameterError, match="buckets=None"):
+        TextNB("multinomial", buckets=10).fit(TEXTS, TOPICS * 4).to_onnx()
