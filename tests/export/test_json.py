@@ -51,7 +51,13 @@ def _without_arrays(text: str) -> str:
 
 @pytest.mark.parametrize(
     "spoilt",
-    [lambda text: text[:-40], lambda text: "[]", lambda text: "", _without_arrays, lambda text: text.replace("F64", "F65")],
+    [
+        lambda text: text[:-40],
+        lambda text: "[]",
+        lambda text: "",
+        _without_arrays,
+        lambda text: text.replace("F64", "F65"),
+    ],
     ids=["cut", "no model", "empty", "without arrays", "unknown type"],
 )
 def test_what_is_no_model_is_refused(spoilt: Any) -> None:

@@ -153,7 +153,9 @@ def test_any_small_table(data: Any) -> None:
     numbers = st.lists(st.sampled_from([None, -2.5, 0.0, 1.0, 2.0, 7.25]), min_size=n, max_size=n)
     words = st.lists(st.sampled_from([None, "a", "b", "é c"]), min_size=n, max_size=n)
     table = {"x": data.draw(numbers), "w": data.draw(words), "z": data.draw(numbers)}
-    frame = pd.DataFrame({name: pd.Series(cells, dtype=object if name == "w" else float) for name, cells in table.items()})
+    frame = pd.DataFrame(
+        {name: pd.Series(cells, dtype=object if name == "w" else float) for name, cells in table.items()}
+    )
     y = data.draw(st.lists(st.sampled_from(["u", "v"]), min_size=n, max_size=n))
     how = SETTINGS[data.draw(st.sampled_from(["plain", "calibrated", "columns", "pairs"]))]
     model = fit(frame, y, evaluate=False, **how)
@@ -173,7 +175,7 @@ def test_a_model_from_a_file_and_one_that_learned_on() -> None:
 def test_what_has_no_graph_is_refused() -> None:
     texts = [f"the {word} is at noon and we all meet there again" for word in "abcdefghij"] * 6
     frame = pd.DataFrame({"x": np.arange(60.0), "t": texts})
-    with pytest.raises(ParameterError, match="'t' holds texts.*ignore"):
+    with pytest.raises(ParameterError, match=r"'t' holds texts.*ignore"):
         fit(frame, np.arange(60) % 2, columns={"t": "text"}, **PLAIN).to_onnx()
     with pytest.raises(ParameterError, match="holds 1 beside other values"):
         fit({"x": [1, "one", "two"] * 10}, [0, 1, 1] * 10, **PLAIN).to_onnx()

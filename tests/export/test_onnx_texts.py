@@ -35,7 +35,10 @@ def padded(texts: list[str], cut: Any) -> Array:
         ({"model": "multinomial", "weighting": "tfidf", "min_df": 2, "max_features": 20}, {}),
         ({"model": "multinomial", "alpha": 0}, {}),
         ({"model": "bernoulli"}, {}),
-        ({"model": "complement", "analyzer": "char_wb", "ngrams": (2, 3)}, {"analyzer": "char_wb", "ngram_range": (2, 3)}),
+        (
+            {"model": "complement", "analyzer": "char_wb", "ngrams": (2, 3)},
+            {"analyzer": "char_wb", "ngram_range": (2, 3)},
+        ),
         ({"model": "complement", "calibrate": "isotonic"}, {}),
         ({"model": "polya"}, {}),
     ],

@@ -29,7 +29,9 @@ def to_sklearn(model: Classifier, kind: str, names: Array | None) -> Any:
     if model.plan.calibrate is not None:
         raise _no_place(kind, f"calibrate={model.plan.calibrate!r}", f"train it without, or {_ELSEWHERE}")
     if model.likelihood.is_limit:
-        raise _no_place(kind, "probabilities of 0 and infinite densities", "smooth them: alpha or var_smoothing above 0")
+        raise _no_place(
+            kind, "probabilities of 0 and infinite densities", "smooth them: alpha or var_smoothing above 0"
+        )
     estimator = _MAKERS[type(family)](model, kind)
     estimator.classes_ = model.classes.labels.copy()
     estimator.class_count_ = model.state.rows.copy()
@@ -67,7 +69,9 @@ def _bernoulli(model: Classifier, kind: str) -> Any:
     on, off = (pseudo_count(part, family.estimate) for part in (family.prior.a, family.prior.b))
     if not np.array_equal(on, off):
         raise _no_place(kind, "pseudo-counts that differ for on and off", _ELSEWHERE)
-    estimator = BernoulliNB(alpha=_one_alpha([np.asarray(on)], kind), binarize=family.threshold, **_prior_settings(model))
+    estimator = BernoulliNB(
+        alpha=_one_alpha([np.asarray(on)], kind), binarize=family.threshold, **_prior_settings(model)
+    )
     return _counted(estimator, model, family.log_on_off(statistics)[0].value())
 
 
@@ -135,7 +139,9 @@ def _holes(kind: str) -> ParameterError:
 
 def _alpha(pseudo: float | Floats, kind: str) -> float | Floats:
     if np.ndim(pseudo) > 1 or np.min(pseudo) < 0:
-        raise _no_place(kind, "pseudo-counts that differ by class or are below 0", "choose one alpha, or one per column")
+        raise _no_place(
+            kind, "pseudo-counts that differ by class or are below 0", "choose one alpha, or one per column"
+        )
     return float(pseudo) if np.ndim(pseudo) == 0 else np.array(pseudo)
 
 

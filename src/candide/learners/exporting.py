@@ -18,10 +18,10 @@ class Exports(Fitted):
         """The model as a graph of ONNX, for onnxruntime and whatever else reads it (``pip install 'candide[onnx]'``).
 
         Its outputs are ``label`` and ``probabilities``, ``(n_rows,)`` and ``(n_rows, n_classes)``, those of ``predict``
-        and ``predict_proba``. Its input is ``X``, doubles of shape ``(n_rows, n_columns)``, NaN where a cell is missing;
-        of ``CategoricalNB`` and ``NaiveBayes`` one input for each column that is used, ``(n_rows, 1)``: doubles, or
-        texts, empty where they are missing; of ``TextNB`` with a textbook's model ``tokens``, ``(n_rows, n_tokens)``,
-        empty where a text has no more.
+        and ``predict_proba``. Its input is ``X``, doubles of shape ``(n_rows, n_columns)``, NaN where a cell is
+        missing; of ``CategoricalNB`` and ``NaiveBayes`` one input for each column that is used, ``(n_rows, 1)``:
+        doubles, or texts, empty where they are missing; of ``TextNB`` with a textbook's model ``tokens``,
+        ``(n_rows, n_tokens)``, empty where a text has no more.
 
         Parameters
         ----------
@@ -50,8 +50,8 @@ class Exports(Fitted):
         """The fitted estimator of scikit-learn that has learned the same and predicts the same.
 
         For ``GaussianNB``, ``BernoulliNB``, ``CategoricalNB`` (of codes), ``MultinomialNB`` and ``ComplementNB``. What
-        scikit-learn's class has no place for, such as a calibration, is refused by name. ``candide.from_sklearn`` is the
-        way back.
+        scikit-learn's class has no place for, such as a calibration, is refused by name. ``candide.from_sklearn`` is
+        the way back.
 
         Examples
         --------

@@ -12,8 +12,8 @@ from .tensor import Tensor, filled
 def elliptic_scores(likelihood: EllipticLikelihood, x: Tensor) -> Tensor:
     """log p(x | class), ``(rows, classes)``: of a row with missing cells the distribution of those it has.
 
-    Where a column is missing its row and column of the matrix are those of the identity: that leaves the determinant and
-    the quadratic form of the others. Both come by elimination, column by column.
+    Where a column is missing, its row and column of the matrix are those of the identity: that leaves the determinant
+    and the quadratic form of the others. Both come by elimination, column by column.
     """
     known = 1.0 - x.is_nan().of_type(np.float64)
     both = known.with_axis(1).with_axis(3) * known.with_axis(1).with_axis(2)
@@ -45,7 +45,7 @@ def _eliminated(matrix: Tensor, away: Tensor, n_columns: int) -> tuple[Tensor, T
 
 
 def _constants(likelihood: EllipticLikelihood, n_columns: int) -> tuple[Floats, Floats]:
-    """By how many columns are known, ``(columns + 1, classes)``: the log density at the middle, and degrees of freedom."""
+    """By how many columns are known, ``(columns + 1, classes)``: log densities at the middle, degrees of freedom."""
     middle = [[float(log_density(np.zeros(1), 0.0, n, free)[0]) for free in likelihood.freedom]
               for n in range(n_columns + 1)]  # fmt: skip
     freedom = np.where(np.isinf(likelihood.freedom), 0.0, likelihood.freedom)

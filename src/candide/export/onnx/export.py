@@ -6,7 +6,7 @@ import json
 import os
 from importlib import import_module
 from importlib.metadata import version
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,18 +20,11 @@ from ...model.views.blended import Blended
 from .categories import scored_categories
 from .columns import AsTheyAre, TableScores
 from .likelihoods import Scored, scored
-from .probabilities import calibrated, leaders_only, normalised, without_impossible
+from .probabilities import Amount, calibrated, leaders_only, normalised, without_impossible
 from .rows import Cells
 from .tensor import Graph, Tensor, filled
 from .texts import scored_tokens
 from .views import blended
-
-
-class Read(NamedTuple):
-    """What rows say before anything is known of the classes."""
-
-    scores: Scored
-    amount: Tensor | None = None  # how much evidence rows hold, ``(rows, 1)``
 
 
 def to_onnx(
@@ -77,39 +70,49 @@ def _plain_labels(labels: Array) -> Array:
 
 def _posterior(model: Classifier, graph: Graph, names: Array, given: Array | None) -> Tensor:
     """Log posteriors, ``(rows, classes)``."""
-    offset, blend = model.scorer.offset, model.blend
-    possible = np.isfinite(offset)
-    views = None if blend is None else blend.views
-    if isinstance(views, Blended):
-        cells, amount = Cells(graph, names, given), None
+    views, possible = _views(model), np.isfinite(model.scorer.offset)
+    amount: Amount = None
+    if views is not None:
+        cells = Cells(graph, names, given)
         found = blended(views, model.likelihood, cells) or _silent(model.likelihood, cells)
         scores = found + np.where(possible, views.mixture.bias, -np.inf)
-    elif views is not None:
-        raise ParameterError(
-            "this model blends several looks at a text, for which onnxruntime has no operators; train "
-            "TextNB('multinomial'), 'bernoulli' or 'complement', whose graph takes tokens, or run it in candide"
-        )
     else:
         (finite, limits), amount = _read(model, graph, names, given)
-        scores = leaders_only(finite + offset, limits, possible)
-    posterior = normalised(scores)
-    if blend is not None and blend.calibration is not None:
-        before, posterior = posterior, calibrated(blend.calibration, posterior, amount)
-        if model.likelihood.is_limit or not possible.all():
-            posterior = without_impossible(posterior, before)
+        scores = leaders_only(finite + model.scorer.offset, limits, possible)
+    certain = possible.all() and not model.likelihood.is_limit
+    posterior = _calibrated(model, normalised(scores), amount, certain=bool(certain))
     return normalised(posterior + model.prior_change) if model.prior_change.any() else posterior
 
 
-def _read(model: Classifier, graph: Graph, names: Array, given: Array | None) -> Read:
+def _views(model: Classifier) -> Blended | None:
+    views = None if model.blend is None else model.blend.views
+    if views is None or isinstance(views, Blended):
+        return views
+    raise ParameterError(
+        "this model blends several looks at a text, for which onnxruntime has no operators; train "
+        "TextNB('multinomial'), 'bernoulli' or 'complement', whose graph takes tokens, or run it in candide"
+    )
+
+
+def _calibrated(model: Classifier, posterior: Tensor, amount: Amount, *, certain: bool) -> Tensor:
+    """``certain``: no class is ever impossible."""
+    if model.blend is None or model.blend.calibration is None:
+        return posterior
+    out = calibrated(model.blend.calibration, posterior, amount)
+    return out if certain else without_impossible(out, posterior)
+
+
+def _read(model: Classifier, graph: Graph, names: Array, given: Array | None) -> tuple[Scored, Amount]:
+    """What rows say before anything is known of the classes, and how much evidence each holds."""
     likelihood: Any = model.likelihood
     if isinstance(likelihood, CategoricalLikelihood):
-        return Read(scored_categories(likelihood, Cells(graph, names, names)))
+        return scored_categories(likelihood, Cells(graph, names, names)), None
     if isinstance(likelihood, TableLikelihood):
-        return Read(_table(likelihood, Cells(graph, names, given)))
+        return _table(likelihood, Cells(graph, names, given)), None
     if isinstance(likelihood, TextLikelihood):
-        return Read(*scored_tokens(likelihood, graph))
+        return scored_tokens(likelihood, graph)
     x = graph.input("X", 0, len(names))
-    return Read(scored(likelihood, x), filled(x).sum(1, keep=True))
+    return scored(likelihood, x), lambda: filled(x).sum(1, keep=True)
 
 
 def _table(likelihood: TableLikelihood, cells: Cells) -> Scored:

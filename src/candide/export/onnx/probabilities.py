@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,10 @@ from .tensor import Tensor, concatenated, log_one_plus_exp, log_sum
 
 # Sums of fractions: 0.1 + 0.2 and 0.3 are the same power of ε.
 _SLACK = 1e-12
+
+
+# How much evidence rows hold, ``(rows, 1)``, made where it is asked for; None where that does not vary.
+Amount = Callable[[], Tensor] | None
 
 
 def normalised(scores: Tensor) -> Tensor:
@@ -44,8 +49,8 @@ def without_impossible(scores: Tensor, before: Tensor) -> Tensor:
     return normalised(before.equals(-np.inf).where(-np.inf, scores))
 
 
-def calibrated(calibration: Any, posterior: Tensor, amount: Tensor | None) -> Tensor:
-    """Log posteriors as a calibration corrects them; ``amount`` is the evidence of each row, ``(rows, 1)``."""
+def calibrated(calibration: Any, posterior: Tensor, amount: Amount) -> Tensor:
+    """Log posteriors as a calibration corrects them."""
     if isinstance(calibration, Chain):
         return calibrated(calibration.second, calibrated(calibration.first, posterior, amount), None)
     if isinstance(calibration, Scaling):
@@ -57,16 +62,16 @@ def calibrated(calibration: Any, posterior: Tensor, amount: Tensor | None) -> Te
     raise ParameterError(f"a calibration by {type(calibration).__name__} has no graph; choose calibrate='platt'")
 
 
-def _scaled(scaling: Scaling, posterior: Tensor, amount: Tensor | None) -> Tensor:
+def _scaled(scaling: Scaling, posterior: Tensor, amount: Amount) -> Tensor:
     scores = _bent(posterior, scaling.bend) / _temperature(scaling, amount)
     return normalised(scores if scaling.bias is None else scores + scaling.bias)
 
 
-def _temperature(scaling: Scaling, amount: Tensor | None) -> Any:
+def _temperature(scaling: Scaling, amount: Amount) -> Any:
     if amount is None or not scaling.growth:
         return float(scaling.temperature(None)[0])
     low, high = scaling.amounts
-    excess = (amount.at_least(low).at_most(high) + 1.0).log() - scaling.typical
+    excess = (amount().at_least(low).at_most(high) + 1.0).log() - scaling.typical
     return (excess * scaling.growth + scaling.log_temperature).at_least(-LIMIT).at_most(LIMIT).exp()
 
 

@@ -9,10 +9,11 @@ from ...exceptions import ParameterError
 from ...families.terms import KnownTokens
 from ...families.text_likelihood import TextLikelihood
 from .likelihoods import Scored, scored
+from .probabilities import Amount
 from .tensor import Graph, Tensor
 
 
-def scored_tokens(likelihood: TextLikelihood, graph: Graph) -> tuple[Scored, Tensor]:
+def scored_tokens(likelihood: TextLikelihood, graph: Graph) -> tuple[Scored, Amount]:
     """What the tokens of texts say, and how many each has; rows are filled up with empty texts."""
     coding = likelihood.known.coding
     if not isinstance(coding, Vocabulary):
@@ -21,11 +22,18 @@ def scored_tokens(likelihood: TextLikelihood, graph: Graph) -> tuple[Scored, Ten
         )
     vocabulary = coding.tokens()
     if not vocabulary:
-        raise ParameterError("this model knows no token, so that a graph would have nothing to look for; fit it on more")
+        raise ParameterError(
+            "this model knows no token, so that a graph would have nothing to look for; fit it on more"
+        )
     tokens = graph.input("tokens", 0, "m", texts=True)
     counts = _counts(tokens, vocabulary)
-    n_tokens = graph.look_up(tokens, np.array([""], dtype=object), np.zeros(1, dtype=np.int64), 1)
-    return scored(likelihood.inner, _weighed(likelihood.known, counts)), n_tokens.sum(1, keep=True).of_type(np.float64)
+    return scored(likelihood.inner, _weighed(likelihood.known, counts)), lambda: _lengths(tokens)
+
+
+def _lengths(tokens: Tensor) -> Tensor:
+    """How many tokens each text has, known or not, ``(texts, 1)``."""
+    there = tokens.graph.look_up(tokens, np.array([""], dtype=object), np.zeros(1, dtype=np.int64), 1)
+    return there.sum(1, keep=True).of_type(np.float64)
 
 
 def _counts(tokens: Tensor, vocabulary: list[str]) -> Tensor:

@@ -140,7 +140,10 @@ def _at(place: int) -> Array:
 def _covariance(view: Covariance, looked: _Looked) -> Tensor:
     whitening = np.stack([factor.whitening for factor in view.factors])
     away = (looked.points(view.coordinates).with_axis(0) - view.means[:, None, :]) @ whitening
-    size, log_determinant = view.size(view.moments.weight), np.array([factor.log_determinant for factor in view.factors])
+    size, log_determinant = (
+        view.size(view.moments.weight),
+        np.array([factor.log_determinant for factor in view.factors]),
+    )
     tail = (away.square().sum(2).transposed() * size.shrink + 1.0).log() * size.freedom
     return size.constant - 0.5 * (tail + log_determinant)
 
