@@ -188,6 +188,13 @@ def test_what_can_be_said_in_their_words(model: Any, alpha: float | None) -> Non
     assert_same_answers(made, model, X)
 
 
+@every_kind
+def test_fractions_of_rows(name: str) -> None:
+    weight = np.linspace(0.1, 2.0, 150)
+    ours, _, cells = both(name, sample_weight=weight)
+    assert_same_answers(ours.to_sklearn(), ours, cells)
+
+
 def test_another_class_prior() -> None:
     model = candide.MultinomialNB().fit(X, LABELS).with_class_prior([0.1, 0.1, 0.8])
     assert_same_answers(model.to_sklearn(), model, X)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,8 @@ def to_sklearn(model: Classifier, kind: str, names: Array | None) -> Any:
 
     ``kind`` is the name of the learner, ``names`` are those of its columns, if they have any.
     """
-    family: Any = model.plan.family
-    if type(family) not in _MAKERS:
+    maker = _MAKERS.get(type(model.plan.family))
+    if maker is None:
         raise ParameterError(
             f"scikit-learn has no {kind}; it has GaussianNB, BernoulliNB, CategoricalNB, MultinomialNB and "
             f"ComplementNB; {_ELSEWHERE}"
@@ -32,7 +33,7 @@ def to_sklearn(model: Classifier, kind: str, names: Array | None) -> Any:
         raise _no_place(
             kind, "probabilities of 0 and infinite densities", "smooth them: alpha or var_smoothing above 0"
         )
-    estimator = _MAKERS[type(family)](model, kind)
+    estimator = maker(model, model.family, kind)
     estimator.classes_ = model.classes.labels.copy()
     estimator.class_count_ = model.state.rows.copy()
     if names is not None:
@@ -44,13 +45,13 @@ def _no_place(kind: str, what: str, advice: str) -> ParameterError:
     return ParameterError(f"scikit-learn's {kind} has no place for {what}; {advice}")
 
 
-def _gaussian(model: Classifier, kind: str) -> Any:
+def _gaussian(model: Classifier, family: Any, kind: str) -> Any:
     from sklearn.naive_bayes import GaussianNB
 
-    family, statistics = _settled(model), model.state.statistics
+    statistics = model.state.statistics
     if family.estimate != "mle" or family.ddof or family.shared:
         raise _no_place(kind, "estimate, parameter_prior, ddof and variance='shared'", _ELSEWHERE)
-    if (statistics.weight != statistics.rows[:, None]).any():
+    if not np.allclose(statistics.weight, statistics.rows[:, None], rtol=1e-9):
         raise _holes(kind)
     estimator = GaussianNB(priors=_given_prior(model), var_smoothing=family.var_smoothing)
     estimator.class_prior_ = model.class_prior.copy()
@@ -60,11 +61,11 @@ def _gaussian(model: Classifier, kind: str) -> Any:
     return estimator
 
 
-def _bernoulli(model: Classifier, kind: str) -> Any:
+def _bernoulli(model: Classifier, family: Any, kind: str) -> Any:
     from sklearn.naive_bayes import BernoulliNB
 
-    family, statistics = _settled(model), model.state.statistics
-    if statistics.missing is not None:
+    statistics = model.state.statistics
+    if statistics.missing is not None and statistics.missing.sum() > 0:
         raise _holes(kind)
     on, off = (pseudo_count(part, family.estimate) for part in (family.prior.a, family.prior.b))
     if not np.array_equal(on, off):
@@ -75,20 +76,18 @@ def _bernoulli(model: Classifier, kind: str) -> Any:
     return _counted(estimator, model, family.log_on_off(statistics)[0].value())
 
 
-def _multinomial(model: Classifier, kind: str) -> Any:
+def _multinomial(model: Classifier, family: Any, kind: str) -> Any:
     from sklearn.naive_bayes import MultinomialNB
 
-    family = _settled(model)
     if family.estimate == "predictive":
         raise _no_place(kind, "estimate='predictive'", "choose estimate='mean'")
     estimator = MultinomialNB(alpha=_alpha(family.pseudo, kind), **_prior_settings(model))
     return _counted(estimator, model, family.log_shares(model.state.statistics).value())
 
 
-def _complement(model: Classifier, kind: str) -> Any:
+def _complement(model: Classifier, family: Any, kind: str) -> Any:
     from sklearn.naive_bayes import ComplementNB
 
-    family = _settled(model)
     if model.plan.prior.class_weight is not None:
         raise _no_place(kind, "class_weight", _ELSEWHERE)
     estimator = ComplementNB(alpha=_alpha(family.pseudo, kind), norm=family.norm, **_prior_settings(model))
@@ -96,10 +95,10 @@ def _complement(model: Classifier, kind: str) -> Any:
     return _counted(estimator, model, family.weights(model.state.statistics)[0])
 
 
-def _categorical(model: Classifier, kind: str) -> Any:
+def _categorical(model: Classifier, family: Any, kind: str) -> Any:
     from sklearn.naive_bayes import CategoricalNB
 
-    family, statistics = _settled(model), model.state.statistics
+    statistics = model.state.statistics
     if family.unseen == "smooth":
         raise _no_place(kind, "unseen='smooth'", "choose unseen='ignore'")
     for j, values in enumerate(family.values(statistics)):
@@ -127,10 +126,6 @@ def _counted(estimator: Any, model: Classifier, log_probability: Floats) -> Any:
     estimator.class_log_prior_ = model.log_prior.copy()
     estimator.n_features_in_ = estimator.feature_count_.shape[1]
     return estimator
-
-
-def _settled(model: Classifier) -> Any:
-    return model.family
 
 
 def _holes(kind: str) -> ParameterError:
@@ -166,7 +161,7 @@ def _prior_settings(model: Classifier) -> dict[str, Any]:
     return {"fit_prior": not even, "class_prior": None if even else _given_prior(model)}
 
 
-_MAKERS = {
+_MAKERS: dict[type, Callable[[Classifier, Any, str], Any]] = {
     Gaussian: _gaussian,
     Bernoulli: _bernoulli,
     Multinomial: _multinomial,

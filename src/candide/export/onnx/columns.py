@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property, partial
 from typing import Any, Protocol
 
@@ -50,12 +50,6 @@ class TableScores:
     """
 
     def __init__(self, likelihood: TableLikelihood, cells: Cells, places: dict[int, int], first_block: int) -> None:
-        if likelihood.texts:
-            name = likelihood.family.names[next(iter(likelihood.texts))]
-            raise ParameterError(
-                f"column {name!r} holds texts, and onnxruntime cannot cut texts into tokens as candide does; train "
-                "without it (columns={...: 'ignore'}), or run the model in candide"
-            )
         self._likelihood, self._cells, self._places, self._first_block = likelihood, cells, places, first_block
         pairs = [(j, likelihood.models[j]) for j in places]
         self._coded = [(j, model) for j, model in pairs if isinstance(model, CodedColumn)]
@@ -121,6 +115,15 @@ class TableScores:
     def _block(self, i: int) -> Tensor:
         columns = self._likelihood.family.blocks[i].columns
         return scored(self._likelihood.blocks[i], self._cells.several(columns)).finite
+
+
+def refuse_texts(likelihood: TableLikelihood, columns: Iterable[int]) -> None:
+    """Raises if there are columns of texts among those that a model listens to."""
+    for j in columns:
+        raise ParameterError(
+            f"column {likelihood.family.names[j]!r} holds texts, and onnxruntime cannot cut texts into tokens as candide "
+            "does; train without it (columns={...: 'ignore'}), or run the model in candide"
+        )
 
 
 def _code(model: CodedColumn, code: int | None) -> int:

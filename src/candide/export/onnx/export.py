@@ -18,7 +18,7 @@ from ...kernels.data import Array
 from ...model.classifier import Classifier
 from ...model.views.blended import Blended
 from .categories import scored_categories
-from .columns import AsTheyAre, TableScores
+from .columns import AsTheyAre, TableScores, refuse_texts
 from .likelihoods import Scored, scored
 from .probabilities import Amount, calibrated, leaders_only, normalised, without_impossible
 from .rows import Cells
@@ -116,6 +116,7 @@ def _read(model: Classifier, graph: Graph, names: Array, given: Array | None) ->
 
 
 def _table(likelihood: TableLikelihood, cells: Cells) -> Scored:
+    refuse_texts(likelihood, likelihood.texts)
     places = {j: i for i, j in enumerate(likelihood.shown)}
     found = TableScores(likelihood, cells, places, len(places)).added_up(AsTheyAre())
     return Scored(found or _silent(likelihood, cells), [])

@@ -20,7 +20,7 @@ from ...model.views.merging import Merging
 from ...model.views.mixture import HUGE, Mixture
 from ...model.views.two_dependence import JointSlots, TwoDependence
 from ...model.views.waves import Waves
-from .columns import AsTheyAre, TableScores
+from .columns import AsTheyAre, TableScores, refuse_texts
 from .rows import Cells, cut_places
 from .tensor import Tensor, concatenated, filled, log_sum
 
@@ -28,6 +28,8 @@ from .tensor import Tensor, concatenated, filled, log_sum
 def blended(views: Blended, likelihood: TableLikelihood, cells: Cells) -> Tensor | None:
     """Scores of rows, ``(rows, classes)``, without the biases; None if nothing has a weight."""
     mixture, single = views.mixture, views.n_single
+    texts = enumerate(views.texts, views.n_views - len(views.texts))
+    refuse_texts(likelihood, (text.column for i, text in texts if mixture.weight[i].any()))
     together = mixture.weight[single].any()
     heard = {j: i for i, j in enumerate(views.columns) if together or mixture.weight[i].any()}
     columns = TableScores(likelihood, cells, heard, len(views.columns))
