@@ -17,7 +17,7 @@ from ...families.table_likelihood import TableLikelihood, log_table
 from ...kernels.data import Floats
 from .likelihoods import scored
 from .rows import Cells, cut_places, number_places
-from .tensor import Tensor, concatenated
+from .tensor import Tensor, added, concatenated
 
 # Powers beyond these are left alone: their squares would overflow.
 _LARGEST_LOG = 300.0
@@ -64,7 +64,7 @@ class TableScores:
         parts += [weighing.of_rows(self._first_block + i, partial(self._block, i)) for i in blocks]
         parts.append(self._picked([weighing.of_codes(self._places[j], log_table(model)) for j, model in self._coded]))
         known = [part for part in parts if part is not None]
-        return sum(known[1:], known[0]) if known else None
+        return added(known) if known else None
 
     def _picked(self, tables: list[Floats | None]) -> Tensor | None:
         """The rows of tables that codes pick, added up."""
@@ -119,10 +119,11 @@ class TableScores:
 
 def refuse_texts(likelihood: TableLikelihood, columns: Iterable[int]) -> None:
     """Raises if there are columns of texts among those that a model listens to."""
-    for j in columns:
+    name = next((likelihood.family.names[j] for j in columns), None)
+    if name is not None:
         raise ParameterError(
-            f"column {likelihood.family.names[j]!r} holds texts, and onnxruntime cannot cut texts into tokens as candide "
-            "does; train without it (columns={...: 'ignore'}), or run the model in candide"
+            f"column {name!r} holds texts, and onnxruntime cannot cut texts into tokens as candide does; train without "
+            f"it (columns={{{name!r}: 'ignore'}}), or run the model in candide"
         )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...families.elliptic import EllipticLikelihood, log_density
 from ...kernels.data import Floats
-from .tensor import Tensor, filled
+from .tensor import Tensor, added, filled
 
 
 def elliptic_scores(likelihood: EllipticLikelihood, x: Tensor) -> Tensor:
@@ -41,7 +41,7 @@ def _eliminated(matrix: Tensor, away: Tensor, n_columns: int) -> tuple[Tensor, T
         share = row / pivot
         away = away - share * step
         matrix = matrix - share.with_axis(3) * row.with_axis(2)
-    return sum(squares[1:], squares[0]), sum(logs[1:], logs[0])
+    return added(squares), added(logs)
 
 
 def _constants(likelihood: EllipticLikelihood, n_columns: int) -> tuple[Floats, Floats]:

@@ -241,6 +241,11 @@ def concatenated(parts: list[Tensor], axis: int = 1) -> Tensor:
     return parts[0] if len(parts) == 1 else parts[0].graph.op("Concat", *parts, axis=axis)
 
 
+def added(parts: list[Tensor]) -> Tensor:
+    """Tensors of one shape, added up."""
+    return sum(parts[1:], parts[0])
+
+
 def log_sum(scores: Tensor, axis: int) -> Tensor:
     """log Σ exp along an axis, which is kept; -inf where all are."""
     top = scores.max(axis, keep=True)

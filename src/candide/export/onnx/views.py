@@ -22,7 +22,7 @@ from ...model.views.two_dependence import JointSlots, TwoDependence
 from ...model.views.waves import Waves
 from .columns import AsTheyAre, TableScores, refuse_texts
 from .rows import Cells, cut_places
-from .tensor import Tensor, concatenated, filled, log_sum
+from .tensor import Tensor, added, concatenated, filled, log_sum
 
 
 def blended(views: Blended, likelihood: TableLikelihood, cells: Cells) -> Tensor | None:
@@ -41,7 +41,7 @@ def blended(views: Blended, likelihood: TableLikelihood, cells: Cells) -> Tensor
     used = [(i, view) for i, view in enumerate(views.views, single + 1) if mixture.weight[i].any()]
     parts += [_part(mixture, i, _of_view(view, looked)) for i, view in used]
     known = [part for part in parts if part is not None]
-    return sum(known[1:], known[0]) if known else None
+    return added(known) if known else None
 
 
 class _Weights:
@@ -166,7 +166,7 @@ def _angles(view: Waves, looked: _Looked) -> Tensor:
         # Column by column, for the memory.
         levels = range(len(inputs.levels.columns))
         parts += [slots.columns(_at(j)).picks(frequencies[n_ranks:]).sum(1) for j in levels]
-    return sum(parts[1:], parts[0]) + view.cosines.phases
+    return added(parts) + view.cosines.phases
 
 
 _VIEWS: dict[type, Any] = {
