@@ -179,6 +179,7 @@ def test_categories_that_are_large_or_odd_numbers() -> None:
     with pytest.warns(UserWarning, match="not whole"):
         halves = CategoricalNB(categories="seen").fit(codes / 2, [0, 1, 0, 1])
     assert_same(halves, codes / 2)
+    assert_same(halves, np.full((1, 2), -0.0))
 
 
 def test_an_empty_text_is_a_category_if_it_was_learned() -> None:
@@ -205,6 +206,8 @@ def test_what_has_no_graph_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         MultinomialNB().to_onnx()
     with pytest.raises(ParameterError, match="holds 1 beside other values"):
         CategoricalNB().fit([[1], ["one"], ["two"]], [0, 1, 1]).to_onnx()
+    with pytest.raises(ParameterError, match="beyond 2"):
+        CategoricalNB().fit(np.array([[2**53], [2**53 + 1], [0]]), [0, 1, 1]).to_onnx()
     with pytest.raises(ParameterError, match="fit with such labels"):
         GaussianNB().fit(X, np.array(["2020-01-01", "2020-01-02", "2020-01-03"], dtype="datetime64[D]")[Y]).to_onnx()
     with pytest.raises(ParameterError, match="a column is called 'label'"):

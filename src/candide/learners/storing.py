@@ -115,7 +115,13 @@ def load(path: str | os.PathLike[str]) -> BaseNB:
 
 
 def from_json(text: str) -> BaseNB:
-    """The model that ``to_json`` or ``candide dump`` wrote, with the checks of ``load``; it needs no scikit-learn."""
+    """The model that ``to_json`` or ``candide dump`` wrote, with the checks of ``load``; it needs no scikit-learn.
+
+    >>> from candide import BernoulliNB
+    >>> text = BernoulliNB().fit([[1, 0], [0, 1]], ["a", "b"]).to_json()
+    >>> from_json(text)
+    BernoulliNB()
+    """
     return load_lines([text], "the text")
 
 

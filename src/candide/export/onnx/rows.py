@@ -74,7 +74,7 @@ def label_keys(labels: Array, where: str) -> Array:
     if items and all(isinstance(item, str) for item in items):
         return np.array(items, dtype=object)
     if all(isinstance(item, (bool, int, float)) for item in items):
-        return np.array(items, dtype=np.float64)
+        return _distinct(np.array(items, dtype=np.float64), where)
     odd = next(item for item in items if not isinstance(item, str))
     raise ParameterError(
         f"{where} holds {odd!r} beside other values, and an input of ONNX holds numbers alone or texts alone; make all "
@@ -82,14 +82,21 @@ def label_keys(labels: Array, where: str) -> Array:
     )
 
 
+def _distinct(keys: Floats, where: str) -> Floats:
+    if len(np.unique(keys)) < len(keys):
+        raise ParameterError(
+            f"{where} holds whole numbers beyond 2^53, of which doubles cannot tell all apart; make its values texts, "
+            "and fit again"
+        )
+    return keys
+
+
 def number_places(cells: Tensor, keys: Floats, codes: Array, missing: int, unseen: int) -> Tensor:
     """The codes of numbers that are known."""
     absent = cells.is_nan()
-    # -0.0 is 0.0.
-    known = absent.where(0.0, cells) + 0.0
     if not len(keys):
         return absent.where(missing, unseen)
-    return absent.where(missing, known.graph.look_up(known, keys, codes, unseen))
+    return absent.where(missing, cells.graph.look_up(absent.where(0.0, cells), keys, codes, unseen))
 
 
 def cut_places(numbers: Tensor, cuts: Sequence[Floats], missing: Sequence[int]) -> Tensor:
