@@ -54,7 +54,7 @@ def from_sklearn(fitted: Any) -> Any:
     return _READERS[kind](fitted)
 
 
-def _gaussian(fitted: Any) -> GaussianNB:
+def _gaussian(fitted: Any) -> Any:
     rows, seen = np.array(fitted.class_count_, dtype=np.float64), fitted.class_count_ > 0
     # A class without rows has nothing but the floor.
     floor = min(float(fitted.epsilon_), float(fitted.var_[seen].min(initial=np.inf)))
@@ -72,7 +72,7 @@ def _smoothing(given: float, floor: float, statistics: Moments) -> float:
     return given if np.isclose(share, given, rtol=1e-9, atol=0.0) else share
 
 
-def _bernoulli(fitted: Any) -> BernoulliNB:
+def _bernoulli(fitted: Any) -> Any:
     if np.ndim(fitted.alpha):
         raise ParameterError(
             f"alpha is {fitted.alpha!r}, and scikit-learn's BernoulliNB does not add an array to its columns; fit it "
@@ -82,16 +82,16 @@ def _bernoulli(fitted: Any) -> BernoulliNB:
     return _ready(BernoulliNB, fitted, _sums(fitted, presence=True), fitted.class_prior, settings)
 
 
-def _multinomial(fitted: Any) -> MultinomialNB:
+def _multinomial(fitted: Any) -> Any:
     return _ready(MultinomialNB, fitted, _sums(fitted), fitted.class_prior, _smoothed(fitted))
 
 
-def _complement(fitted: Any) -> ComplementNB:
+def _complement(fitted: Any) -> Any:
     settings = {**_smoothed(fitted), "norm": fitted.norm}
     return _ready(ComplementNB, fitted, _sums(fitted), fitted.class_prior, settings)
 
 
-def _categorical(fitted: Any) -> CategoricalNB:
+def _categorical(fitted: Any) -> Any:
     tables = [np.array(count, dtype=np.float64) for count in fitted.category_count_]
     labels = tuple(np.arange(table.shape[1]) for table in tables)
     statistics = CategoryCounts.of(_rows(fitted), labels, np.hstack(tables))

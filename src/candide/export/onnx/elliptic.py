@@ -49,4 +49,4 @@ def _constants(likelihood: EllipticLikelihood, n_columns: int) -> tuple[Floats, 
     middle = [[float(log_density(np.zeros(1), 0.0, n, free)[0]) for free in likelihood.freedom]
               for n in range(n_columns + 1)]  # fmt: skip
     freedom = np.where(np.isinf(likelihood.freedom), 0.0, likelihood.freedom)
-    return np.array(middle), np.arange(n_columns + 1)[:, None] + freedom
+    return np.array(middle), np.arange(n_columns + 1.0)[:, None] + freedom

@@ -37,7 +37,8 @@ def scored(likelihood: Any, x: Tensor) -> Scored:
         return Scored(finite, limits)
     if type(likelihood) not in _CURVED:
         raise ParameterError(f"a {type(likelihood).__name__} has no graph of ONNX; leave such columns out")
-    return _CURVED[type(likelihood)](likelihood, x)
+    made: Scored = _CURVED[type(likelihood)](likelihood, x)
+    return made
 
 
 def _linear(score: Score, x: Tensor, threshold: float | None) -> Tensor:
@@ -88,10 +89,8 @@ def _negative_binomial(likelihood: NegativeBinomialLikelihood, x: Tensor) -> Sco
 
 
 def _log_rising(start: Floats, steps: Tensor) -> Tensor:
-    """log Γ(start + steps) / Γ(start)."""
-    from scipy.special import gammaln
-
-    return _log_gamma(steps + start) - gammaln(start)
+    """log Γ(start + steps) / Γ(start), both by one formula, so that no steps give 0."""
+    return _log_gamma(steps + start) - _log_gamma(steps.graph.tensor(start))
 
 
 def _log_gamma(z: Tensor) -> Tensor:

@@ -41,7 +41,7 @@ def leaders_only(scores: Tensor, limits: list[Tensor], possible: Array) -> Tenso
         living = limit.graph.op("Where", alive, limit, -np.inf)
         top = living.max(1, keep=True)
         alive = living >= top - top.abs() * _SLACK
-    return alive.where(scores, -np.inf)
+    return scores.graph.op("Where", alive, scores, -np.inf)
 
 
 def without_impossible(scores: Tensor, before: Tensor) -> Tensor:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -17,11 +16,11 @@ from .tensor import Graph, Tensor, concatenated
 class Cells:
     """One input for each column; ``names`` are those of all columns, ``given`` those that the user's tables have."""
 
-    def __init__(self, graph: Graph, names: Sequence[Any], given: Sequence[Any] | None = None) -> None:
-        self._graph, self._names = graph, [str(name) for name in names]
+    def __init__(self, graph: Graph, names: Array, given: Array | None = None) -> None:
+        self._graph, self._names = graph, [str(name) for name in names.tolist()]
         parts = date_columns(self._names)
         # A date makes further columns, but somebody may have columns of such names too.
-        own = set(map(str, given if given is not None else ()))
+        own = set() if given is None else set(map(str, given.tolist()))
         self._dates = {
             j: (date, part) for date, made in parts.items() for j, part in made.items() if self._names[j] not in own
         }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ...encoding.tokens import Vocabulary
@@ -38,7 +40,7 @@ def _lengths(tokens: Tensor) -> Tensor:
 
 def _counts(tokens: Tensor, vocabulary: list[str]) -> Tensor:
     """How often texts hold each token, ``(texts, tokens)``; in single precision on the way, which counts to 2^24."""
-    single = {"min_gram_length": 1, "max_gram_length": 1, "max_skip_count": 0, "ngram_counts": [0]}
+    single: dict[str, Any] = {"min_gram_length": 1, "max_gram_length": 1, "max_skip_count": 0, "ngram_counts": [0]}
     places = list(range(len(vocabulary)))
     found = tokens.graph.op(
         "TfIdfVectorizer", tokens, mode="TF", pool_strings=vocabulary, ngram_indexes=places, **single

@@ -59,9 +59,10 @@ class _Weights:
 
 def _part(mixture: Mixture, view: int, scores: Tensor) -> Tensor:
     """What a view's scores add: ``Mixture.part``."""
-    limit, known = float(mixture.limit[view]), scores.at_least(-HUGE).at_most(HUGE)
+    limit, weight = float(mixture.limit[view]), np.asarray(mixture.weight[view])
+    known = scores.at_least(-HUGE).at_most(HUGE)
     shown = (known - known.mean(1)) / float(mixture.size[view])
-    return shown.at_least(-limit).at_most(limit) * mixture.weight[view]
+    return shown.at_least(-limit).at_most(limit) * weight
 
 
 class _Looked:
@@ -123,8 +124,8 @@ def _joint_slots(joint: JointSlots, slots: Tensor) -> Tensor:
     """``JointSlots.of``."""
     one, other = joint.columns.T
     sizes, offsets = joint.merging.sizes, joint.merging.offsets
-    begins = joint.offsets[:-1] - offsets[one] * sizes[other] - offsets[other]
-    return slots.columns(one) * sizes[other] + slots.columns(other) + begins
+    begins = np.asarray(joint.offsets[:-1] - offsets[one] * sizes[other] - offsets[other])
+    return slots.columns(one) * np.asarray(sizes[other]) + slots.columns(other) + begins
 
 
 def _joint(parents: Tensor, slots: Tensor, n_parents: int, table: Floats, n_classes: int) -> Tensor:
@@ -142,18 +143,16 @@ def _at(place: int) -> Array:
 def _covariance(view: Covariance, looked: _Looked) -> Tensor:
     whitening = np.stack([factor.whitening for factor in view.factors])
     away = (looked.points(view.coordinates).with_axis(0) - view.means[:, None, :]) @ whitening
-    size, log_determinant = (
-        view.size(view.moments.weight),
-        np.array([factor.log_determinant for factor in view.factors]),
-    )
-    tail = (away.square().sum(2).transposed() * size.shrink + 1.0).log() * size.freedom
-    return size.constant - 0.5 * (tail + log_determinant)
+    log_determinant = np.array([factor.log_determinant for factor in view.factors])
+    freedom, shrink, constant = map(np.asarray, view.size(view.moments.weight))
+    tail = (away.square().sum(2).transposed() * shrink + 1.0).log() * freedom
+    return (tail + log_determinant) * -0.5 + constant
 
 
 def _waves(view: Waves, looked: _Looked) -> Tensor:
-    # The angle is rounded as in the model, so that waves are the same.
-    angle = _angles(view, looked).of_type(np.float32).of_type(np.float64)
-    return angle.graph.op("Cos", angle) @ view.slopes - view.sums.mean @ view.slopes
+    # In single precision, as in the model.
+    heights = looked.codes.graph.op("Cos", _angles(view, looked).of_type(np.float32)).of_type(np.float64)
+    return heights @ view.slopes - view.sums.mean @ view.slopes
 
 
 def _angles(view: Waves, looked: _Looked) -> Tensor:
