@@ -39,7 +39,7 @@ GUESTS = {
     "scipy": {"kernels", "encoding", "statistics", "priors", "families", "model", "storage", "explain", "plot"},
     "narwhals": {"encoding"},
     "threadpoolctl": {"kernels"},
-    "pandas": {"model"},
+    "pandas": {"clusters", "model"},
     "polars": {"model"},
     "pyarrow": {"cli", "clusters", "engines", "learners", "sources"},
     "duckdb": {"sources"},

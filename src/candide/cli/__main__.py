@@ -2,4 +2,6 @@
 
 from .app import main
 
-main()
+# Processes that are started on the way import this file too.
+if __name__ == "__main__":
+    main()

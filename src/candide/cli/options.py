@@ -26,7 +26,8 @@ Sources = Annotated[
     typer.Argument(
         metavar="SOURCE...",
         show_default=False,
-        help="Files, globs, folders, mailboxes, databases (sqlite:FILE, duckdb:FILE, postgres:…) or - for stdin.",
+        help="Files, globs, folders, mailboxes, databases (sqlite:FILE, duckdb:FILE, postgres:…) or - for stdin; to "
+        "train, also spark:TABLE, spark:FILES and dask:FILES.",
     ),
 ]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", show_default=False, help="A model file.")]

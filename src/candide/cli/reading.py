@@ -11,14 +11,22 @@ from .session import Session
 if TYPE_CHECKING:
     from ..learners.base import BaseNB
     from ..sources import Source
+    from .afar import Afar
 
 
 def open_source(sources: list[str] | None, *, on_bad_row: str = "error", **options: Any) -> Source:
     """What the arguments of a command speak of."""
     if not sources and not options.get("sql"):
         raise ParameterError("there is no source; name a file, a folder, a mailbox or a database, or pass --sql")
+    from ..clusters.places import engine_of
     from ..sources import read
 
+    engine = engine_of(sources)
+    if engine is not None:
+        raise ParameterError(
+            f"{engine}: is for train; read the files here, without it, or ask the model in Python: "
+            "candide.load(MODEL).predict(frame)"
+        )
     bad = _collecting(on_bad_row)
     if isinstance(bad, Path):
         refuse_source(bad, sources)
@@ -27,7 +35,9 @@ def open_source(sources: list[str] | None, *, on_bad_row: str = "error", **optio
 
 def refuse_source(path: Path, sources: list[str] | None) -> None:
     """Nobody means to write over what is read."""
-    for source in sources or []:
+    from ..clusters.places import place_of
+
+    for source in map(place_of, sources or []):
         if path.exists() and Path(source).exists() and path.samefile(source):
             raise ParameterError(f"{path} is a source, and would be written over; name another file")
 
@@ -54,7 +64,7 @@ def open_model(path: Path) -> BaseNB:
         return load_lines(lines, str(path))
 
 
-def say_bad_rows(source: Source, session: Session) -> None:
+def say_bad_rows(source: Source | Afar, session: Session) -> None:
     """How many rows could not be read, and the first of them."""
     bad = source.bad_rows
     if bad:

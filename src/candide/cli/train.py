@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +16,8 @@ from .command import command
 if TYPE_CHECKING:
     from ..learners.base import BaseNB
     from ..sources import Source
+    from .afar import Afar
+    from .checkpoint import Checkpoint
     from .learning import Passed
 
 EXAMPLES = """
@@ -23,6 +27,8 @@ candide train 'mail/*.csv.gz' --text body --label folder -o mail.candide --updat
 candide train spam.mbox ham.mbox --report spam.html
 candide train --sql "SELECT body, queue FROM 'tickets.parquet' WHERE year = 2025" --label queue
 candide train big.parquet --checkpoint        # and, if it was stopped: --checkpoint --resume
+candide train 'dask:mail/*.parquet' --text body --label folder
+candide train spark:shop.reviews --label stars -o stars.candide   # a table, or files: spark:s3a://shop/reviews.parquet
 """
 _MODELS = "auto|multinomial|bernoulli|complement|polya"
 
@@ -62,27 +68,27 @@ def train(
     Finds out which column holds the labels, which the texts, and how each column is best modelled, and says so; says
     how good the model honestly is, on rows left out. Nothing is written unless all went well.
     """
-    from .checkpoint import Checkpoint
+    from .afar import Afar
     from .learning import learn_source
     from .reading import refuse_source, say_bad_rows
     from .wishes import families_of, names_of, settings_of
     from .writing import checked_place
 
     session = shared.session
-    source = reading.source(sources, label=label, text=text, columns=names_of(columns), weight=weight)
     wishes = ({"model": model} if model != "auto" else {}) | ({"refine": True} if refine else {}) | settings_of(setting)
-    learner = make_learner(source, wishes, families_of(columns))
-    learner.roles_ = source.roles
-    path = checked_place(output or beside(sources))
-    refuse_source(path, sources)
-    if page is not None:
-        refuse_source(checked_place(page), [*(sources or []), str(path)])
-    saved = (
-        Checkpoint(path, source, learner, every, {"sources": sources, **asdict(reading)})
-        if checkpoint or resume
-        else None
-    )
-    passed = learn_source(learner, source, source.roles, session, checkpoint=saved, resume=resume)
+    roles = {"label": label, "text": text, "columns": names_of(columns), "weight": weight}
+    with _opened(sources, roles, reading, shared.threads) as source:
+        learner = make_learner(source, wishes, families_of(columns))
+        learner.roles_ = source.roles
+        path = checked_place(output or beside(sources))
+        refuse_source(path, sources)
+        if page is not None:
+            refuse_source(checked_place(page), [*(sources or []), str(path)])
+        saved = _checkpoint(path, source, learner, every, sources, reading) if checkpoint or resume else None
+        if isinstance(source, Afar):
+            passed = source.learn(learner, session)
+        else:
+            passed = learn_source(learner, source, source.roles, session, checkpoint=saved, resume=resume)
     with session.status("weighing, on rows left out"):
         learner.save(path, sample=updatable)
         if page is not None:
@@ -102,13 +108,46 @@ def train(
     )
 
 
+@contextmanager
+def _opened(
+    sources: list[str] | None, roles: dict[str, Any], reading: options.Reading, n_threads: int | None
+) -> Iterator[Source | Afar]:
+    """The source, here or on a cluster, as long as it is read."""
+    from ..clusters.places import engine_of
+
+    engine = engine_of(sources)
+    if engine is None:
+        yield reading.source(sources, **roles)
+        return
+    from .afar import opened_afar
+
+    with opened_afar(engine, sources or [], asdict(reading), n_threads, **roles) as source:
+        yield source
+
+
+def _checkpoint(
+    path: Path, source: Source | Afar, learner: BaseNB, every: float, sources: list[str] | None,
+    reading: options.Reading,
+) -> Checkpoint:  # fmt: skip
+    from ..exceptions import ParameterError
+    from .afar import Afar
+    from .checkpoint import Checkpoint
+
+    if isinstance(source, Afar):
+        raise ParameterError(
+            "--checkpoint and --resume are for sources that are read here; a cluster does again what was lost by itself; "
+            "leave them out"
+        )
+    return Checkpoint(path, source, learner, every, {"sources": sources, **asdict(reading)})
+
+
 def _notes(sources: list[str] | None, passed: Passed) -> dict[str, str]:
     """What a report says of the training."""
     learned = f"{passed.n_rows:,} rows in {passed.seconds:.1f} s"
     return {"source": ", ".join(sources or ["a query"]), "learned": learned}
 
 
-def make_learner(source: Source, wishes: dict[str, Any], families: dict[str, str]) -> BaseNB:
+def make_learner(source: Source | Afar, wishes: dict[str, Any], families: dict[str, str]) -> BaseNB:
     """The learner that suits what the source holds."""
     from ..exceptions import ParameterError
     from ..learners import NaiveBayes, TextNB
@@ -125,7 +164,9 @@ def make_learner(source: Source, wishes: dict[str, Any], families: dict[str, str
 
 def beside(sources: list[str] | None) -> Path:
     """Where the model goes: beside the first source, under its name; here, where that is no file."""
-    first = (sources or ["-"])[0]
+    from ..clusters.places import place_of
+
+    first = place_of((sources or ["-"])[0])
     path = Path(first)
     if not path.exists() or first == "-":
         return Path("model.candide")

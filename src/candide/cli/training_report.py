@@ -11,12 +11,13 @@ from .pictures import of_honest, of_table, picture
 if TYPE_CHECKING:
     from ..learners.base import BaseNB
     from ..sources import Source
+    from .afar import Afar
 
 _WORDS = 8
 _MOST_CLASSES = 30
 
 
-def as_machine(learner: BaseNB, source: Source, passed: Passed, path: Path) -> dict[str, Any]:
+def as_machine(learner: BaseNB, source: Source | Afar, passed: Passed, path: Path) -> dict[str, Any]:
     """For ``--json``."""
     roles = source.roles
     found: dict[str, Any] = {
@@ -35,7 +36,7 @@ def as_machine(learner: BaseNB, source: Source, passed: Passed, path: Path) -> d
     return found | ({"leave_one_out": learner.loo_.as_dict()} if learner.can_report else {})
 
 
-def for_people(learner: BaseNB, source: Source, passed: Passed, path: Path, updatable: bool) -> list[Any]:
+def for_people(learner: BaseNB, source: Source | Afar, passed: Passed, path: Path, updatable: bool) -> list[Any]:
     """Lines and tables for a terminal."""
     lines: list[Any] = [_understood(learner, source, passed)]
     summary = getattr(learner, "summary", None)
@@ -50,7 +51,7 @@ def for_people(learner: BaseNB, source: Source, passed: Passed, path: Path, upda
     return lines
 
 
-def _understood(learner: BaseNB, source: Source, passed: Passed) -> Any:
+def _understood(learner: BaseNB, source: Source | Afar, passed: Passed) -> Any:
     roles, table = source.roles, picture("what was read", "", "")
     table.show_header = False
     table.add_row("label", str(roles.label))
@@ -63,8 +64,10 @@ def _understood(learner: BaseNB, source: Source, passed: Passed) -> Any:
         f"{passed.n_rows:,}" + (f", {passed.n_without_label:,} without a label" if passed.n_without_label else ""),
     )
     table.add_row("classes", classes_text(learner))
-    speed = f", {passed.megabytes / passed.seconds:,.3g} MB/s" if passed.megabytes else ""
-    table.add_row("time", f"{passed.seconds:.2f} s for {passed.megabytes:,.3g} MB{speed}")
+    size = passed.megabytes
+    table.add_row(
+        "time", f"{passed.seconds:.2f} s" + (f" for {size:,.3g} MB, {size / passed.seconds:,.3g} MB/s" if size else "")
+    )
     return table
 
 

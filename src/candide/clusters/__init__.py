@@ -17,7 +17,12 @@ def cluster_of(X: Any) -> Cluster | None:
     # Mostly NumPy's, pandas' or none: a test of the first letter is enough.
     if module[:1] not in "dp" or module.partition(".")[0] not in _PACKAGES:
         return None
+    return cluster_named(_PACKAGES[module.partition(".")[0]])
+
+
+def cluster_named(name: str) -> Cluster:
+    """That of Dask or that of Spark."""
     from importlib import import_module
 
-    cluster: Cluster = import_module(f".{_PACKAGES[module.partition('.')[0]]}", __name__).CLUSTER
+    cluster: Cluster = import_module(f".{name}", __name__).CLUSTER
     return cluster

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, Protocol
-
-import numpy as np
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..encoding.roles import Roles
 from ..engines.parts import Part
+from ..exceptions import InputError
 from ..kernels.data import Array
 from ..model.state import State
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 Chunk = tuple[Any, Any, Any]  # X, y and weights, as ``fit`` takes them
+# From the names of columns, that of the label and that of the weights to what each column is for.
+Casting = Callable[[list[Any], str | None, str | None], Roles]
 
 
 class Counter(Protocol):
     """A learner that knows how rows are read; it travels to where they are."""
 
-    reads_texts: bool
     group_bytes: int
 
     def count(self, chunks: Iterable[Chunk]) -> State | None:
@@ -29,7 +33,6 @@ class Answerer(Protocol):
     """A model; it travels too."""
 
     classes_: Array
-    reads_texts: bool
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each row."""
@@ -41,19 +44,45 @@ class Answerer(Protocol):
         """Which of the columns of these names it looks at."""
 
 
-class SpreadRows(Protocol):
+class SpreadRows(ABC):
     """Rows with labels, in many places."""
 
-    @property
-    def roles(self) -> Roles | None:
-        """What their columns are for; None where they have no names."""
+    #: What their columns are for; None where they have no names.
+    roles: Roles | None
 
     def head(self, n: int) -> Chunk:
-        """Some first rows."""
+        """Some first rows by which all others are read.
 
+        Where a column has no value in them, some rows in which it has one come too: what they hold, names or texts,
+        dates with or without times of day, all places must agree on.
+        """
+        found = self._first(n, [])
+        if found is None:
+            raise InputError("there are no rows with a label and a weight, and nothing is learned from nothing")
+        while empty := self._empty(found[0]):
+            more = self._first(n, empty)
+            if more is None:
+                break
+            found = self._joined([found, more])
+        return found
+
+    @abstractmethod
+    def _first(self, n: int, having: list[str]) -> Chunk | None:
+        """About so many first rows that have a label, a weight and a value in any of these columns."""
+
+    @abstractmethod
+    def _empty(self, X: Any) -> list[str]:
+        """Columns without any value."""
+
+    @abstractmethod
+    def _joined(self, chunks: Sequence[Chunk]) -> Chunk:
+        """One after the other."""
+
+    @abstractmethod
     def count(self, counter: Counter) -> Part:
         """The sums of all rows."""
 
+    @abstractmethod
     def score(self, model: Answerer) -> float:
         """The share of rows that are predicted right."""
 
@@ -61,16 +90,22 @@ class SpreadRows(Protocol):
 class Cluster(Protocol):
     """What counts rows and answers them where they are."""
 
-    def rows(self, X: Any, y: Any, sample_weight: Any, *, texts: bool) -> SpreadRows:
-        """Rows to learn from; ``texts``: one column alone is learned from."""
+    def rows(self, X: Any, y: Any, sample_weight: Any, casting: Casting) -> SpreadRows:
+        """Rows to learn from."""
 
     def answers(self, model: Answerer, verb: str, X: Any) -> Any:
         """What a verb of the model says of each row, lazily."""
 
+    def head(self, X: Any, n: int) -> pa.Table:
+        """The first rows of a data frame."""
 
-def some(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
-    """Chunks in which there is something to learn: rows, not all of weight 0."""
-    for X, y, weight in chunks:
-        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        if n_rows and (weight is None or np.any(np.asarray(weight) != 0)):
-            yield X, y, weight
+    def selected(self, X: Any, names: list[str]) -> Any:
+        """Some columns of a data frame."""
+
+
+def check_name(name: Any, what: str, names: Iterable[Any]) -> None:
+    """Refuses the name of a column that is not there."""
+    if name not in names:
+        raise InputError(
+            f"{what} is {name!r}, and X has no such column; it has {', '.join(map(str, names))}; pass one of these"
+        )

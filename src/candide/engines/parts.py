@@ -8,17 +8,40 @@ from typing import NamedTuple
 from ..model.state import State
 
 
+class Counted(NamedTuple):
+    """How much was counted."""
+
+    n_rows: int
+    n_without_label: int  # rows that were left out
+    n_parts: int
+
+
 class Part(NamedTuple):
     """What was counted in some places, by their numbers."""
 
     state: State | None  # None: there were no rows
     places: frozenset[int]
-    n_without_label: int = 0  # rows that were left out
+    n_rows: int = 0
+    n_without_label: int = 0
+
+    @property
+    def counted(self) -> Counted:
+        """Without the sums."""
+        return Counted(self.n_rows, self.n_without_label, len(self.places))
 
 
 def merged(parts: Iterable[Part]) -> Part:
     """All parts as one. A place that was counted twice, because somebody seemed lost and was not, counts once."""
-    seen: frozenset[int] = frozenset()
+    kept = _each_once(parts)
+    places = frozenset[int]().union(*(part.places for part in kept))
+    states = [part.state for part in kept if part.state is not None]
+    sums = (sum(part.n_rows for part in kept), sum(part.n_without_label for part in kept))
+    return Part(_added(states), places, *sums)
+
+
+def _each_once(parts: Iterable[Part]) -> list[Part]:
+    """Parts that hold all places, and no place twice."""
+    seen: set[int] = set()
     kept: list[Part] = []
     # Those of most places first: what a smaller one holds may be in it already.
     for part in sorted(parts, key=lambda part: (-len(part.places), min(part.places, default=-1))):
@@ -28,8 +51,7 @@ def merged(parts: Iterable[Part]) -> Part:
             raise RuntimeError(f"parts of places {sorted(part.places & seen)} came in two different sums")
         seen |= part.places
         kept.append(part)
-    states = [part.state for part in kept if part.state is not None]
-    return Part(_added(states), seen, sum(part.n_without_label for part in kept))
+    return kept
 
 
 def _added(states: list[State]) -> State | None:

@@ -6,14 +6,16 @@ import copy
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..clusters import cluster_of
 from ..encoding.roles import Roles
 from ..engines.growth import Growth
+from ..engines.parts import Counted
 from ..engines.stream import gathered, learn
 from ..exceptions import InputError, warn
+from ..families import Family
 from ..kernels._core import release_memory
 from ..model.classifier import Classifier
 from ..model.plan import ClassPrior, Plan
@@ -22,7 +24,7 @@ from .chunks import Chunks
 from .sourced import roles_among
 
 if TYPE_CHECKING:
-    from ..clusters.rows import Cluster
+    from ..clusters.rows import Cluster, SpreadRows
 
 # First rows by which all others are read: they tell columns of names from columns of texts. Texts are texts.
 _HEAD, _HEAD_OF_TEXTS = 10_000, 100
@@ -38,8 +40,7 @@ def anywhere(method: Method) -> Method:
         cluster = cluster_of(X)
         if cluster is None:
             return method(self, X)
-        self._fitted()
-        return cluster.answers(self._traveller(self._model), method.__name__, X)
+        return cluster.answers(self._answerer(), method.__name__, X)
 
     return answered  # type: ignore[return-value]
 
@@ -47,9 +48,16 @@ def anywhere(method: Method) -> Method:
 class Apart(Chunks):
     """How an estimator learns from a cluster."""
 
+    #: How many rows were counted when it last learned from a cluster, and in how many partitions.
+    counted_: Counted | None = None
+
     @abstractmethod
     def _summarize(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Plan, State]:
         """The state of rows, wherever they are."""
+
+    @abstractmethod
+    def _check_counting(self, family: Family) -> None:
+        """What is counted cannot change under a fitted model."""
 
     def count(self, chunks: Iterable[Any]) -> State | None:
         """The sums of rows that are read as those that this learner has seen; None if there are none."""
@@ -65,29 +73,55 @@ class Apart(Chunks):
         return roles_among(self, names)
 
     def _summarize_apart(self, cluster: Cluster, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Plan, State]:
-        rows = cluster.rows(X, y, sample_weight, texts=self.reads_texts)
-        if reset:
-            n_first = _HEAD_OF_TEXTS if self.reads_texts else _HEAD
-            plan, state = self._summarize(*rows.head(n_first), reset=True)
-            # What is believed of the classes may speak of some that are elsewhere.
-            self._model = Classifier(replace(plan, prior=ClassPrior()), state)
-            self.roles_ = rows.roles
-        part = rows.count(self._traveller(Classifier(self._model.plan, replace(self._model.state, sample=None))))
+        rows = self._spread(cluster, X, y, sample_weight, reset)
+        if not reset:
+            plan = self._plan(self.n_features_in_, first=False)
+            self._check_counting(plan.family)
+            return plan, self._counted(rows, plan)
+        n_first = _HEAD_OF_TEXTS if self.reads_texts else _HEAD
+        plan, state = self._summarize(*rows.head(n_first), reset=True)
+        self.roles_ = rows.roles
+        # What is believed of the classes may speak of some that are elsewhere.
+        self._model = Classifier(replace(plan, prior=ClassPrior()), state)
+        state = self._counted(rows, self._model.plan)
+        self._model = Classifier(self._model.plan, state)
+        # Settings of columns may speak of kinds that other rows than the first told.
+        final = self._plan(self.n_features_in_, first=False)
+        return replace(final, sample_bytes=plan.sample_bytes), state
+
+    def _spread(self, cluster: Cluster, X: Any, y: Any, sample_weight: Any, reset: bool) -> SpreadRows:
+        return cluster.rows(X, y, sample_weight, partial(self._roles_of, reset))
+
+    def _roles_of(self, reset: bool, names: list[Any], label: str | None, weight: str | None) -> Roles:
+        """What columns are for: all of a new table are learned from; later, those that the model knows."""
+        others = [name for name in names if name not in (label, weight)]
+        if not reset:
+            return roles_among(self, others, label=label or "")._replace(weight=weight)
+        if self.reads_texts and len(others) != 1:
+            raise InputError(
+                f"{type(self).__name__} learns from one column of texts, and X has {', '.join(map(str, others))} beside "
+                "the labels; select the column of texts and that of the labels"
+            )
+        return Roles(label or "", others[0] if self.reads_texts else None, tuple(others), weight)
+
+    def _counted(self, rows: SpreadRows, plan: Plan) -> State:
+        """The sums of all rows, wherever they are."""
+        part = rows.count(self._traveller(plan, replace(self._model.state, sample=None)))
         if part.n_without_label:
             warn(f"{part.n_without_label} rows without a label were left out")
         if part.state is None:
             raise InputError("there are no rows with a label and a weight, and nothing is learned from nothing")
-        if not reset:
-            return self._plan(self.n_features_in_, first=False), part.state
-        self._model = Classifier(self._model.plan, part.state)
-        # Settings of columns may speak of kinds that other rows than the first told.
-        final = self._plan(self.n_features_in_, first=False)
-        return replace(final, sample_bytes=plan.sample_bytes), part.state
+        self.counted_ = part.counted
+        return part.state
 
-    def _traveller(self, model: Classifier) -> Any:
+    def _answerer(self) -> Any:
+        """What answers: without training rows, which nobody needs for that."""
+        model = self._fitted()
+        return self._traveller(model.plan, replace(model.state, sample=None), model.blend)
+
+    def _traveller(self, plan: Plan, state: State, *blend: Any) -> Any:
         """This learner with another model, for machines that have a core for each part."""
-        out = copy.copy(self)
-        out._model = model
-        if hasattr(out, "n_threads"):
-            out.n_threads = 1
+        out: Any = copy.copy(self)
+        out._model, out._origin, out._given = Classifier(plan, state, *blend), None, None
+        out.n_threads = 1
         return out

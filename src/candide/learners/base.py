@@ -254,8 +254,8 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
         """The share of rows that are predicted right."""
         cluster = cluster_of(X)
         if cluster is not None:
-            rows = cluster.rows(X, y, sample_weight, texts=self.reads_texts)
-            return rows.score(self._traveller(self._fitted()))
+            self._require_fitted()
+            return self._spread(cluster, X, y, sample_weight, reset=False).score(self._answerer())
         X, y = self._labelled(X, y)
         right = self.predict(X) == as_array(y, "y").ravel()
         return float(np.average(right, weights=read_weights(sample_weight, len(right))))

