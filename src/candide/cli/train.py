@@ -135,8 +135,8 @@ def _checkpoint(
 
     if isinstance(source, Afar):
         raise ParameterError(
-            "--checkpoint and --resume are for sources that are read here; a cluster does again what was lost by itself; "
-            "leave them out"
+            "--checkpoint and --resume are for sources that are read here; what a cluster loses, it does again by "
+            "itself; leave them out"
         )
     return Checkpoint(path, source, learner, every, {"sources": sources, **asdict(reading)})
 

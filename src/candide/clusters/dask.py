@@ -9,13 +9,13 @@ import numpy as np
 
 from ..encoding.columns import is_sparse
 from ..encoding.roles import Roles
-from ..encoding.rows import without_label
 from ..engines.batches import needed
 from ..engines.parts import Part, merged
 from ..exceptions import InputError
-from .answers import columns
+from . import dask_tasks as tasks
+from .dask_tasks import n_labels
 from .rows import Answerer, Casting, Chunk, Counter, SpreadRows, check_name
-from .work import Labelled, Share, counted, scored, share_right
+from .work import share_right
 
 # Sums that one task adds.
 _FAN_IN = 8
@@ -38,8 +38,8 @@ class DaskRows(SpreadRows):
     def _first(self, n: int, having: list[str]) -> Chunk | None:
         from dask import delayed
 
-        tasks = [delayed(_few)(n, having, self._within, *part) for part in self._parts]
-        found = [chunk for chunk in _of_first(tasks, n, _n_labels) if _n_labels(chunk)]
+        firsts = [delayed(tasks.few)(n, having, self._within, *part) for part in self._parts]
+        found = [chunk for chunk in _of_first(firsts, n, n_labels) if n_labels(chunk)]
         if not found:
             return None
         # Sparse matrices hold numbers, of which few tell as much as many.
@@ -56,7 +56,7 @@ class DaskRows(SpreadRows):
         from dask import compute, delayed
 
         sent = delayed(counter, traverse=False)
-        parts = [delayed(_counted)(sent, place, self._within, *part) for place, part in enumerate(self._parts)]
+        parts = [delayed(tasks.count)(sent, place, self._within, *part) for place, part in enumerate(self._parts)]
         while len(parts) > 1:
             parts = [delayed(merged)(parts[i : i + _FAN_IN]) for i in range(0, len(parts), _FAN_IN)]
         found: tuple[Part] = compute(parts[0])
@@ -66,7 +66,7 @@ class DaskRows(SpreadRows):
         from dask import compute, delayed
 
         sent = delayed(model, traverse=False)
-        return share_right(compute(*(delayed(_scored)(sent, self._within, *part) for part in self._parts)))
+        return share_right(compute(*(delayed(tasks.score)(sent, self._within, *part) for part in self._parts)))
 
 
 class Dask:
@@ -91,7 +91,7 @@ class Dask:
         sent = delayed(model, traverse=False)
         if not _has_partitions(X):
             return _block_answers(model, sent, verb, _whole_rows(X))
-        beside = _beside if _is_frame(X) else _instead
+        beside = tasks.beside if _is_frame(X) else tasks.instead
         return X.map_partitions(beside, sent, verb, meta=beside(X._meta, model, verb))
 
     def head(self, X: Any, n: int) -> Any:
@@ -139,19 +139,19 @@ def _cut_alike(parts: dict[str, Any]) -> list[tuple[Any, ...]]:
             raise InputError(
                 f"X is Dask's, and {name} is {part!r:.60}; pass Dask's too, cut as X is, or the name of a column of X"
             )
-    tasks = {name: _partitions(part) for name, part in parts.items() if part is not None}
-    if len({len(each) for each in tasks.values()}) > 1:
-        found = ", ".join(f"{name} has {len(each)}" for name, each in tasks.items())
+    cut = {name: _partitions(part) for name, part in parts.items() if part is not None}
+    if len({len(each) for each in cut.values()}) > 1:
+        found = ", ".join(f"{name} has {len(each)}" for name, each in cut.items())
         raise InputError(f"the partitions differ: {found}; cut all alike, with repartition() or rechunk()")
-    nothing = [None] * len(tasks["X"])
-    return list(zip(*(tasks.get(name, nothing) for name in parts), strict=True))
+    nothing = [None] * len(cut["X"])
+    return list(zip(*(cut.get(name, nothing) for name in parts), strict=True))
 
 
 def _partitions(part: Any) -> list[Any]:
     if _has_partitions(part):
         return list(part.to_delayed())
-    tasks: list[Any] = _whole_rows(part).to_delayed().ravel().tolist()
-    return tasks
+    blocks: list[Any] = _whole_rows(part).to_delayed().ravel().tolist()
+    return blocks
 
 
 def _whole_rows(X: Any) -> Any:
@@ -159,15 +159,15 @@ def _whole_rows(X: Any) -> Any:
     return X.rechunk({1: -1}) if X.ndim == 2 and len(X.chunks[1]) > 1 else X
 
 
-def _of_first(tasks: Sequence[Any], n: int, size: Callable[[Any], int]) -> list[Any]:
+def _of_first(waiting: Sequence[Any], n: int, size: Callable[[Any], int]) -> list[Any]:
     """What the first tasks give, as many of them as it takes to have so many rows."""
     from dask import compute
 
     found: list[Any] = []
     step = 1
-    while tasks and sum(map(size, found)) < n:
-        found += compute(*tasks[:step])
-        tasks, step = tasks[step:], step * _FURTHER
+    while waiting and sum(map(size, found)) < n:
+        found += compute(*waiting[:step])
+        waiting, step = waiting[step:], step * _FURTHER
     return found
 
 
@@ -181,10 +181,6 @@ def _end_to_end(pieces: list[Any]) -> Any:
     return pd.concat(pieces)
 
 
-def _n_labels(chunk: Chunk) -> int:
-    return len(chunk[1])
-
-
 def _block_answers(model: Answerer, sent: Any, verb: str, X: Any) -> Any:
     """An array of answers: one to each row, or one to each row and class."""
     n_axes = 1 if verb == "predict" else 2
@@ -192,67 +188,4 @@ def _block_answers(model: Answerer, sent: Any, verb: str, X: Any) -> Any:
     chunks = (X.chunks[0],) if n_axes == 1 else (X.chunks[0], (len(model.classes_),))
     axes = {"drop_axis": 1} if X.ndim > n_axes else {"new_axis": 1} if X.ndim < n_axes else {}
     nothing = np.zeros((0,) * n_axes, dtype)
-    return X.map_blocks(_block, sent, verb, chunks=chunks, dtype=dtype, meta=nothing, **axes)
-
-
-# What workers do.
-
-
-def _chunk(within: Roles | None, X: Any, y: Any, weight: Any) -> Chunk:
-    """A partition, taken apart."""
-    if within is None:
-        return X, y, weight
-    cells = X[within.text if within.text is not None else list(within.columns)]
-    return cells, X[within.label] if within.label else y, X[within.weight] if within.weight else weight
-
-
-def _labelled(within: Roles | None, *part: Any) -> Labelled:
-    """The rows that have a label."""
-    chunk = _chunk(within, *part)
-    missing = without_label(chunk[1])
-    if len(missing) != chunk[0].shape[0]:
-        raise InputError(
-            f"a partition of X has {chunk[0].shape[0]} rows, and that of y {len(missing)}; cut both alike, at the same rows"
-        )
-    n_missing = int(np.count_nonzero(missing))
-    return Labelled(_taken(chunk, ~missing) if n_missing else chunk, n_missing)
-
-
-def _taken(chunk: Chunk, wanted: Any) -> Chunk:
-    X, y, weight = (None if part is None else getattr(part, "iloc", part)[np.flatnonzero(wanted)] for part in chunk)
-    return X, y, weight
-
-
-def _few(n: int, having: list[str], within: Roles | None, *part: Any) -> Chunk:
-    chunk = _labelled(within, *part).chunk
-    wanted = np.ones(_n_labels(chunk), dtype=bool)
-    if chunk[2] is not None:
-        wanted &= np.asarray(chunk[2]) != 0
-    if having:
-        wanted &= chunk[0][having].notna().any(axis=1).to_numpy()
-    return _taken(chunk, wanted & (np.cumsum(wanted) <= n))
-
-
-def _counted(counter: Counter, place: int, within: Roles | None, *part: Any) -> Part:
-    return counted(counter, place, [_labelled(within, *part)])
-
-
-def _scored(model: Answerer, within: Roles | None, *part: Any) -> Share:
-    return scored(model, [_labelled(within, *part)])
-
-
-def _beside(frame: Any, model: Answerer, verb: str) -> Any:
-    roles = model.roles_among(list(frame.columns))
-    cells = frame[roles.text if roles.text is not None else list(roles.columns)]
-    return frame.assign(**columns(model, verb, cells, len(frame)))
-
-
-def _instead(series: Any, model: Answerer, verb: str) -> Any:
-    made = columns(model, verb, series, len(series))
-    frame = series.to_frame("text").assign(**made)[list(made)]
-    return frame["prediction"] if verb == "predict" else frame
-
-
-def _block(block: Any, model: Answerer, verb: str) -> Any:
-    made = columns(model, verb, block, block.shape[0])
-    return made["prediction"] if verb == "predict" else np.column_stack(list(made.values()))
+    return X.map_blocks(tasks.block, sent, verb, chunks=chunks, dtype=dtype, meta=nothing, **axes)

@@ -8,6 +8,8 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from ..encoding.roles import Roles
 from ..engines.batches import Groups, cells, labelled_cells, needed
 from ..engines.parts import Part, merged
@@ -118,7 +120,8 @@ def _check_name(name: Any, what: str, names: list[str]) -> None:
         return
     if not isinstance(name, str):
         raise InputError(
-            f"{what} is {name!r:.60}; with a data frame of Spark it is the name of one of its columns: {', '.join(names)}"
+            f"{what} is {name!r:.60}; with a data frame of Spark it is the name of one of its columns, "
+            f"{', '.join(names)}; pass one of these"
         )
     check_name(name, what, names)
 
@@ -160,7 +163,6 @@ def _loaded(rows: list[Any]) -> list[Any]:
 
 
 def _end_to_end(pieces: list[Any]) -> Any:
-    import numpy as np
     import pyarrow as pa
 
     if len(pieces) == 1 or pieces[0] is None:

@@ -99,8 +99,8 @@ class Apart(Chunks):
             return roles_among(self, others, label=label or "")._replace(weight=weight)
         if self.reads_texts and len(others) != 1:
             raise InputError(
-                f"{type(self).__name__} learns from one column of texts, and X has {', '.join(map(str, others))} beside "
-                "the labels; select the column of texts and that of the labels"
+                f"{type(self).__name__} learns from one column of texts, and beside the labels X has "
+                f"{', '.join(map(str, others))}; select the column of texts and that of the labels"
             )
         return Roles(label or "", others[0] if self.reads_texts else None, tuple(others), weight)
 

@@ -1,0 +1,86 @@
+"""What Dask's workers do with a partition: a data frame of pandas, a series, or a block of an array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..encoding.roles import Roles
+from ..encoding.rows import without_label
+from ..engines.parts import Part
+from ..exceptions import InputError
+from .answers import columns
+from .rows import Answerer, Chunk, Counter
+from .work import Labelled, Share, counted, scored
+
+
+def n_labels(chunk: Chunk) -> int:
+    """How many rows there are; sparse matrices have no length."""
+    return len(chunk[1])
+
+
+def _chunk(within: Roles | None, X: Any, y: Any, weight: Any) -> Chunk:
+    """A partition, taken apart."""
+    if within is None:
+        return X, y, weight
+    cells = X[within.text if within.text is not None else list(within.columns)]
+    return cells, X[within.label] if within.label else y, X[within.weight] if within.weight else weight
+
+
+def _labelled(within: Roles | None, *part: Any) -> Labelled:
+    """The rows that have a label."""
+    chunk = _chunk(within, *part)
+    missing = without_label(chunk[1])
+    if len(missing) != chunk[0].shape[0]:
+        raise InputError(
+            f"a partition of X has {chunk[0].shape[0]} rows, and that of y {len(missing)}; cut both at the same rows"
+        )
+    n_missing = int(np.count_nonzero(missing))
+    return Labelled(_taken(chunk, ~missing) if n_missing else chunk, n_missing)
+
+
+def _taken(chunk: Chunk, wanted: Any) -> Chunk:
+    X, y, weight = (None if part is None else getattr(part, "iloc", part)[np.flatnonzero(wanted)] for part in chunk)
+    return X, y, weight
+
+
+def few(n: int, having: list[str], within: Roles | None, *part: Any) -> Chunk:
+    """Some first rows that have a weight, and a value in any of these columns."""
+    chunk = _labelled(within, *part).chunk
+    wanted = np.ones(n_labels(chunk), dtype=bool)
+    if chunk[2] is not None:
+        wanted &= np.asarray(chunk[2]) != 0
+    if having:
+        wanted &= chunk[0][having].notna().any(axis=1).to_numpy()
+    return _taken(chunk, wanted & (np.cumsum(wanted) <= n))
+
+
+def count(counter: Counter, place: int, within: Roles | None, *part: Any) -> Part:
+    """The sums of a partition."""
+    return counted(counter, place, [_labelled(within, *part)])
+
+
+def score(model: Answerer, within: Roles | None, *part: Any) -> Share:
+    """How many rows of a partition are predicted right."""
+    return scored(model, [_labelled(within, *part)])
+
+
+def beside(frame: Any, model: Answerer, verb: str) -> Any:
+    """A data frame with the columns of the answer."""
+    roles = model.roles_among(list(frame.columns))
+    cells = frame[roles.text if roles.text is not None else list(roles.columns)]
+    return frame.assign(**columns(model, verb, cells, len(frame)))
+
+
+def instead(series: Any, model: Answerer, verb: str) -> Any:
+    """The answers to a series of texts."""
+    made = columns(model, verb, series, len(series))
+    frame = series.to_frame("text").assign(**made)[list(made)]
+    return frame["prediction"] if verb == "predict" else frame
+
+
+def block(rows: Any, model: Answerer, verb: str) -> Any:
+    """The answers to a block of an array."""
+    made = columns(model, verb, rows, rows.shape[0])
+    return made["prediction"] if verb == "predict" else np.column_stack(list(made.values()))

@@ -1,0 +1,70 @@
+"""Sources on a cluster: ``candide train dask:…``. (Spark's are with its other tests.)"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from .terminal import MESSAGES, command, done, run
+
+
+@pytest.mark.dask
+def test_train_where_the_rows_are(tmp_path: Path) -> None:
+    """As its own process, for it starts others."""
+    rows = pd.read_csv(MESSAGES)
+    rows.loc[3, "label"] = None
+    rows[:150].to_parquet(tmp_path / "a.parquet")
+    rows[150:].to_parquet(tmp_path / "b.parquet")
+    asked = ("train", f"dask:{tmp_path}/*.parquet", "-o", tmp_path / "m.candide", "--json", "--threads", "2")
+    ran = subprocess.run(command(*asked), capture_output=True, text=True, timeout=120, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert "1 rows without a label were left out" in ran.stderr
+    assert "text, modelled by TextNB('auto')" in ran.stderr
+    told = json.loads(ran.stdout)
+    here = json.loads(
+        done("train", tmp_path / "a.parquet", tmp_path / "b.parquet", "-o", tmp_path / "n.candide", "--json").out
+    )
+    for name in ("label", "text", "rows", "rows_without_label", "classes", "kind", "bad_rows"):
+        assert told[name] == here[name]
+    assert told["leave_one_out"]["log_loss"] == pytest.approx(here["leave_one_out"]["log_loss"], abs=1e-7)
+    labels = [done("predict", tmp_path / name, MESSAGES, "--only").out for name in ("m.candide", "n.candide")]
+    assert labels[0].count("\n") == labels[1].count("\n") == 401
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--sql", "SELECT 1"), "--sql is given, and dask: reads in its own way"),
+        (("--encoding", "cp1252"), "--encoding is given"),
+        (("--on-bad-row", "skip"), "--on-bad-row is given"),
+        (("inbox.csv",), "are in different places"),
+    ],
+    ids=["sql", "encoding", "bad rows", "mixed"],
+)
+def test_options_that_a_cluster_does_not_heed(options: tuple[str, ...], message: str) -> None:
+    ran = run("train", f"dask:{MESSAGES}", *options)
+    assert ran.code == 1
+    assert message in ran.err
+
+
+def test_other_commands_read_here() -> None:
+    ran = run("evaluate", MESSAGES.with_suffix(".candide"), f"dask:{MESSAGES}")
+    assert ran.code in (1, 3)
+    ran = run("compare", f"dask:{MESSAGES}")
+    assert ran.code == 1
+    assert "dask: is for train" in ran.err
+
+
+def test_nothing_of_it_is_imported_for_other_sources(people: Path) -> None:
+    code = (
+        "import sys; from candide.cli.app import app\n"
+        f"app(['train', {str(people)!r}, '--quiet'], standalone_mode=False)\n"
+        "print([name for name in sys.modules if name in ('dask', 'distributed', 'pyspark', 'candide.clusters.opening')])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"

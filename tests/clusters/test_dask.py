@@ -1,0 +1,340 @@
+"""Dask: what fit, predict and score take and give, what they refuse, and workers that die."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import dask
+import dask.array as da
+import dask.bag
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from laws.compare import assert_alike
+from laws.models import assert_same_model
+from laws.tables import assert_same_table, mixed
+from scipy.sparse import csr_matrix
+
+import candide
+from candide import CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes, TextNB
+from candide.exceptions import InputError, NotFitted, ParameterError
+
+from .mortal import Mortal, die_once
+
+FRAME, LABELS = mixed(90)
+TABLE = FRAME.assign(label=LABELS)
+NUMBERS = np.random.default_rng(0).normal(size=(90, 3)) + (LABELS == "v")[:, None]
+TEXTS = ["win cash now", "see you at noon", "free prize, win", "lunch at noon?"] * 6
+KINDS = ["spam", "ham"] * 12
+LETTERS = pd.DataFrame({"text": TEXTS, "label": KINDS})
+
+
+@pytest.fixture(autouse=True)
+def here(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Tasks run here, one after the other, unless there is a cluster."""
+    if "client" in request.fixturenames:
+        yield
+        return
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+def cut(frame: Any, n: int = 4) -> Any:
+    return dd.from_pandas(frame, npartitions=n)
+
+
+# What is learned.
+
+
+def test_labels_by_name_or_beside() -> None:
+    whole, spread = NaiveBayes().fit(TABLE, "label"), cut(TABLE)
+    named = NaiveBayes().fit(spread, "label")
+    beside = NaiveBayes().fit(spread[list(FRAME)], spread["label"])
+    for model in (named, beside):
+        assert_same_table(model, whole)
+    assert named.roles_ == ("label", None, tuple(FRAME), None)
+    assert beside.roles_ is None
+
+
+def test_weights_by_name_or_beside() -> None:
+    table = TABLE.assign(weight=np.arange(90) % 3)
+    whole, spread = (
+        GaussianNB().fit(table[["visits"]], LABELS, table["weight"]),
+        cut(table[["visits", "label", "weight"]]),
+    )
+    assert_same_model(GaussianNB().fit(spread, "label", "weight"), whole)
+    beside = GaussianNB().fit(spread[["visits"]], spread["label"], spread["weight"])
+    assert_same_model(beside, whole)
+
+
+def test_arrays_cut_between_columns_too() -> None:
+    X, y = da.from_array(NUMBERS, chunks=(20, 2)), da.from_array(LABELS, chunks=20)
+    model, whole = GaussianNB().fit(X, y), GaussianNB().fit(NUMBERS, LABELS)
+    assert_same_model(model, whole)
+    assert model.predict(X).compute().tolist() == whole.predict(NUMBERS).tolist()
+
+
+def test_blocks_of_sparse_matrices() -> None:
+    counts = np.random.default_rng(0).poisson(0.3, (90, 5))
+    X = da.from_array(counts, chunks=(25, 5)).map_blocks(csr_matrix)
+    model = MultinomialNB().fit(X, da.from_array(LABELS, chunks=25))
+    whole = MultinomialNB().fit(counts, LABELS)
+    assert_same_model(model, whole)
+    assert model.predict(X).compute().tolist() == whole.predict(counts).tolist()
+
+
+@pytest.mark.parametrize("labels", [["a", "b", "c"], [3, 1, 2], [True, False, True], [2.0, 4.0, 7.0]], ids=str)
+def test_labels_of_any_type(labels: list[Any]) -> None:
+    y = np.array(labels)[np.arange(90) % 3]
+    spread = cut(FRAME.assign(label=y))
+    model = NaiveBayes(order=0).fit(spread, "label")
+    assert model.classes_.tolist() == np.unique(y).tolist()
+    answer = model.predict(spread)
+    assert answer["prediction"].compute().tolist() == model.predict(FRAME).tolist()
+    assert answer.dtypes["prediction"] == answer.compute().dtypes["prediction"]
+
+
+def test_categories_that_differ_from_partition_to_partition() -> None:
+    job = FRAME[["job"]].astype("category").sort_values("job")
+    spread = cut(job.reset_index(drop=True).assign(label=np.sort(LABELS)))
+    whole = CategoricalNB().fit(job, np.sort(LABELS))
+    assert_same_model(CategoricalNB().fit(spread, "label"), whole)
+
+
+def test_rows_without_a_label_are_left_out() -> None:
+    table = TABLE.assign(label=np.where(np.arange(90) % 10 < 3, None, LABELS))
+    known = table[table["label"].notna()]
+    with pytest.warns(UserWarning, match="27 rows without a label were left out"):
+        model = NaiveBayes(order=0).fit(cut(table), "label")
+    assert model.counted_ == (90, 27, 4)
+    assert_same_table(model, NaiveBayes(order=0).fit(known, "label"))
+    assert model.score(cut(table), "label") == pytest.approx(model.score(known, "label"))
+
+
+def test_further_classes_and_words() -> None:
+    texts = cut(LETTERS)
+    model = TextNB("multinomial").partial_fit(texts.partitions[:2], "label")
+    news = pd.DataFrame({"text": ["goal in the last minute"] * 4, "label": "news"})
+    model.partial_fit(cut(news, 2), "label")
+    whole = TextNB("multinomial").fit(LETTERS["text"][:12].tolist() + news["text"].tolist(), KINDS[:12] + ["news"] * 4)
+    assert model.classes_.tolist() == ["ham", "news", "spam"]
+    np.testing.assert_allclose(model.predict_proba(TEXTS), whole.predict_proba(TEXTS))
+    model.forget(cut(news, 3), "label")
+    assert model.classes_.tolist() == ["ham", "spam"]
+
+
+def test_declared_classes_hold_on_a_cluster() -> None:
+    model = GaussianNB().partial_fit(NUMBERS, LABELS, classes=["u", "v", "w"])
+    strange = da.from_array(np.where(LABELS == "u", "x", LABELS), chunks=30)
+    with pytest.raises(InputError, match="do not exist in the initial classes"):
+        model.partial_fit(da.from_array(NUMBERS, chunks=(30, 3)), strange)
+
+
+def test_what_is_counted_cannot_change() -> None:
+    model = TextNB("multinomial").fit(TEXTS, KINDS).set_params(ngrams=2)
+    with pytest.raises(ParameterError, match="would count different things"):
+        model.partial_fit(cut(LETTERS), "label")
+
+
+# What is answered.
+
+
+def test_answers_beside_the_columns_of_the_frame() -> None:
+    model, spread = NaiveBayes().fit(TABLE, "label"), cut(TABLE.assign(note="-"))
+    for verb, names in {
+        "predict": ["prediction"],
+        "predict_proba": ["p(u)", "p(v)", "p(w)"],
+        "predict_log_proba": ["log p(u)", "log p(v)", "log p(w)"],
+    }.items():
+        lazy = getattr(model, verb)(spread)
+        answer = lazy.compute()
+        assert list(lazy.columns) == list(answer.columns) == [*TABLE, "note", *names]
+        assert answer.index.tolist() == TABLE.index.tolist()
+        expected = getattr(model, verb)(FRAME).reshape(90, -1)
+        np.testing.assert_array_equal(answer[names].to_numpy(), expected)
+        again = getattr(model, verb)(lazy).compute()
+        pd.testing.assert_frame_equal(again, answer)
+
+
+def test_answers_to_series_and_arrays() -> None:
+    texts, model = cut(LETTERS)["text"], TextNB().fit(TEXTS, KINDS)
+    assert model.predict(texts).compute().tolist() == model.predict(TEXTS).tolist()
+    np.testing.assert_array_equal(model.predict_proba(texts).compute(), model.predict_proba(TEXTS))
+    gaussian, X = GaussianNB().fit(NUMBERS, LABELS), da.from_array(NUMBERS, chunks=(40, 2))
+    lazy = gaussian.predict_proba(X)
+    assert lazy.shape == (90, 3)
+    np.testing.assert_array_equal(lazy.compute(), gaussian.predict_proba(NUMBERS))
+    words = da.from_array(np.array(TEXTS, dtype=object), chunks=7)
+    assert model.predict(words).compute().tolist() == model.predict(TEXTS).tolist()
+    np.testing.assert_array_equal(model.predict_proba(words).compute(), model.predict_proba(TEXTS))
+
+
+def test_a_model_of_texts_finds_its_column() -> None:
+    model = TextNB("multinomial").fit(cut(LETTERS), "label")
+    spread = cut(LETTERS.assign(number=1))
+    assert model.predict(spread)["prediction"].compute().tolist() == model.predict(TEXTS).tolist()
+    assert model.score(spread, "label") == model.score(TEXTS, KINDS)
+    other = TextNB("multinomial").fit(TEXTS, KINDS)
+    assert other.predict(cut(LETTERS[["text"]]))["prediction"].compute().tolist() == other.predict(TEXTS).tolist()
+
+
+def test_score_is_that_of_all_rows() -> None:
+    table = TABLE.assign(weight=np.arange(90) % 4)
+    model = NaiveBayes(order=0).fit(TABLE, "label")
+    spread = cut(table)
+    assert model.score(spread, "label") == pytest.approx(model.score(TABLE, "label"))
+    weighted = model.score(TABLE, "label", sample_weight=table["weight"])
+    assert model.score(spread, "label", "weight") == pytest.approx(weighted)
+    assert model.score(spread[list(FRAME)], spread["label"], spread["weight"]) == pytest.approx(weighted)
+
+
+def test_no_training_row_travels() -> None:
+    model = NaiveBayes().fit(TABLE.assign(job=[f"smith {i}" for i in range(90)]), "label")
+    assert b"smith 17" in pickle.dumps(model._model.state.sample)
+    assert model._answerer()._model.state.sample is None
+    assert len(pickle.dumps(model._answerer())) < len(pickle.dumps(model))
+
+
+def test_a_loaded_model_answers(tmp_path: Path) -> None:
+    NaiveBayes().fit(cut(TABLE), "label").save(tmp_path / "m.candide")
+    model = candide.load(tmp_path / "m.candide")
+    assert model.roles_.label == "label"
+    assert model.predict(cut(TABLE))["prediction"].compute().tolist() == model.predict(FRAME).tolist()
+
+
+# What is refused.
+
+
+def refused(match: str, X: Any, y: Any = "label", weight: Any = None, model: Any = None) -> None:
+    model = model or NaiveBayes()
+    with pytest.raises(InputError, match=match):
+        model.fit(X, y, weight)
+    assert not model.is_fitted
+
+
+def test_labels_that_are_not_there() -> None:
+    spread = cut(TABLE)
+    refused("y is 'lable', and X has no such column; it has age, visits, job, member, label", spread, "lable")
+    refused("y is None; pass the labels, or the name", spread, None)
+    refused("sample_weight is 'w', and X has no such column", spread, "label", "w")
+    refused("X is Dask's, and y is array.*; pass Dask's too", spread, LABELS)
+    refused("X is Dask's, and y is 'label'; pass Dask's too", da.from_array(NUMBERS), "label")
+
+
+def test_partitions_that_differ() -> None:
+    refused("X has 4, y has 3; cut all alike", cut(FRAME), cut(TABLE, 3)["label"])
+    X, y = da.from_array(NUMBERS, chunks=(45, 3)), da.from_array(LABELS, chunks=(40, 50))
+    refused("a partition of X has 45 rows, and that of y 40", X, y, model=GaussianNB())
+
+
+def test_nothing_to_learn_from() -> None:
+    refused("no rows with a label and a weight", cut(TABLE.assign(label=None)))
+    refused("no rows with a label and a weight", cut(TABLE.assign(w=0)), "label", "w")
+    refused("no rows with a label and a weight", cut(TABLE.iloc[:0], 1))
+    with pytest.raises(InputError, match="no rows with a label and a weight, and nothing to be scored"):
+        GaussianNB().fit(NUMBERS[:, :1], LABELS).score(cut(TABLE[["age", "label"]].assign(label=None)), "label")
+
+
+def test_bags_and_single_values() -> None:
+    bag = dask.bag.from_sequence([{"age": 1}])
+    refused(r"X is a Bag of Dask.*to_dataframe\(\)", bag)
+    refused("X is a Delayed of Dask", dask.delayed(1))
+    with pytest.raises(InputError, match="X is a Bag of Dask"):
+        GaussianNB().fit(NUMBERS, LABELS).predict(bag)
+
+
+def test_texts_among_other_columns() -> None:
+    refused(
+        "TextNB learns from one column of texts, and beside the labels X has age, visits", cut(TABLE), model=TextNB()
+    )
+
+
+def test_errors_in_rows_tell_the_partition() -> None:
+    table = TABLE.assign(age=np.where(np.arange(90) == 80, np.inf, 1.0))
+    refused("partition 3: chunk 0: .*infinity", cut(table))
+    model = NaiveBayes(order=0).fit(TABLE, "label")
+    with pytest.raises(InputError, match="partition 3"):
+        model.partial_fit(cut(table), "label")
+    assert model.class_count_.sum() == 90
+
+
+def test_not_fitted() -> None:
+    with pytest.raises(NotFitted):
+        NaiveBayes().predict(cut(TABLE))
+    with pytest.raises(NotFitted):
+        NaiveBayes().score(cut(TABLE), "label")
+
+
+def test_one_reading_of_what_lies_in_one_frame() -> None:
+    """The first partition tells how rows are read, and is read again; labels come with their rows."""
+    read: list[int] = []
+
+    def part(i: int) -> pd.DataFrame:
+        read.append(i)
+        return TABLE.iloc[30 * i : 30 * i + 30]
+
+    NaiveBayes(order=0).fit(dd.from_map(part, range(3), meta=TABLE.iloc[:0]), "label")
+    assert read.count(2) <= 2
+    assert len(read) <= 6
+
+
+# Workers that die.
+
+
+@pytest.fixture(scope="class")
+def client() -> Iterator[Any]:
+    """Two processes."""
+    from distributed import Client, LocalCluster
+
+    with (
+        dask.config.set({"distributed.worker.memory.terminate": False, "distributed.admin.tick.limit": "1h"}),
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0, silence_logs=50) as two,
+        Client(two) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def mark(tmp_path: Path) -> str:
+    """A file that is there once somebody has died."""
+    return str(tmp_path / "died")
+
+
+def killed(frame: pd.DataFrame, mark: str) -> pd.DataFrame:
+    """Kills the process that reads its partition, once."""
+    if 40 in frame.index:
+        die_once(mark)
+    return frame
+
+
+@pytest.mark.dask
+class TestProcesses:
+    """On a real cluster."""
+
+    def test_two_processes_are_one(self, client: Any) -> None:
+        whole, spread = NaiveBayes(n_threads=1).fit(TABLE, "label"), cut(TABLE, 6)
+        model = NaiveBayes(n_threads=1).fit(spread, "label")
+        assert_same_table(model, whole)
+        assert model.predict(spread)["prediction"].compute().tolist() == whole.predict(FRAME).tolist()
+
+    def test_errors_keep_their_class(self, client: Any) -> None:
+        refused("partition 3: chunk 0: .*infinity", cut(TABLE.assign(age=np.where(np.arange(90) == 80, np.inf, 1.0))))
+
+    def test_a_worker_that_dies_while_it_reads(self, client: Any, mark: str) -> None:
+        spread = cut(TABLE, 6).map_partitions(killed, mark, meta=TABLE.iloc[:0])
+        model = NaiveBayes(n_threads=1).fit(spread, "label")
+        assert Path(mark).exists()
+        assert model.counted_ == (90, 0, 6)
+        assert_same_table(model, NaiveBayes(n_threads=1).fit(TABLE, "label"))
+
+    def test_a_worker_that_dies_when_it_has_counted(self, client: Any, mark: str) -> None:
+        X, y = da.from_array(NUMBERS, chunks=(15, 3)), da.from_array(LABELS, chunks=15)
+        model = Mortal(mark).fit(X, y)
+        assert Path(mark).exists()
+        whole = GaussianNB(keep_sample=True).fit(NUMBERS, LABELS)
+        assert_same_model(model, whole)
+        assert_alike(model._model.state.sample, whole._model.state.sample)

