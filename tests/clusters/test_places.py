@@ -56,7 +56,7 @@ def test_files_here(tmp_path: Path) -> None:
 def test_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert places_of(["spark:shop.orders"], None, tables=True) == Table("shop.orders")
-    with pytest.raises(SourceError, match="there is no file 'shop.orders'"):
+    with pytest.raises(SourceError, match=r"there is no file 'shop\.orders'"):
         places_of(["dask:shop.orders"], None, tables=False)
     (tmp_path / "orders").mkdir()
     assert places_of(["spark:orders"], None, tables=True) == Files("parquet", [str(tmp_path / "orders")])

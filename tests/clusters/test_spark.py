@@ -245,7 +245,7 @@ def test_what_is_refused(spark: Any) -> None:
 def test_errors_in_rows_tell_the_partition(spark: Any) -> None:
     table = TABLE.assign(age=np.where(np.arange(90) == 80, np.inf, 1.0))
     model = NaiveBayes(n_threads=1, order=0).fit(TABLE, "label")
-    with pytest.raises(InputError, match="partition 3: chunk 0: .*infinity"):
+    with pytest.raises(InputError, match=r"partition 3: chunk 0: .*infinity"):
         model.partial_fit(spread(spark, table), "label")
     assert model.class_count_.sum() == 90
 
@@ -316,8 +316,8 @@ def test_train_from_csv_and_json(spark: Any, tmp_path: Path) -> None:
     TABLE.to_csv(tmp_path / "a.csv", index=False)
     TABLE.to_json(tmp_path / "a.jsonl", orient="records", lines=True)
     for name in ("a.csv", "a.jsonl"):
-        told = json.loads(done("train", f"spark:{tmp_path / name}", "--label", "label", "--columns", "age,job=categorical",
-                               "-o", tmp_path / "m.candide", "--json").out)  # fmt: skip
+        wanted = ("--label", "label", "--columns", "age,job=categorical", "-o", tmp_path / "m.candide", "--json")
+        told = json.loads(done("train", f"spark:{tmp_path / name}", *wanted).out)
         assert (told["rows"], told["columns"]) == (90, ["age", "job"])
 
 

@@ -1,4 +1,4 @@
-"""It does not matter on how many machines rows lie: counted there, in whatever partitions, they are the state of one."""
+"""It does not matter on how many machines rows lie: counted there, in whatever partitions, they make one state."""
 
 from __future__ import annotations
 
