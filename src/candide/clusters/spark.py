@@ -24,8 +24,8 @@ _FAN_IN = 16
 _AT_ONCE = 1 << 26
 # How many more partitions are looked at where the ones before had too few rows.
 _FURTHER = 8
-# What comes from a worker: anything, pickled.
-_PACKED = "packed binary"
+# What comes from a worker: the number of its partition, and anything, pickled.
+_PACKED = "place int, packed binary"
 
 
 class SparkRows(SpreadRows):
@@ -61,8 +61,9 @@ class SparkRows(SpreadRows):
         with ExitStack() as held:
             n_parts, n_bytes = _held(parts, held)
             while n_parts > 1 and n_bytes > _AT_ONCE:
-                fewer = parts.coalesce(-(-n_parts // _FAN_IN))
-                parts = fewer.mapInArrow(partial(_packed, _added), _PACKED)
+                # Not by coalesce(): what was lost would be counted again under the number of the task that asks for it.
+                together = parts.repartition(-(-n_parts // _FAN_IN), "place")
+                parts = together.mapInArrow(partial(_packed, _added), _PACKED)
                 n_parts, n_bytes = _held(parts, held)
             return merged(_unpacked(parts))
 
@@ -189,7 +190,8 @@ def _packed(make: Callable[[Iterator[Any]], Any], batches: Iterator[Any]) -> Ite
         made = make(batches)
     except CandideError as error:
         made = error
-    yield pa.record_batch([pa.array([pickle.dumps(made, protocol=5)], pa.binary())], names=["packed"])
+    types = pa.schema([("place", pa.int32()), ("packed", pa.binary())])
+    yield pa.record_batch([[_place()], [pickle.dumps(made, protocol=5)]], schema=types)
 
 
 def _few(n: int, batches: Iterator[Any]) -> list[Any]:
