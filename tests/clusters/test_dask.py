@@ -18,9 +18,10 @@ from laws.compare import assert_alike
 from laws.models import assert_same_model
 from laws.tables import assert_same_table, mixed
 from scipy.sparse import csr_matrix
+from sklearn.exceptions import NotFittedError
 
 import candide
-from candide import CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes, TextNB
+from candide import CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes, TextNB, learners
 from candide.exceptions import InputError, NotFitted, ParameterError
 
 from .mortal import Mortal, die_once
@@ -155,7 +156,10 @@ def test_answers_beside_the_columns_of_the_frame() -> None:
         assert list(lazy.columns) == list(answer.columns) == [*TABLE, "note", *names]
         assert answer.index.tolist() == TABLE.index.tolist()
         expected = getattr(model, verb)(FRAME).reshape(90, -1)
-        np.testing.assert_array_equal(answer[names].to_numpy(), expected)
+        if verb == "predict":
+            assert answer[names].to_numpy().tolist() == expected.tolist()
+        else:
+            np.testing.assert_allclose(answer[names].to_numpy(), expected, rtol=1e-12)
         again = getattr(model, verb)(lazy).compute()
         pd.testing.assert_frame_equal(again, answer)
 
@@ -242,7 +246,7 @@ def test_nothing_to_learn_from() -> None:
 def test_bags_and_single_values() -> None:
     bag = dask.bag.from_sequence([{"age": 1}])
     refused(r"X is a Bag of Dask.*to_dataframe\(\)", bag)
-    refused("X is a Delayed of Dask", dask.delayed(1))
+    refused(r"X is a Delayed\w* of Dask", dask.delayed(1))
     with pytest.raises(InputError, match="X is a Bag of Dask"):
         GaussianNB().fit(NUMBERS, LABELS).predict(bag)
 
@@ -253,7 +257,8 @@ def test_texts_among_other_columns() -> None:
     )
 
 
-def test_errors_in_rows_tell_the_partition() -> None:
+def test_errors_in_rows_tell_the_partition(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("candide.learners.apart._HEAD", 10)
     table = TABLE.assign(age=np.where(np.arange(90) == 80, np.inf, 1.0))
     refused("partition 3: chunk 0: .*infinity", cut(table))
     model = NaiveBayes(order=0).fit(TABLE, "label")
@@ -263,9 +268,9 @@ def test_errors_in_rows_tell_the_partition() -> None:
 
 
 def test_not_fitted() -> None:
-    with pytest.raises(NotFitted):
-        NaiveBayes().predict(cut(TABLE))
-    with pytest.raises(NotFitted):
+    with pytest.raises(NotFitted, match="call fit first"):
+        learners.NaiveBayes().predict(cut(TABLE))
+    with pytest.raises(NotFittedError):
         NaiveBayes().score(cut(TABLE), "label")
 
 
@@ -321,7 +326,8 @@ class TestProcesses:
         assert_same_table(model, whole)
         assert model.predict(spread)["prediction"].compute().tolist() == whole.predict(FRAME).tolist()
 
-    def test_errors_keep_their_class(self, client: Any) -> None:
+    def test_errors_keep_their_class(self, client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("candide.learners.apart._HEAD", 10)
         refused("partition 3: chunk 0: .*infinity", cut(TABLE.assign(age=np.where(np.arange(90) == 80, np.inf, 1.0))))
 
     def test_a_worker_that_dies_while_it_reads(self, client: Any, mark: str) -> None:

@@ -210,6 +210,9 @@ def test_frames_in_the_manner_of_pandas(spark: Any) -> None:
     table = spread(spark, TABLE).pandas_api()
     model = NaiveBayes(n_threads=1, order=0).fit(table, "label")
     assert_same_table(model, NaiveBayes(n_threads=1, order=0).fit(TABLE, "label"))
+    answers = model.predict(table).to_pandas()
+    assert answers["prediction"].tolist() == model.predict(FRAME).tolist()
+    assert answers.index.tolist() == list(range(90))
 
 
 def test_odd_names(spark: Any) -> None:

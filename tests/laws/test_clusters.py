@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import coo_array
 
 from candide import NaiveBayes, TextNB
 from candide.exceptions import InputError
@@ -113,15 +114,15 @@ def dealt(frame: pd.DataFrame, places: Any, n_places: int) -> Any:
     return dd.from_delayed([dask.delayed(part) for part in parts], meta=frame.iloc[:0], verify_meta=False)
 
 
-def by_token(statistics: Any) -> list[dict[str, list[float]]]:
-    """For each look at texts that has a vocabulary, the sums of each token; codes are in the order of appearance."""
-    found = []
-    for look in statistics.looks:
-        total = look.counts.total
-        total = total if isinstance(total, np.ndarray) else total.toarray()
-        names = look.coding.tokens() if hasattr(look.coding, "tokens") else map(str, range(len(look.coding)))
-        found.append({name: column for name, column in zip(names, total.T.tolist(), strict=True) if any(column)})
-    return found
+def by_token(statistics: Any) -> list[dict[Any, float]]:
+    """For each look at texts the sums of each token and class; codes are in the order of appearance, unless hashed."""
+    return [_sums(coo_array(look.counts.total), look.coding) for look in statistics.looks]
+
+
+def _sums(total: coo_array, coding: Any) -> dict[Any, float]:
+    names = coding.tokens() if hasattr(coding, "tokens") else range(len(coding))
+    cells = zip(total.coords[1].tolist(), total.coords[0].tolist(), total.data.tolist(), strict=True)
+    return {(names[code], label): weight for code, label, weight in cells if weight}
 
 
 def assert_same_sundry(a: Any, b: Any) -> None:

@@ -116,8 +116,13 @@ def _is_frame(X: Any) -> bool:
     return _has_partitions(X) and X.ndim == 2
 
 
+def _is_spread(part: Any) -> bool:
+    """Whether it is a data frame, a series or an array of Dask; a Delayed says that it has any attribute."""
+    return type(part).__module__.startswith(("dask.dataframe", "dask.array"))
+
+
 def _refuse_others(X: Any) -> None:
-    if type(X).__module__.startswith("dask.bag") or not hasattr(X, "to_delayed"):
+    if not _is_spread(X):
         raise InputError(
             f"X is a {type(X).__name__} of Dask; pass a data frame, a series of texts or an array; a bag makes a data "
             "frame with to_dataframe()"
@@ -135,7 +140,7 @@ def _name(part: Any, what: str, names: list[Any]) -> str | None:
 def _cut_alike(parts: dict[str, Any]) -> list[tuple[Any, ...]]:
     """Tasks of each partition; None for what is not given, or comes with X."""
     for name, part in parts.items():
-        if part is not None and not hasattr(part, "to_delayed"):
+        if part is not None and not _is_spread(part):
             raise InputError(
                 f"X is Dask's, and {name} is {part!r:.60}; pass Dask's too, cut as X is, or the name of a column of X"
             )

@@ -70,14 +70,24 @@ def beside(frame: Any, model: Answerer, verb: str) -> Any:
     """A data frame with the columns of the answer."""
     roles = model.roles_among(list(frame.columns))
     cells = frame[roles.text if roles.text is not None else list(roles.columns)]
-    return frame.assign(**columns(model, verb, cells, len(frame)))
+    return frame.assign(**_series(model, verb, cells, frame.index))
 
 
 def instead(series: Any, model: Answerer, verb: str) -> Any:
     """The answers to a series of texts."""
-    made = columns(model, verb, series, len(series))
-    frame = series.to_frame("text").assign(**made)[list(made)]
+    import pandas as pd
+
+    frame = pd.DataFrame(_series(model, verb, series, series.index))
     return frame["prediction"] if verb == "predict" else frame
+
+
+def _series(model: Answerer, verb: str, X: Any, index: Any) -> dict[str, Any]:
+    """By name, of the same types whether there are rows or not."""
+    import pandas as pd
+
+    made = columns(model, verb, X, len(index))
+    kind = pd.Series(model.classes_).dtype if verb == "predict" else np.dtype(np.float64)
+    return {name: pd.Series(column, index, kind) for name, column in made.items()}
 
 
 def block(rows: Any, model: Answerer, verb: str) -> Any:

@@ -1,0 +1,101 @@
+"""What Spark's Python workers do with a partition: batches of Arrow."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from ..encoding.roles import Roles
+from ..engines.batches import Groups, cells, labelled_cells
+from ..engines.parts import Part, merged
+from ..exceptions import CandideError
+from .answers import columns
+from .matrices import as_matrix
+from .rows import Answerer, Counter
+from .work import Labelled, Share, counted, scored
+
+# What comes from a worker: the number of its partition, and anything, pickled.
+PACKED = "place int, packed binary"
+
+
+def packed(make: Callable[[Iterator[Any]], Any], batches: Iterator[Any]) -> Iterator[Any]:
+    """One row: what is made of a partition. So is an error in the rows: raised, it would be tried three times again."""
+    import pyarrow as pa
+
+    try:
+        made = make(batches)
+    except CandideError as error:
+        made = error
+    types = pa.schema([("place", pa.int32()), ("packed", pa.binary())])
+    yield pa.record_batch([[_place()], [pickle.dumps(made, protocol=5)]], schema=types)
+
+
+def loaded(packed: Iterable[bytes]) -> list[Any]:
+    """What workers made; an error that one of them met is raised here."""
+    found = [pickle.loads(one) for one in packed]
+    for one in found:
+        if isinstance(one, CandideError):
+            raise one
+    return found
+
+
+def few(n: int, batches: Iterator[Any]) -> list[Any]:
+    """Batches of some first rows."""
+    found = []
+    for batch in batches:
+        found.append(batch.slice(0, n))
+        n -= found[-1].num_rows
+        if n <= 0:
+            break
+    return found
+
+
+def count(counter: Counter, roles: Roles, batches: Iterator[Any]) -> Part:
+    """The sums of a partition."""
+    groups = Groups(counter.group_bytes).of(batches)
+    return counted(counter, _place(), (labelled(batch, roles) for batch in groups))
+
+
+def add(batches: Iterator[Any]) -> Part:
+    """The sum of sums."""
+    return merged(loaded(packed.as_py() for batch in batches for packed in batch.column("packed")))
+
+
+def score(model: Answerer, roles: Roles, batches: Iterator[Any]) -> Share:
+    """How many rows of a partition are predicted right."""
+    return scored(model, (labelled(batch, roles) for batch in batches))
+
+
+def _place() -> int:
+    """The number of the partition, which all attempts at a task share."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    assert context is not None
+    return int(context.partitionId())
+
+
+def labelled(batch: Any, roles: Roles) -> Labelled:
+    """The rows that have a label."""
+    rows = labelled_cells(batch, roles)
+    return Labelled((as_matrix(rows.X), rows.y, rows.weight), batch.num_rows - rows.n_rows)
+
+
+def beside(model: Answerer, verb: str, roles: Roles, batches: Iterator[Any]) -> Iterator[Any]:
+    """Batches with the columns of the answer."""
+    import pyarrow as pa
+
+    kind = answer_type(model, verb)
+    for batch in batches:
+        made = columns(model, verb, as_matrix(cells(batch, roles)), batch.num_rows)
+        kept = dict(zip(batch.schema.names, batch.columns, strict=True))
+        answers = {name: pa.array(column.tolist(), kind) for name, column in made.items()}
+        yield pa.record_batch({name: column for name, column in kept.items() if name not in made} | answers)
+
+
+def answer_type(model: Answerer, verb: str) -> Any:
+    """Of a column of the answer."""
+    import pyarrow as pa
+
+    return pa.array(model.classes_.tolist()).type if verb == "predict" else pa.float64()
