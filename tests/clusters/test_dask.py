@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,9 @@ from sklearn.exceptions import NotFittedError
 
 import candide
 from candide import CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes, TextNB, learners
+from candide.clusters import dask_tasks, work
 from candide.exceptions import InputError, NotFitted, ParameterError
+from candide.learners.chunks import Chunks
 
 from .mortal import Mortal, die_once
 
@@ -285,6 +288,27 @@ def test_one_reading_of_what_lies_in_one_frame() -> None:
     NaiveBayes(order=0).fit(dd.from_map(part, range(3), meta=TABLE.iloc[:0]), "label")
     assert read.count(2) <= 2
     assert len(read) <= 6
+
+
+@pytest.mark.parametrize("labels", [LABELS, np.where(np.arange(90) % 9 == 0, None, LABELS)], ids=["all", "some"])
+def test_a_large_partition_is_counted_piece_by_piece(labels: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+
+    def counted(counter: Any, place: int, groups: Any) -> Any:
+        pieces = list(groups)
+        sizes.extend(len(piece.chunk[1]) for piece in pieces)
+        return work.counted(counter, place, pieces)
+
+    monkeypatch.setattr(dask_tasks, "counted", counted)
+    monkeypatch.setattr(Chunks, "group_bytes", 600)
+    table, known = FRAME.assign(label=labels), labels != None  # noqa: E711
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = NaiveBayes(n_threads=1).fit(cut(table, 2), "label")
+    assert sum(sizes) == known.sum()
+    assert 1 < max(sizes) < 20
+    assert_same_table(model, NaiveBayes(n_threads=1).fit(FRAME[known], LABELS[known]))
+    assert model.counted_ == (90, 90 - known.sum(), 2)
 
 
 # Workers that die.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from ..encoding.columns import is_sparse
 from ..encoding.roles import Roles
 from ..encoding.rows import without_label
 from ..engines.parts import Part
@@ -37,11 +39,11 @@ def _labelled(within: Roles | None, *part: Any) -> Labelled:
             f"a partition of X has {chunk[0].shape[0]} rows, and that of y {len(missing)}; cut both at the same rows"
         )
     n_missing = int(np.count_nonzero(missing))
-    return Labelled(_taken(chunk, ~missing) if n_missing else chunk, n_missing)
+    return Labelled(_taken(chunk, np.flatnonzero(~missing)) if n_missing else chunk, n_missing)
 
 
-def _taken(chunk: Chunk, wanted: Any) -> Chunk:
-    X, y, weight = (None if part is None else getattr(part, "iloc", part)[np.flatnonzero(wanted)] for part in chunk)
+def _taken(chunk: Chunk, rows: Any) -> Chunk:
+    X, y, weight = (None if part is None else getattr(part, "iloc", part)[rows] for part in chunk)
     return X, y, weight
 
 
@@ -53,12 +55,27 @@ def few(n: int, having: list[str], within: Roles | None, *part: Any) -> Chunk:
         wanted &= np.asarray(chunk[2]) != 0
     if having:
         wanted &= chunk[0][having].notna().any(axis=1).to_numpy()
-    return _taken(chunk, wanted & (np.cumsum(wanted) <= n))
+    return _taken(chunk, np.flatnonzero(wanted)[:n])
 
 
 def count(counter: Counter, place: int, within: Roles | None, *part: Any) -> Part:
     """The sums of a partition."""
-    return counted(counter, place, [_labelled(within, *part)])
+    return counted(counter, place, _groups(_labelled(within, *part), counter.group_bytes))
+
+
+def _groups(whole: Labelled, n_bytes: int) -> Iterator[Labelled]:
+    """A partition is in memory at once, but what counting takes beside it need not be."""
+    n_rows = n_labels(whole.chunk)
+    step = max(1, n_bytes * n_rows // max(1, _n_bytes(whole.chunk[0])))
+    yield Labelled(_taken(whole.chunk, slice(0, step)), whole.n_without_label)
+    for begin in range(step, n_rows, step):
+        yield Labelled(_taken(whole.chunk, slice(begin, begin + step)), 0)
+
+
+def _n_bytes(X: Any) -> int:
+    if hasattr(X, "memory_usage"):
+        return int(np.sum(X.memory_usage(deep=True)))
+    return int(X.data.nbytes) if is_sparse(X) else int(X.nbytes)
 
 
 def score(model: Answerer, within: Roles | None, *part: Any) -> Share:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -66,6 +67,8 @@ def _new_session(builder: Any, n_threads: int | None) -> Any:
     if "SPARK_REMOTE" in os.environ:
         return builder.getOrCreate()
     find_java()
+    # Workers on this machine are to find what this process finds.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if n_threads is not None:
         builder = builder.master(f"local[{n_threads}]")
     session = builder.appName("candide").config("spark.ui.showConsoleProgress", "false").getOrCreate()
