@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import Any
@@ -23,8 +23,6 @@ from .work import share_right
 # Sums that one worker adds, and bytes of sums that the driver takes.
 _FAN_IN = 16
 _AT_ONCE = 1 << 26
-# How many more partitions are looked at where the ones before had too few rows.
-_FURTHER = 8
 
 
 class SparkRows(SpreadRows):
@@ -37,15 +35,13 @@ class SparkRows(SpreadRows):
         self._frame = CLUSTER.selected(frame, needed(roles))
 
     def _first(self, n: int, having: list[str]) -> Chunk | None:
-        import pyarrow as pa
-
         frame = self._frame.where(f"{_quoted(self.roles.label)} IS NOT NULL")
         if self.roles.weight is not None:
             frame = frame.where(f"{_quoted(self.roles.weight)} <> 0")
         if having:
             frame = frame.where(" OR ".join(f"{_quoted(name)} IS NOT NULL" for name in having))
-        batches = _first_rows(frame, n)
-        return tasks.labelled(pa.concat_batches(batches), self.roles).chunk if batches else None
+        batches = _first_rows(frame, n).combine_chunks().to_batches()
+        return tasks.labelled(batches[0], self.roles).chunk if batches else None
 
     def _empty(self, X: Any) -> list[str]:
         import pyarrow as pa
@@ -58,18 +54,18 @@ class SparkRows(SpreadRows):
         return X, y, weight
 
     def count(self, counter: Counter) -> Part:
-        parts = self._frame.mapInArrow(partial(tasks.packed, partial(tasks.count, counter, self.roles)), PACKED)
+        parts = _mapped(self._frame, partial(tasks.packed, partial(tasks.count, counter, self.roles)), PACKED)
         with ExitStack() as held:
             n_parts, n_bytes = _held(parts, held)
             while n_parts > 1 and n_bytes > _AT_ONCE:
                 # Not by coalesce(): what was lost would be counted again under the number of the task that asks for it.
                 together = parts.repartition(-(-n_parts // _FAN_IN), "place")
-                parts = together.mapInArrow(partial(tasks.packed, tasks.add), PACKED)
+                parts = _mapped(together, partial(tasks.packed, tasks.add), PACKED)
                 n_parts, n_bytes = _held(parts, held)
             return merged(_unpacked(parts))
 
     def score(self, model: Answerer) -> float:
-        parts = self._frame.mapInArrow(partial(tasks.packed, partial(tasks.score, model, self.roles)), PACKED)
+        parts = _mapped(self._frame, partial(tasks.packed, partial(tasks.score, model, self.roles)), PACKED)
         return share_right(_unpacked(parts))
 
 
@@ -90,11 +86,7 @@ class Spark:
         return _answered(model, verb, X.to_spark(index)).pandas_api(index).rename_axis(X.index.names)
 
     def head(self, X: Any, n: int) -> Any:
-        import pyarrow as pa
-        from pyspark.sql.pandas.types import to_arrow_schema
-
-        batches = _first_rows(X, n)
-        return pa.Table.from_batches(batches) if batches else to_arrow_schema(X.schema).empty_table()
+        return _first_rows(X, n)
 
     def selected(self, X: Any, names: list[str]) -> Any:
         return X.select(*map(_quoted, names))
@@ -129,7 +121,7 @@ def _answered(model: Answerer, verb: str, frame: Any) -> Any:
     kind = from_arrow_type(answer_type(model, verb))
     kept = [field for field in frame.schema.fields if field.name not in added]
     schema = StructType([*kept, *(StructField(name, kind) for name in added)])
-    return frame.mapInArrow(partial(tasks.beside, model, verb, roles), schema)
+    return _mapped(frame, partial(tasks.beside, model, verb, roles), schema)
 
 
 def _check_name(name: Any, what: str, names: list[str]) -> None:
@@ -147,16 +139,16 @@ def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _first_rows(frame: Any, n: int) -> list[Any]:
-    """Batches of first rows, from as few partitions as have so many. (``limit(n)`` takes as many from each.)"""
-    packed = frame.mapInArrow(partial(tasks.packed, partial(tasks.few, n)), PACKED)
-    n_parts = 1
-    while True:
-        found = loaded(row.packed for row in packed.take(n_parts))
-        batches = [batch for part in found for batch in part]
-        if sum(batch.num_rows for batch in batches) >= n or len(found) < n_parts:
-            return batches
-        n_parts *= _FURTHER
+def _mapped(frame: Any, task: Callable[..., Any], schema: Any) -> Any:
+    """``mapInArrow`` of a frame whose names may hold dots and backticks, which it takes for something else."""
+    plain = [f"_{place}" for place in range(len(frame.columns))]
+    return frame.toDF(*plain).mapInArrow(partial(tasks.named, frame.columns, task), schema)
+
+
+def _first_rows(frame: Any, n: int) -> Any:
+    """As a table of Arrow. (``limit(n).toArrow()`` would take so many rows from each partition.)"""
+    rows = frame.limit(n).collect()
+    return frame.sparkSession.createDataFrame(rows, frame.schema, verifySchema=False).toArrow()
 
 
 def _held(parts: Any, held: ExitStack) -> tuple[int, int]:

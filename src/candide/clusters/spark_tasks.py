@@ -19,6 +19,11 @@ from .work import Labelled, Share, counted, scored
 PACKED = "place int, packed binary"
 
 
+def named(names: list[str], task: Callable[[Iterator[Any]], Iterator[Any]], batches: Iterator[Any]) -> Iterator[Any]:
+    """A task on batches whose columns get the names that they had."""
+    return task(batch.rename_columns(names) for batch in batches)
+
+
 def packed(make: Callable[[Iterator[Any]], Any], batches: Iterator[Any]) -> Iterator[Any]:
     """One row: what is made of a partition. So is an error in the rows: raised, it would be tried three times again."""
     import pyarrow as pa
@@ -37,17 +42,6 @@ def loaded(packed: Iterable[bytes]) -> list[Any]:
     for one in found:
         if isinstance(one, CandideError):
             raise one
-    return found
-
-
-def few(n: int, batches: Iterator[Any]) -> list[Any]:
-    """Batches of some first rows."""
-    found = []
-    for batch in batches:
-        found.append(batch.slice(0, n))
-        n -= found[-1].num_rows
-        if n <= 0:
-            break
     return found
 
 

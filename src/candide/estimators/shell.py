@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .. import learners
 from ..clusters import cluster_of
 from ..learners.base import BaseNB
 
@@ -34,6 +35,15 @@ class Shell(ClassifierMixin, BaseEstimator, BaseNB):  # type: ignore[misc]  # sc
         if cluster_of(X) is not None:
             return BaseNB.score(self, X, y, sample_weight)
         return float(super().score(*self._labelled(X, y), sample_weight))
+
+    def _traveller(self, *model: Any) -> Any:
+        """The learner alone: workers have no use for scikit-learn, and would wait for it."""
+        sent = super()._traveller(*model)
+        if not type(self).__module__.startswith(f"{__package__}."):
+            return sent  # a class of the user's goes as it is
+        learner = object.__new__(getattr(learners, type(self).__name__))
+        learner.__dict__.update(vars(sent))
+        return learner
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_model" in vars(self)
