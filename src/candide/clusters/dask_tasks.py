@@ -43,8 +43,12 @@ def _labelled(within: Roles | None, *part: Any) -> Labelled:
 
 
 def _taken(chunk: Chunk, rows: Any) -> Chunk:
-    X, y, weight = (None if part is None else getattr(part, "iloc", part)[rows] for part in chunk)
+    X, y, weight = (_rows(part, rows) for part in chunk)
     return X, y, weight
+
+
+def _rows(part: Any, rows: Any) -> Any:
+    return None if part is None else part.iloc[rows] if hasattr(part, "iloc") else part[rows]
 
 
 def few(n: int, having: list[str], within: Roles | None, *part: Any) -> Chunk:
