@@ -97,7 +97,7 @@ CLUSTER = Spark()
 
 def _is_like_pandas(X: Any) -> bool:
     """Whether it is a data frame in the manner of pandas, which has one of SQL inside."""
-    return hasattr(X, "to_spark")
+    return type(X).__module__.startswith("pyspark.pandas") and hasattr(X, "to_spark")
 
 
 def _frame(X: Any) -> Any:
@@ -146,7 +146,10 @@ def _mapped(frame: Any, task: Callable[..., Any], schema: Any) -> Any:
 
 
 def _first_rows(frame: Any, n: int) -> Any:
-    """As a table of Arrow. (``limit(n).toArrow()`` would take so many rows from each partition.)"""
+    """As a table of Arrow."""
+    if type(frame).__module__.startswith("pyspark.sql.connect"):
+        return frame.limit(n).toArrow()
+    # toArrow() would take so many rows from each partition, collect() looks at no more of them than it must.
     rows = frame.limit(n).collect()
     return frame.sparkSession.createDataFrame(rows, frame.schema, verifySchema=False).toArrow()
 
