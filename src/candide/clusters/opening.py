@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -14,13 +15,15 @@ from .java import find_java
 from .places import Files, Table
 
 _LONGEST = 300
+# Bytes of a CSV beyond which Dask cuts it, at the end of a line, be it within a cell.
+_BLOCK = 1 << 27
 
 
 @contextmanager
 def opened(engine: str, places: Files | Table, n_threads: int | None = None) -> Iterator[Any]:
     """A data frame, and whatever it needs as long as it is used. Errors of the engine are one message each."""
     try:
-        with {"spark": _spark, "dask": _dask}[engine](places, n_threads) as frame:
+        with warnings.catch_warnings(), {"spark": _spark, "dask": _dask}[engine](places, n_threads) as frame:
             yield frame
     except (CandideError, OSError):
         raise
@@ -44,6 +47,7 @@ def _package(name: str, extra: str) -> Any:
 def _spark(places: Files | Table, n_threads: int | None) -> Iterator[Any]:
     SparkSession = _package("pyspark.sql", "spark").SparkSession
     running = SparkSession.getActiveSession()
+    warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")  # of versions, not of rows
     session = running or _new_session(SparkSession.builder, n_threads)
     try:
         yield session.table(places.name) if isinstance(places, Table) else _spark_frame(session.read, places)
@@ -61,9 +65,9 @@ def _new_session(builder: Any, n_threads: int | None) -> Any:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if n_threads is not None:
         builder = builder.master(f"local[{n_threads}]")
-    session = builder.appName("candide").config("spark.ui.showConsoleProgress", "false").getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    return session
+    for name, value in {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}.items():
+        builder = builder.config(name, value)
+    return builder.appName("candide").getOrCreate()
 
 
 def _spark_frame(read: Any, files: Files) -> Any:
@@ -71,7 +75,8 @@ def _spark_frame(read: Any, files: Files) -> Any:
         return read.parquet(*files.names)
     if files.format == "jsonl":
         return read.json(files.names)
-    return read.csv(files.names, sep=files.separator, header=True, inferSchema=True, escape='"')
+    # Cells may hold line breaks, as they may in files that are read here.
+    return read.csv(files.names, sep=files.separator, header=True, inferSchema=True, escape='"', multiLine=True)
 
 
 @contextmanager
@@ -93,8 +98,7 @@ def _dask_frame(frames: Any, files: Files) -> Any:
         return frames.read_parquet(files.names)
     if files.format == "jsonl":
         return frames.read_json(files.names, lines=True)
-    whole = {"blocksize": None} if files.are_compressed else {}
-    return frames.read_csv(files.names, sep=files.separator, **whole)
+    return frames.read_csv(files.names, sep=files.separator, blocksize=None if files.are_compressed else _BLOCK)
 
 
 def _first_line(error: Exception) -> str:
