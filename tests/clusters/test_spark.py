@@ -1,6 +1,6 @@
 """Spark: what fit, predict and score take and give, what they refuse, tasks that die, and the command line.
 
-All of it in one file, for one session serves it all.
+All of it in one file, for one session serves it all; pytest-xdist mostly gives neighbours to one process.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from candide.exceptions import InputError
 from . import mortal
 from .mortal import Mortal, die_once
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 FRAME, LABELS = mixed(90)
 TABLE = FRAME.assign(label=LABELS)
