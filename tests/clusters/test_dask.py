@@ -206,6 +206,16 @@ def test_no_training_row_travels() -> None:
     assert len(pickle.dumps(model._answerer())) < len(pickle.dumps(model))
 
 
+def test_estimators_travel_without_scikit_learn() -> None:
+    """But for classes of the user's, which may do anything."""
+
+    class Own(GaussianNB):
+        pass
+
+    assert type(GaussianNB().fit(NUMBERS, LABELS)._answerer()) is learners.GaussianNB
+    assert type(Own().fit(NUMBERS, LABELS)._answerer()) is Own
+
+
 def test_a_loaded_model_answers(tmp_path: Path) -> None:
     NaiveBayes().fit(cut(TABLE), "label").save(tmp_path / "m.candide")
     model = candide.load(tmp_path / "m.candide")
