@@ -69,7 +69,7 @@ class Rows:
         shared = rng.normal(size=self.n_rows)
         columns: dict[str, Any] = {"label": label}
         for j in range(20):
-            number = 0.15 * ((label + j) % N_CLASSES) + 0.7 * shared + rng.normal(size=self.n_rows)
+            number = 0.4 * ((label + j) % N_CLASSES) + 0.7 * shared + rng.normal(size=self.n_rows)
             columns[f"x{j}"] = (number, np.exp(0.5 * number), np.floor(np.exp(1 + 0.4 * number)))[(j > 11) + (j > 15)]
         return pa.table(columns)
 
