@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from candide.exceptions import ForgetError
 from candide.statistics import Counts
 
 
@@ -48,3 +49,10 @@ def test_a_full_table_is_pickled_as_it_lies(order):
     again = pickle.loads(pickle.dumps(counts(total), protocol=5)).total
     np.testing.assert_array_equal(again, total)
     assert again.flags.c_contiguous == total.flags.c_contiguous
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_counts_without_rows_are_refused_in_any_class(form):
+    whole = Counts(np.ones(2), form([[3.0, 0.0], [0.0, 2.0]]), None)
+    with pytest.raises(ForgetError, match="without rows"):
+        whole.forget(Counts(np.ones(2), form([[1.0, 0.0], [0.0, 2.0]]), None))

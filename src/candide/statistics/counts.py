@@ -62,7 +62,7 @@ class Counts:
                 raise never_learned("the number of missing cells")
             missing = subtract(missing, gone, "the number of missing cells")
         after = Counts(rows, subtract(self.total, other.total, "a count"), _or_none(missing), self.presence)
-        if after.reindex(np.where(rows > 0, -1, 0), 1).total.sum() > 0:
+        if after.total[rows <= 0].sum() > 0:
             raise ForgetError(
                 "these rows were never learned: a class would be left with counts but without rows; nothing was changed"
             )
