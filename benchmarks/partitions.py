@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import candide
-from candide.clusters.rows import Chunk, Counter, some
+from candide.clusters.rows import Chunk, Counter
 from candide.engines.parts import Part, merged
 from candide.model.classifier import Classifier
 
@@ -80,7 +80,7 @@ class Cluster:
         self.counted: Level | None = None
         self.levels: list[Level] = []
 
-    def rows(self, X: Any, y: Any, sample_weight: Any, *, texts: bool) -> Cluster:
+    def rows(self, *_: Any, **__: Any) -> Cluster:
         return self
 
     def head(self, n: int) -> Chunk:
@@ -152,7 +152,7 @@ class Cluster:
 
 def _counted(learner: bytes, place: int, rows: tuple[Any, Any]) -> bytes:
     """What a worker does with a partition."""
-    state = pickle.loads(learner).count(some([(*rows, None)]))
+    state = pickle.loads(learner).count([(*rows, None)])
     return pickle.dumps(Part(state, frozenset([place])), protocol=5)
 
 
