@@ -14,6 +14,7 @@ import argparse
 import platform
 import tempfile
 import time
+import warnings
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -106,6 +107,7 @@ def main() -> None:
     parser.add_argument("--engines", nargs="*", default=scale_engines.found(), help="some of dask spark duckdb postgres")
     parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name}")
     given = parser.parse_args()
+    warnings.simplefilter("ignore")  # of PySpark about versions of pandas
     lines = [
         "# The same rows on every engine",
         "",

@@ -64,8 +64,7 @@ def spark(folder: Path) -> Iterator[Any]:
     from pyspark.sql import SparkSession
 
     settings = {
-        "spark.driver.memory": "4g", "spark.ui.enabled": "false", "spark.local.dir": str(folder),
-        "spark.sql.shuffle.partitions": "8",
+        "spark.driver.memory": "4g", "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
     }  # fmt: skip
     builder = SparkSession.builder.master(f"local[{N_WORKERS}]").appName("benchmarks.scale")
     for name, value in settings.items():

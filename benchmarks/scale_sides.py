@@ -142,8 +142,8 @@ def _dask_ml(data: Data) -> Side:
     import dask.dataframe as dd
     from dask_ml.naive_bayes import GaussianNB
 
-    frame = dd.read_parquet(data.folder)
-    X, y = frame[data.columns].to_dask_array(lengths=True), frame["label"].to_dask_array(lengths=True)
+    cells = dd.read_parquet(data.folder, columns=["label", *data.columns]).to_dask_array(lengths=True)
+    X, y = cells[:, 1:], cells[:, 0]
     held_out = data.held_out.to_pandas()
 
     def log_loss(model: Any) -> float:
