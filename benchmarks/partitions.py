@@ -3,8 +3,8 @@
 Each partition is made anew from its number (``partitions_data``): texts in which new words never cease, or a table with
 new categories; classes differ from one to the next. It is counted by what Dask and Spark run, ``count`` of a learner
 that was pickled, and its sums travel as pickles through a tree of ``engines.parts.merged``. They arrive in any order,
-some late, and one in ten twice, counted again as after a retry; where one comes after its sum was made, that sum is made
-again and arrives twice above. The result is compared with one pass over all rows, array by array, and in what it
+some late, and one in ten twice, counted again as after a retry; where one comes after its sum was made, that sum is
+made again and arrives twice above. The result is compared with one pass over all rows, array by array, and in what it
 predicts. ``--save`` keeps the tables in ``benchmarks/PARTITIONS.md``.
 """
 
@@ -185,7 +185,10 @@ def told(case: Case, n_partitions: int, kilobytes: float, fan_ins: list[int]) ->
             lines += floors(cluster)
             unlike = differences(_state(whole), _state(model))
             off = float(np.abs(model.predict_proba(held_out) - expected).max())
-            lines += ["", f"Against one pass over all rows: {_said(unlike)}; probabilities differ by {off:.1g} at most."]
+            lines += [
+                "",
+                f"Against one pass over all rows: {_said(unlike)}; probabilities differ by {off:.1g} at most.",
+            ]
     lines.append(f"A learner of {cluster.sent / 1000:,.0f} kB goes to each worker.")
     return lines
 
@@ -234,9 +237,9 @@ def main() -> None:
         f"{date.today()}, {versions}, Python {platform.python_version()}. {given.partitions:,} partitions of "
         f"{given.kilobytes:g} kB. Made by `python -m benchmarks.partitions --save`, which says what is done.",
         "",
-        "Seconds are those of one core for one task: to unpickle the sums that arrived, to add them, to pickle the sum; of "
-        "partitions, to unpickle the learner, to count, to pickle. The tasks of a floor run side by side, so that a floor "
-        "takes its longest.",
+        "Seconds are those of one core for one task: to unpickle the sums that arrived, to add them, to pickle the sum; "
+        "of partitions, to unpickle the learner, to count, to pickle. The tasks of a floor run side by side, so that a "
+        "floor takes its longest.",
     ]
     print("\n".join(lines))
     for case in CASES:

@@ -17,9 +17,7 @@ from candide.storage.encoder import Encoder
 def differences(one: State, other: State) -> dict[str, float]:
     """The arrays that differ, with the largest difference as a part of what is there; none: bit for bit the same."""
     encoders = Encoder(), Encoder()
-    trees = [
-        encoder.tree(_as_sparse(state), "state") for encoder, state in zip(encoders, (one, other), strict=True)
-    ]
+    trees = [encoder.tree(_as_sparse(state), "state") for encoder, state in zip(encoders, (one, other), strict=True)]
     mine, theirs = (encoder.arrays for encoder in encoders)
     if trees[0] != trees[1] or any(mine[name].shape != theirs[name].shape for name in mine):
         return {"what there is": np.inf}

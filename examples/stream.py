@@ -1,7 +1,7 @@
 """A model that never stops learning: predict, look at the label, learn; forget slowly; warn when the world has changed.
 
-Run it with ``python examples/stream.py``: it makes messages to a shop, whose words change their meaning halfway. Or give
-it messages as JSON Lines, ``{"text": …, "label": …}`` on each line, and a checkpoint to go on from::
+Run it with ``python examples/stream.py``: it makes messages to a shop, whose words change their meaning halfway. Or
+give it messages as JSON Lines, ``{"text": …, "label": …}`` on each line, and a checkpoint to go on from::
 
     python examples/stream.py messages.jsonl --checkpoint messages.json
     python examples/stream.py messages.jsonl --checkpoint messages.json --follow    # waits for further lines
@@ -237,11 +237,14 @@ def lines(path: str, follow: bool) -> Iterator[str]:
 
 
 WORDS = {
-    "account": "password login account email reset locked profile code settings sign".split(),
-    "invoice": "invoice refund charged twice card payment amount bank receipt wrong".split(),
-    "order": "order delivery parcel late tracking address arrived courier box damaged".split(),
+    "account": ["password", "login", "account", "email", "reset", "locked", "profile", "code", "settings", "sign"],
+    "invoice": ["invoice", "refund", "charged", "twice", "card", "payment", "amount", "bank", "receipt", "wrong"],
+    "order": ["order", "delivery", "parcel", "late", "tracking", "address", "arrived", "courier", "box", "damaged"],
 }
-COMMON = "hello please help me with my the it is not working thanks today and a for you now again still".split()
+COMMON = [
+    "hello", "please", "help", "me", "with", "my", "the", "it", "is", "not", "working", "thanks", "today", "and", "a",
+    "for", "you", "now", "again", "still",
+]  # fmt: skip
 
 
 def made(n_messages: int, change: int, seed: int = 0) -> Iterator[Message]:
@@ -258,12 +261,16 @@ def made(n_messages: int, change: int, seed: int = 0) -> Iterator[Message]:
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Learns a stream of messages, and says how well it foresees them.")
-    parser.add_argument("source", nargs="?", help="a file of JSON Lines, or - for the standard input; else some are made")
+    parser.add_argument(
+        "source", nargs="?", help="a file of JSON Lines, or - for the standard input; else some are made"
+    )
     parser.add_argument("--follow", action="store_true", help="at the end of the file, wait for what is still written")
     parser.add_argument("--checkpoint", type=Path, help="a file to save to, and to go on from")
     parser.add_argument("--half-life", type=float, default=2000.0, help="messages after which one counts half (2000)")
     parser.add_argument("--batch", type=int, default=50, help="messages that are learned together (50)")
-    parser.add_argument("--every", type=int, default=500, help="messages from one line and checkpoint to the next (500)")
+    parser.add_argument(
+        "--every", type=int, default=500, help="messages from one line and checkpoint to the next (500)"
+    )
     parser.add_argument("--made", type=int, default=4000, help="how many are made, where none are given (4000)")
     given = parser.parse_args(arguments)
     messages = made(given.made, given.made // 2) if given.source is None else read(given.source, given.follow)

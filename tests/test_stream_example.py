@@ -23,7 +23,8 @@ SCRIPT = ROOT / "examples" / "stream.py"
 @pytest.fixture(scope="module")
 def stream() -> ModuleType:
     spec = importlib.util.spec_from_file_location("stream_example", SCRIPT)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # dataclasses look their module up
     spec.loader.exec_module(module)

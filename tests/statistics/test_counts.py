@@ -39,7 +39,8 @@ def test_a_pickle_has_no_room_for_zeros():
     assert len(content) < 1000
     again = pickle.loads(content)
     np.testing.assert_array_equal(again.total, total)
-    assert again.total.flags.c_contiguous and again.total.flags.writeable
+    assert again.total.flags.c_contiguous
+    assert again.total.flags.writeable
     assert again.merge(counts(total)).total[0, 5] == 3.0
 
 
