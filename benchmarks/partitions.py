@@ -237,9 +237,9 @@ def main() -> None:
         f"{date.today()}, {versions}, Python {platform.python_version()}. {given.partitions:,} partitions of "
         f"{given.kilobytes:g} kB. Made by `python -m benchmarks.partitions --save`, which says what is done.",
         "",
-        "Seconds are those of one core for one task: to unpickle the sums that arrived, to add them, to pickle the sum; "
-        "of partitions, to unpickle the learner, to count, to pickle. The tasks of a floor run side by side, so that a "
-        "floor takes its longest.",
+        "Seconds are those of one core for one task: to unpickle the sums that arrived, to add them, to pickle the "
+        "sum; of partitions, to unpickle the learner, to count, to pickle. The tasks of a floor run side by side, so "
+        "that a floor takes its longest.",
     ]
     print("\n".join(lines))
     for case in CASES:

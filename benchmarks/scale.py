@@ -110,8 +110,9 @@ def main() -> None:
     lines = [
         "# The same rows on every engine",
         "",
-        f"{date.today()}, {versions()}. Two cores, two workers; medians of {given.rounds} rounds (2 of what takes long) "
-        "after one to warm up, all sides in turn. Made by `python -m benchmarks.scale --save`, which says what is done.",
+        f"{date.today()}, {versions()}. Two cores, two workers; medians of {given.rounds} rounds (2 of what takes "
+        "long) after one to warm up, all sides in turn. Made by `python -m benchmarks.scale --save`, which says "
+        "what is done.",
     ]
     with tempfile.TemporaryDirectory() as temporary, scale_engines.begun(given.engines, Path(temporary)) as engines:
         texts, rows = (getattr(scale_data, name)(Path(temporary, name), given.scale) for name in ("texts", "rows"))
