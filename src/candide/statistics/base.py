@@ -53,17 +53,24 @@ class Statistics(Protocol):
 
 
 def move_classes(values: Any, positions: Array, size: int) -> Any:
-    """Rows of a dense or sparse table moved to new positions among ``size`` rows of zeros."""
+    """Rows of a dense or sparse table moved to new positions, all different, among ``size`` rows of zeros."""
+    if not isinstance(values, np.ndarray):
+        return _move_sparse(values, positions, size)
     keep = positions >= 0
-    if isinstance(values, np.ndarray):
-        out = np.zeros((size, *values.shape[1:]))
-        out[positions[keep]] = values[keep]
-        return out
+    out = np.zeros((size, *values.shape[1:]))
+    out[positions[keep]] = values[keep]
+    return out
+
+
+def _move_sparse(values: Any, positions: Array, size: int) -> Any:
+    """What is stored stays as it lies if the rows keep their order. (A product would go through all columns.)"""
     from scipy.sparse import csr_array
 
-    kept = np.flatnonzero(keep)
-    ones = (np.ones(len(kept)), (positions[kept], kept))
-    return csr_array(csr_array(ones, shape=(size, values.shape[0])) @ values)
+    order = np.argsort(positions, kind="stable")[np.count_nonzero(positions < 0) :]
+    rows = values if np.array_equal(order, np.arange(values.shape[0])) else values[order]
+    sizes = np.zeros(size + 1, dtype=values.indptr.dtype)
+    sizes[positions[order] + 1] = np.diff(rows.indptr)
+    return csr_array((rows.data, rows.indices, np.cumsum(sizes)), shape=(size, values.shape[1]))
 
 
 def subtract(before: Any, removed: Any, what: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from .base import as_dense, move_classes, never_learned, refuse_above, remaining
 
 # Sums that grow are an array once one in so many cells is not 0, if these are not too many.
 _FILLED, _MOST_CELLS = 4, 1 << 24
+# Cells of an array that is pickled without its zeros.
+_WORTH_PACKING = 1 << 12
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class Counts:
                 raise never_learned("the number of missing cells")
             missing = subtract(missing, gone, "the number of missing cells")
         after = Counts(rows, subtract(self.total, other.total, "a count"), _or_none(missing), self.presence)
-        if after.reindex(np.where(rows > 0, -1, 0), 1).total.sum() > 0:
+        if after.total[rows <= 0].sum() > 0:
             raise ForgetError(
                 "these rows were never learned: a class would be left with counts but without rows; nothing was changed"
             )
@@ -112,6 +114,38 @@ class Counts:
     @classmethod
     def from_arrays(cls, arrays: dict[str, Any]) -> Counts:
         return cls(**arrays)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Sums of a few texts in a million buckets travel between machines: what is 0 need not.
+        return vars(self) | {"total": _packed(self.total)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        total = state["total"]
+        self.__dict__.update(state, total=total.table() if isinstance(total, _Filled) else total)
+
+
+class _Filled(NamedTuple):
+    """The cells of a table that are not 0."""
+
+    shape: tuple[int, ...]
+    places: Array
+    values: Array
+
+    def table(self) -> Array:
+        out = np.zeros(math.prod(self.shape), dtype=self.values.dtype)
+        out[self.places] = self.values
+        return out.reshape(self.shape)
+
+
+def _packed(total: Any) -> Any:
+    """An array of which most is 0 as what is not."""
+    if not isinstance(total, np.ndarray) or total.size < _WORTH_PACKING or not total.flags.c_contiguous:
+        return total
+    cells = total.reshape(-1)
+    places = np.flatnonzero(cells)
+    if 2 * len(places) > total.size:
+        return total
+    return _Filled(total.shape, places.astype(np.int32 if total.size < 1 << 31 else np.int64), cells[places])
 
 
 def _column_sums(values: Any) -> Floats:
