@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
+import warnings
 from collections.abc import Iterator
 
 # Pictures are drawn, and nobody looks.
@@ -28,3 +30,17 @@ def no_figure_stays() -> Iterator[None]:
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The address of a PostgreSQL that nobody else uses."""
+    # Not in the folder of pytest, which others may not enter: the server runs as another user than root.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of where a machine without a session keeps files
+            import pgserver
+
+            server = pgserver.get_server(folder)
+        yield server.get_uri()
+        server.cleanup()

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .databases import fit_sql
     from .estimators import (
         BernoulliNB,
         CategoricalNB,
@@ -39,6 +40,7 @@ __all__ = [
     "PoissonNB",
     "TextNB",
     "__version__",
+    "fit_sql",
     "from_json",
     "from_sklearn",
     "load",
@@ -50,6 +52,7 @@ __all__ = [
 
 # Where public names are, but for the estimators.
 _ROOMS = {
+    "fit_sql": ".databases",
     "from_json": ".learners",
     "load": ".learners",
     "merge": ".learners",

@@ -191,6 +191,11 @@ class TableFamily(Plain):
         choices = None if self.choices is None else (self.choices[j],)
         return replace(self, names=(self.names[j],), wanted=(self.wanted[j],), blocks=(), choices=choices, source=None)
 
+    def among(self, names: tuple[Any, ...]) -> TableFamily:
+        """For some columns, each by itself."""
+        wanted = tuple(self.wanted[self.names.index(name)] for name in names)
+        return replace(self, names=names, wanted=wanted, blocks=(), choices=None, source=None)
+
     def with_alpha(self, alpha: float | Floats) -> TableFamily:
         return replace(self, alpha=float(np.max(alpha)), choices=None, source=None)
 

@@ -336,6 +336,10 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
         self._check_columns(X, data.n_columns, reset)
         return data
 
+    def _read_some(self, X: Any) -> tuple[Any, Family]:
+        """Some columns alone, encoded, and the family that counts them."""
+        return self._encode(X), self._fitted().plan.family
+
     def _check_columns(self, X: Any, n_columns: int, reset: bool) -> None:
         names = names_of(X) or ()
         names = names if all(isinstance(name, str) for name in names) else ()

@@ -93,8 +93,7 @@ class Schema:
 
         Columns are known by their names, or by their places where one of the tables has no names.
         """
-        kinds: dict[Any, Kind] = dict(zip(self.names, map(_kind_for, self.wanted, known), strict=True))
-        theirs = names_of(X)
+        kinds, theirs = self._kinds(known), names_of(X)
         if self.given is None or theirs is None:
             mine = range(self.n_given) if self.given is None else self.given
             data = read_table(X if self.given is theirs else under_names(X, mine), kinds)
@@ -102,6 +101,14 @@ class Schema:
             self._refuse_absent(theirs, absent)
             data = read_table(some_columns(X, self.given), kinds)
         return self._in_order(data)
+
+    def read_some(self, X: Any, known: tuple[Kind, ...]) -> Columns:
+        """Some columns of another table alone."""
+        return read_table(X, self._kinds(known))
+
+    def _kinds(self, known: tuple[Kind, ...]) -> dict[Any, Kind]:
+        """What the columns are read as."""
+        return dict(zip(self.names, map(_kind_for, self.wanted, known), strict=True))
 
     def _refuse_absent(self, theirs: tuple[Any, ...], absent: str) -> None:
         assert self.given is not None

@@ -199,6 +199,11 @@ class NaiveBayes(BaseNB):
         known = self._fitted().state.statistics.kinds
         return self._schema.read(X, known, absent)
 
+    def _read_some(self, X: Any) -> tuple[Columns, Family]:
+        data = self._schema.read_some(X, self._fitted().state.statistics.kinds)
+        family: Any = self._fitted().plan.family
+        return data, family.among(data.names)
+
     def _column_names(self) -> Array:
         return np.array([str(name) for name in self._schema.names], dtype=object)
 

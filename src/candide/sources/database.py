@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -36,13 +36,27 @@ def is_address(path: str) -> bool:
     return _ADDRESS.match(path) is not None
 
 
+class Address(NamedTuple):
+    """Where a database is."""
+
+    kind: str  # sqlite, duckdb, postgres or postgresql
+    place: str
+    table: str | None
+
+
+def address_of(text: str) -> Address:
+    """What an address says; a file must be there."""
+    found = _ADDRESS.match(text)
+    assert found is not None
+    address = Address(*found.groups())
+    if address.kind in ("sqlite", "duckdb") and not Path(address.place).is_file():
+        raise missing_place(address.place)
+    return address
+
+
 def database(address: str, sql: str | None) -> Part:
     """The rows of a table or a query."""
-    found = _ADDRESS.match(address)
-    assert found is not None
-    kind, place, table = found.groups()
-    if kind in ("sqlite", "duckdb") and not Path(place).is_file():
-        raise missing_place(place)
+    kind, place, table = address_of(address)
     if kind == "sqlite":
         return SqliteQuery(place, sql or _select(table or _only_table(SqliteQuery(place, _SQLITE_TABLES))))
     attach = _attach(kind, place)

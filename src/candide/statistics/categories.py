@@ -30,7 +30,7 @@ class CategoryCounts:
         """From counts that may have slots for labels nobody saw."""
         seen = count.any(axis=0)
         if seen.all():
-            return cls(rows, labels, count)
+            return cls(rows, tuple(map(settled, labels)), count)
         bounds = np.cumsum([len(column) for column in labels])[:-1]
         kept = tuple(settled(column[mask]) for column, mask in zip(labels, np.split(seen, bounds), strict=True))
         return cls(rows, kept, count[:, seen])

@@ -1,0 +1,114 @@
+"""Rows that a database has: the query that gives them, and questions about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from ..encoding.roles import Roles
+from ..engines.batches import needed
+from ..sources.columns import plain
+from .database import Database
+
+# What is selected: an expression and the type that it comes in, by name.
+Selected = Mapping[str, tuple[str, pa.DataType]]
+
+
+@dataclass(frozen=True)
+class Query:
+    """What stands after FROM, with its columns and what they are for."""
+
+    database: Database
+    source: str
+    schema: pa.Schema
+    roles: Roles
+    types: pa.Schema = field(init=False)  # as learners read them
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "types", plain(self.schema))
+
+    def column(self, name: str) -> str:
+        return f"t.{self.database.quoted(name)}"
+
+    def cell(self, name: str) -> tuple[str, pa.DataType]:
+        """A column as it is, and its type."""
+        kind = self.types.field(name).type
+        return self.database.cell(self.column(name), kind), kind
+
+    def is_number(self, name: str) -> bool:
+        """Whether a column holds numbers or booleans."""
+        kind = self.types.field(name).type
+        return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
+
+    def number(self, name: str) -> str:
+        """A column of numbers as doubles; NULL where they are missing."""
+        return self.database.number(self.column(name), self.schema.field(name).type)
+
+    def is_known(self, name: str) -> str:
+        """Whether a cell holds something."""
+        return f"{self.number(name) if self.is_number(name) else self.column(name)} IS NOT NULL"
+
+    def leading_bits(self, name: str, shift: int) -> str | None:
+        """What the numbers of a column share that differ in their last bits alone; None if these are all wanted."""
+        return self.database.leading_bits(self.number(name), shift) if self.is_number(name) else None
+
+    @property
+    def label(self) -> tuple[str, pa.DataType]:
+        return self.cell(self.roles.label)
+
+    @property
+    def weight(self) -> str:
+        """What a row weighs."""
+        if self.roles.weight is None:
+            return self.database.literal(1.0)
+        return self.number(self.roles.weight)
+
+    @property
+    def total_weight(self) -> tuple[str, pa.DataType]:
+        """What the rows of a group weigh."""
+        return ("COUNT(*)" if self.roles.weight is None else f"SUM({self.weight})"), pa.float64()
+
+    @property
+    def everything(self) -> str:
+        return f"FROM {self.source} AS t"
+
+    @property
+    def rows(self) -> str:
+        """Those that count: with a label, and a weight."""
+        return f"{self.everything} WHERE {self._counts}"
+
+    def numbers(self, names: Sequence[str]) -> str:
+        """The same as ``r``, with the class y, the weight w, and columns of numbers x0, x1, …"""
+        listed = "".join(f", {self.number(name)} AS x{j}" for j, name in enumerate(names))
+        return f"(SELECT {self.label[0]} AS y, {self.weight} AS w{listed} {self.rows}) AS r"
+
+    def rows_beside(self, sums: Selected) -> str:
+        """The same, each beside sums over the rows of its class, which are called ``about``."""
+        inner, _ = self._sql({"y": self.label, **sums}, f"{self.rows} GROUP BY {self.label[0]}")
+        return f"{self.everything} JOIN ({inner}) AS about ON {self.label[0]} = about.y WHERE {self._counts}"
+
+    @property
+    def _counts(self) -> str:
+        weighs = "" if self.roles.weight is None else f" AND {self.weight} > 0"
+        return f"{self.column(self.roles.label)} IS NOT NULL{weighs}"
+
+    @property
+    def cells(self) -> Selected:
+        """All columns that are asked for."""
+        return {name: self.cell(name) for name in needed(self.roles)}
+
+    def ask(self, selected: Selected, rest: str) -> pa.Table:
+        """A short answer."""
+        sql, schema = self._sql(selected, rest)
+        return pa.Table.from_batches(list(self.database.answer(sql, schema, many=False)), schema)
+
+    def stream(self, selected: Selected, rest: str) -> Iterator[Any]:
+        """A long answer, batch by batch."""
+        return self.database.answer(*self._sql(selected, rest), many=True)
+
+    def _sql(self, selected: Selected, rest: str) -> tuple[str, pa.Schema]:
+        listed = ", ".join(f"{what} AS {self.database.quoted(name)}" for name, (what, _) in selected.items())
+        return f"SELECT {listed} {rest}", pa.schema([(name, kind) for name, (_, kind) in selected.items()])

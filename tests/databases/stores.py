@@ -1,0 +1,90 @@
+"""Databases to put tables into, and the models that are made there and in memory."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from typing import Any
+
+import duckdb
+import numpy as np
+import psycopg
+import pyarrow as pa
+from laws.compare import assert_alike
+
+# Types of PostgreSQL, where they are not called as in Arrow.
+_POSTGRES = {
+    "int64": "BIGINT",
+    "int32": "INT",
+    "double": "FLOAT8",
+    "float": "FLOAT4",
+    "string": "TEXT",
+    "bool": "BOOL",
+    "date32[day]": "DATE",
+    "timestamp[us]": "TIMESTAMP",
+    "decimal128(8, 2)": "NUMERIC(8, 2)",
+}
+
+Put = Callable[[pa.Table], Any]
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def put_duckdb(table: pa.Table) -> Any:
+    connection = duckdb.connect()
+    connection.register("given", table)
+    connection.execute("CREATE TABLE t AS SELECT * FROM given")
+    return connection
+
+
+def put_sqlite(table: pa.Table) -> Any:
+    connection = sqlite3.connect(":memory:")
+    connection.execute(f"CREATE TABLE t ({', '.join(map(quoted, table.column_names))})")
+    marks = ", ".join("?" * table.num_columns)
+    connection.executemany(f"INSERT INTO t VALUES ({marks})", zip(*table.to_pydict().values(), strict=True))
+    connection.commit()
+    return connection
+
+
+def put_postgres(table: pa.Table, address: str) -> Any:
+    connection = psycopg.connect(address)
+    columns = ", ".join(f"{quoted(field.name)} {_POSTGRES[str(field.type)]}" for field in table.schema)
+    connection.execute("DROP TABLE IF EXISTS t")
+    connection.execute(f"CREATE TABLE t ({columns})")
+    with connection.cursor().copy("COPY t FROM STDIN") as copy:
+        for row in zip(*table.to_pydict().values(), strict=True):
+            copy.write_row(row)
+    connection.commit()
+    return connection
+
+
+def in_memory(model: Any, table: pa.Table, columns: list[str], label: str = "y", weight: str | None = None) -> Any:
+    """The model of the same rows by ``fit``."""
+    heavy = None if weight is None else table[weight].to_numpy()
+    return model.fit(table.select(columns), table[label].to_numpy(zero_copy_only=False), sample_weight=heavy)
+
+
+def assert_same_sums(a: Any, b: Any, rtol: float = 0.0) -> None:
+    """Tables alike: kinds, counts, grids and samples to the last count, moments to rounding."""
+    assert a.classes_.tolist() == b.classes_.tolist()
+    mine, theirs = a._model.state, b._model.state
+    assert mine.statistics.names == theirs.statistics.names
+    assert mine.statistics.kinds == theirs.statistics.kinds
+    np.testing.assert_allclose(mine.statistics.squares, theirs.statistics.squares, rtol=rtol)
+    for part in ("grid", "categories"):
+        assert_alike(getattr(mine.statistics, part), getattr(theirs.statistics, part), rtol=rtol)
+    assert_moments(mine.statistics.moments, theirs.statistics.moments, rtol)
+    assert (mine.sample is None) == (theirs.sample is None)
+    if mine.sample is not None:
+        assert_alike(mine.sample, theirs.sample, rtol=rtol)
+
+
+def assert_moments(a: Any, b: Any, rtol: float = 0.0) -> None:
+    """Means to rounding of the numbers, scatters to rounding of themselves."""
+    np.testing.assert_allclose(a.weight, b.weight, rtol=rtol)
+    size = np.abs(b.mean) + np.sqrt(b.scatter / np.maximum(b.weight, 1e-300))
+    assert (np.abs(a.mean - b.mean) <= 1e-12 * size).all()
+    within = 1e-10 * b.scatter + 1e-13 * b.weight * size**2 * 1e-10
+    assert (np.abs(a.scatter - b.scatter) <= within).all()

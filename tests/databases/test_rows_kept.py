@@ -1,0 +1,90 @@
+"""Which rows leave a database."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from candide import GaussianNB, NaiveBayes, fit_sql
+from candide.databases.duckdb import DuckDB
+from candide.databases.postgres import Postgres
+from candide.learners import NaiveBayes as Learner
+from candide.statistics.hashing import row_hashes
+
+from . import tables
+from .stores import Put, assert_same_sums, in_memory
+
+COLUMNS = ["age", "visits", "job"]
+
+
+@pytest.mark.parametrize("weight", [None, "w"], ids=["alike", "weighted"])
+def test_rows_that_are_kept_are_those_of_memory(put: Put, weight: str | None) -> None:
+    table = tables.plain()
+    there = fit_sql(NaiveBayes(order=0), put(table), "t", label="y", columns=COLUMNS, weight=weight)
+    here = in_memory(NaiveBayes(order=0), table, COLUMNS, weight=weight)
+    assert_same_sums(there, here)
+    assert there._model.state.sample is not None
+    np.testing.assert_allclose(there.loo_.log_loss, here.loo_.log_loss, rtol=1e-6)
+
+
+def test_beyond_the_budget_a_database_in_this_process_gives_the_rows_of_memory(
+    put_duck: Put, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Learner, "_sample_bytes", 2000)
+    table = tables.plain(2000)
+    there = fit_sql(NaiveBayes(order=0), put_duck(table), "t", label="y", columns=COLUMNS)
+    assert len(there._model.state.sample.weight) < 300
+    assert_same_sums(there, in_memory(NaiveBayes(order=0), table, COLUMNS))
+
+
+@pytest.mark.postgres
+def test_beyond_the_budget_a_server_picks_rows(put_server: Put, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All copies of a row or none; about as many as fit; sums are those of all rows."""
+    table = tables.plain(3000)
+    here = in_memory(NaiveBayes(order=0), table, COLUMNS, weight="w")
+    monkeypatch.setattr(Learner, "_sample_bytes", 4800)  # 200 rows of 24 bytes
+    sent = _sent(monkeypatch, Postgres)
+    there = fit_sql(NaiveBayes(order=0), put_server(table), "t", label="y", columns=COLUMNS, weight="w")
+    assert 300 < sum(sent) < 900
+    kept = there._model.state.sample
+    assert 100 < min(np.bincount(kept.classes)) <= max(np.bincount(kept.classes)) <= 200
+    np.testing.assert_array_equal(kept.rows, here._model.state.rows)
+    assert _copies(kept).items() <= _copies(here._model.state.sample).items()
+    for model in (there, here):
+        model._model = model._model.without_sample(evaluate=False)
+    assert_same_sums(there, here)
+
+
+@pytest.mark.parametrize("kind", [DuckDB, pytest.param(Postgres, marks=pytest.mark.postgres)], ids=["here", "server"])
+def test_no_row_but_the_first_leaves_unless_it_is_needed(
+    kind: Any, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent, table = _sent(monkeypatch, kind), tables.plain(100)
+    connection = request.getfixturevalue("put_duck" if kind is DuckDB else "put_server")(table)
+    fit_sql(NaiveBayes(blend=None, calibrate=None, evaluate=False), connection, "t", label="y", columns=COLUMNS)
+    fit_sql(GaussianNB(), connection, "t", label="y", columns=["age"])
+    assert sent == []
+    fit_sql(GaussianNB(evaluate=True), connection, "t", label="y", columns=["age"])
+    assert sum(sent) == 100
+
+
+def _sent(monkeypatch: pytest.MonkeyPatch, kind: Any) -> list[int]:
+    """Rows of each batch of rows that a database is going to send."""
+    sent: list[int] = []
+    answer = kind.answer
+
+    def counting(self: Any, sql: str, schema: Any, *, many: bool) -> Any:
+        for batch in answer(self, sql, schema, many=many):
+            sent.extend([len(batch)] * many)
+            yield batch
+
+    monkeypatch.setattr(kind, "answer", counting)
+    return sent
+
+
+def _copies(sample: Any) -> dict[tuple[Any, ...], int]:
+    """How often each row is there."""
+    keys = zip(sample.classes.tolist(), row_hashes(sample.data).tolist(), sample.weight.tolist(), strict=True)
+    return dict(zip(keys, sample.multiplicity.tolist(), strict=True))
