@@ -22,7 +22,7 @@ from .work import share_right
 
 # Sums that one worker adds, and bytes of sums that the driver takes.
 _FAN_IN = 16
-_AT_ONCE = 1 << 26
+_AT_ONCE = 1 << 27
 
 
 class SparkRows(SpreadRows):
@@ -162,7 +162,8 @@ def _held(parts: Any, held: ExitStack) -> tuple[int, int]:
 
 
 def _unpacked(parts: Any) -> list[Any]:
-    return loaded(row.packed for row in parts.collect())
+    # As Arrow: rows of Python's would take three times as long.
+    return loaded(part.as_buffer() for part in parts.select("packed").toArrow().column("packed"))
 
 
 def _end_to_end(pieces: list[Any]) -> Any:

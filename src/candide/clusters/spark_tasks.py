@@ -36,7 +36,7 @@ def packed(make: Callable[[Iterator[Any]], Any], batches: Iterator[Any]) -> Iter
     yield pa.record_batch([[_place()], [pickle.dumps(made, protocol=5)]], schema=types)
 
 
-def loaded(packed: Iterable[bytes]) -> list[Any]:
+def loaded(packed: Iterable[Any]) -> list[Any]:
     """What workers made; an error that one of them met is raised here."""
     found = [pickle.loads(one) for one in packed]
     for one in found:
@@ -53,7 +53,7 @@ def count(counter: Counter, roles: Roles, batches: Iterator[Any]) -> Part:
 
 def add(batches: Iterator[Any]) -> Part:
     """The sum of sums."""
-    return merged(loaded(packed.as_py() for batch in batches for packed in batch.column("packed")))
+    return merged(loaded(packed.as_buffer() for batch in batches for packed in batch.column("packed")))
 
 
 def score(model: Answerer, roles: Roles, batches: Iterator[Any]) -> Share:
