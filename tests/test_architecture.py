@@ -48,6 +48,7 @@ GUESTS = {
     "dask": {"clusters"},
     "pyspark": {"clusters"},
     "onnx": {"export"},
+    "sqlglot": {"export"},
     "matplotlib": {"plot"},
     "rich": {"cli", "explain"},
     "typer": {"cli"},

@@ -1,1 +1,1 @@
-"""Models that leave home: as estimators of scikit-learn, as graphs for onnxruntime."""
+"""Models that leave home: as queries, as estimators of scikit-learn, as graphs for onnxruntime."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from ..kernels.data import Array
@@ -63,3 +64,45 @@ class Exports(Fitted):
         from ..export.sklearn import to_sklearn
 
         return to_sklearn(self._fitted(), type(self).__name__, getattr(self, "feature_names_in_", None))
+
+    def to_sql(
+        self, dialect: str = "duckdb", table: str = "rows", *, keep: bool | Sequence[str] = True, proba: bool = True
+    ) -> str:
+        """One query that scores a table where it is; its answers are those of ``predict`` and ``predict_proba``.
+
+        Parameters
+        ----------
+        dialect : str, default "duckdb"
+            "duckdb", "postgres" or "sqlite"; any other that sqlglot knows, such as "spark", "bigquery" or "snowflake",
+            needs that package (``pip install 'candide[sql]'``).
+        table : str, default "rows"
+            What is scored: the name of a table or view, ``"schema.name"``, or a query in parentheses. It must have the
+            columns that the model was trained on (x0, x1, … if they had no names); NULL and NaN are missing values.
+        keep : bool or list of str, default True
+            Whether the answer has the table's own columns too, or which of them. SQLite keeps all columns of tables
+            only, not of views and queries: name them.
+        proba : bool, default True
+            Whether there are probabilities beside the prediction.
+
+        Returns
+        -------
+        str
+            The query, whose columns are those of the table, ``prediction``, and ``p(label)`` for each class.
+
+        Examples
+        --------
+        >>> import duckdb
+        >>> from candide import GaussianNB
+        >>> model = GaussianNB().fit([[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"])
+        >>> with duckdb.connect() as database:
+        ...     made = database.execute("CREATE TABLE rows AS SELECT 7 AS id, 8.5 AS x0")
+        ...     print(database.execute(model.to_sql(keep=["id"], proba=False)).fetchall())
+        [(7, 'high')]
+        """
+        from ..export.sql import to_sql
+
+        return to_sql(self._fitted(), *self._table_columns(), dialect=dialect, table=table, keep=keep, proba=proba)
+
+    def _table_columns(self) -> tuple[list[str], dict[str, Any]]:
+        """How tables elsewhere call the columns; by name, cells of the types of those that hold booleans or times."""
+        return [] if self.reads_texts else self._column_names().tolist(), {}

@@ -207,6 +207,11 @@ class NaiveBayes(BaseNB):
     def _column_names(self) -> Array:
         return np.array([str(name) for name in self._schema.names], dtype=object)
 
+    def _table_columns(self) -> tuple[list[str], dict[str, Any]]:
+        before = "x" if self._schema.given is None else ""
+        examples = {f"{before}{name}": cell for name, cell in self._schema.examples.items()}
+        return [f"{before}{name}" for name in self._schema.names], examples
+
     # What was learned.
 
     def _check_mergeable(self, other: Self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import factorial
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from .inputs import Inputs
 
 # How many radians a wave turns while what it runs through changes by a deviation: slow, middling and fast ones.
 _SPEEDS = (0.5, 1.0, 2.0)
+# sin x = x Σ of these over powers of x².
+_SINE = tuple((-1) ** n / factorial(2 * n + 1) for n in range(9))
 # Less than this is the variance of a constant.
 _LEAST_VARIANCE = 1e-9
 
@@ -33,8 +36,32 @@ class Cosines:
         """``(rows, waves)``."""
         angles = self.inputs.times(looked, self.frequencies)
         angles += self.phases
-        # In single precision: a twentieth of the time, and what is rounded is the wave, the same for every row.
-        return np.cos(angles.astype(np.float32)).astype(np.float64)
+        return cosines(angles)
+
+
+def cosines(angles: Floats) -> Floats:
+    """The cosines of angles, to thirteen digits; angles are used up.
+
+    In a quarter of the time that NumPy takes, whose single precision would be as fast again but is not the same on all
+    machines, nor in databases that a model is exported to.
+
+    >>> angles = np.array([0.0, 1.0, -7.5, 100.0])
+    >>> bool(np.abs(cosines(angles.copy()) - np.cos(angles)).max() < 1e-13)
+    True
+    """
+    angles *= 0.5 / np.pi
+    angles -= np.rint(angles)
+    # cos(2πt) is the sine of what a quarter of a turn is above |t|, where Taylor's series needs few terms.
+    np.abs(angles, out=angles)
+    np.subtract(0.25, angles, out=angles)
+    angles *= 2 * np.pi
+    square = angles * angles
+    out = np.full_like(angles, _SINE[-1])
+    for coefficient in _SINE[-2::-1]:
+        out *= square
+        out += coefficient
+    out *= angles
+    return out
 
 
 def draw_cosines(

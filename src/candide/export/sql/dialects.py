@@ -1,0 +1,261 @@
+"""How databases spell what a query needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
+
+from ...exceptions import ParameterError
+from ...kernels.data import Array
+
+# More arguments than this no database takes in one call.
+_MOST_ARGUMENTS = 100
+
+
+class Dialect:
+    """DuckDB's way, which most others share."""
+
+    name: ClassVar[str] = "duckdb"
+    number_type: ClassVar[str] = "DOUBLE"
+    text_type: ClassVar[str] = "VARCHAR"
+    greatest_name: ClassVar[str] = "GREATEST"
+    least_name: ClassVar[str] = "LEAST"
+    # Steps that are read several times are written out, lest they be worked out as often.
+    fence: ClassVar[str] = ""
+    # What keeps the expressions of a query within another from being copied to wherever they are used.
+    barrier: ClassVar[str] = ""
+    # Whether the columns of a table can be carried along as one value, or rows are known by numbers.
+    has_records: ClassVar[bool] = True
+    has_row_numbers: ClassVar[bool] = False
+
+    def name_of(self, name: str) -> str:
+        """A name as a query writes it."""
+        return '"' + name.replace('"', '""') + '"'
+
+    def text(self, value: str) -> str:
+        """A text as a query writes it."""
+        return "'" + value.replace("'", "''") + "'"
+
+    def number(self, value: float) -> str:
+        """All digits of a number; with an exponent, without which it would be a decimal."""
+        digits = repr(float(value))
+        digits = digits if "e" in digits else f"{digits}e0"
+        return f"({digits})" if digits.startswith("-") else digits
+
+    def first_number(self, value: float) -> str:
+        """A number that gives its type to those beside it."""
+        return self.number(value)
+
+    def greatest(self, values: list[str]) -> str:
+        """The largest of some numbers."""
+        return _called(self.greatest_name, values)
+
+    def least(self, values: list[str]) -> str:
+        """The smallest of some numbers."""
+        return _called(self.least_name, values)
+
+    def as_number(self, cell: str) -> str:
+        """A cell of any numeric type as a double; NaN is NULL."""
+        return f"NULLIF(CAST({cell} AS {self.number_type}), CAST('NaN' AS {self.number_type}))"
+
+    def flag_as_number(self, cell: str) -> str:
+        """A cell that may be a boolean as well."""
+        return self.as_number(cell)
+
+    def as_text(self, cell: str) -> str:
+        """A cell as its text."""
+        return f"CAST({cell} AS {self.text_type})"
+
+    def days(self, cell: str) -> str:
+        """Days since 1970 began."""
+        return f"CAST(EXTRACT(EPOCH FROM CAST({cell} AS TIMESTAMP)) AS {self.number_type}) / 86400.0"
+
+    def month(self, cell: str) -> str:
+        """1 to 12."""
+        return f"EXTRACT(MONTH FROM CAST({cell} AS TIMESTAMP))"
+
+    def hour(self, cell: str) -> str:
+        """0 to 23."""
+        return f"EXTRACT(HOUR FROM CAST({cell} AS TIMESTAMP))"
+
+    def seconds(self, cell: str) -> str:
+        """Of a duration, or since midnight."""
+        return f"CAST(EXTRACT(EPOCH FROM {cell}) AS {self.number_type})"
+
+    def record(self, table: str) -> str:
+        """All columns of a table as one value, or what tells its rows apart."""
+        return table
+
+    def spread(self, record: str) -> str:
+        """The columns of that value."""
+        return f"{record}.*"
+
+    def truth(self, value: bool) -> str:
+        """A boolean as a query writes it."""
+        return "TRUE" if value else "FALSE"
+
+    def values(self, rows: str, names: Sequence[str]) -> str:
+        """A query that gives rows in parentheses as a table."""
+        return f"SELECT * FROM (VALUES {rows}) AS listed({', '.join(names)})"
+
+    def table(self, keys: Mapping[str, Array], numbers: Mapping[str, Array]) -> str:
+        """A query that gives a table of whole numbers and of doubles.
+
+        From few long texts: tens of thousands of numbers written one by one take seconds to plan.
+        """
+        lists = [*_lists(keys, "INTEGER[]", "[]"), *_lists(numbers, f"{self.number_type}[]", "[]")]
+        return "SELECT " + ", ".join(f"UNNEST({part}) AS {name}" for name, part in lists)
+
+
+class Postgres(Dialect):
+    """PostgreSQL: numbers that are written out are decimals until they meet a double."""
+
+    name = "postgres"
+    number_type = "DOUBLE PRECISION"
+    text_type = "TEXT"
+    fence = " MATERIALIZED"
+    barrier = " OFFSET 0"
+
+    def number(self, value: float) -> str:
+        digits = repr(float(value))
+        return f"({digits})" if digits.startswith("-") else digits
+
+    def first_number(self, value: float) -> str:
+        return f"CAST({self.number(value)} AS {self.number_type})"
+
+    def flag_as_number(self, cell: str) -> str:
+        # No cast fits booleans and numbers alike but that to text.
+        known = self.as_text(cell)
+        return (
+            f"CASE {known} WHEN 'true' THEN {self.first_number(1)} WHEN 'false' THEN 0 ELSE {self.as_number(known)} END"
+        )
+
+    def spread(self, record: str) -> str:
+        return f"({record}).*"
+
+    def table(self, keys: Mapping[str, Array], numbers: Mapping[str, Array]) -> str:
+        lists = dict([*_lists(keys, "INTEGER[]", "{}"), *_lists(numbers, f"{self.number_type}[]", "{}")])
+        return f"SELECT * FROM UNNEST({', '.join(lists.values())}) AS listed({', '.join(lists)})"
+
+
+class SQLite(Dialect):
+    """SQLite: no dates, no NaN, and rows known by their number."""
+
+    name = "sqlite"
+    number_type = "REAL"
+    text_type = "TEXT"
+    greatest_name = "MAX"
+    least_name = "MIN"
+    fence = " MATERIALIZED"
+    barrier = " LIMIT -1 OFFSET 0"
+    has_records = False
+    has_row_numbers = True
+
+    def number(self, value: float) -> str:
+        digits = repr(float(value))
+        return f"({digits})" if digits.startswith("-") else digits
+
+    def as_number(self, cell: str) -> str:
+        return f"CAST({cell} AS REAL)"
+
+    def days(self, cell: str) -> str:
+        fraction = f"(CAST(STRFTIME('%f', {cell}) AS REAL) - CAST(STRFTIME('%S', {cell}) AS REAL))"
+        return f"(CAST(STRFTIME('%s', {cell}) AS REAL) + {fraction}) / 86400.0"
+
+    def month(self, cell: str) -> str:
+        return f"CAST(STRFTIME('%m', {cell}) AS REAL)"
+
+    def hour(self, cell: str) -> str:
+        return f"CAST(STRFTIME('%H', {cell}) AS REAL)"
+
+    def seconds(self, cell: str) -> str:
+        raise ParameterError(
+            "SQLite has no type for durations and times of day, which a column of this model holds; train it on "
+            "numbers of seconds, or choose another dialect"
+        )
+
+    def record(self, table: str) -> str:
+        return f"{table}._rowid_"
+
+    def truth(self, value: bool) -> str:
+        return str(int(value))
+
+    def values(self, rows: str, names: Sequence[str]) -> str:
+        named = ", ".join(f"column{i} AS {name}" for i, name in enumerate(names, 1))
+        return f"SELECT {named} FROM (VALUES {rows})"
+
+    def table(self, keys: Mapping[str, Array], numbers: Mapping[str, Array]) -> str:
+        columns = {**keys, **numbers}
+        rows = zip(*map(_shortened, columns.values()), strict=True)
+        listed = ",".join(f"[{','.join(row)}]" for row in rows)
+        cells = ", ".join(f"JSON_EXTRACT(value, '$[{i}]') AS {name}" for i, name in enumerate(columns))
+        return f"SELECT {cells} FROM JSON_EACH('[{listed}]')"
+
+
+class Translated(Dialect):
+    """What sqlglot translates from DuckDB's way."""
+
+    def table(self, keys: Mapping[str, Array], numbers: Mapping[str, Array]) -> str:
+        doubles = [[self.number(value) for value in column.tolist()] for column in numbers.values()]
+        rows = zip(*map(_shortened, keys.values()), *doubles, strict=True)
+        listed = ", ".join(f"({', '.join(row)})" for row in rows)
+        return self.values(listed, [*keys, *numbers])
+
+
+class Spark(Translated):
+    """Spark SQL: what sqlglot does not know of."""
+
+    name = "spark"
+
+    def days(self, cell: str) -> str:
+        return _clock_days(cell)
+
+    def record(self, table: str) -> str:
+        return f"STRUCT({table}.*)"
+
+
+class BigQuery(Translated):
+    """BigQuery: NaN equals nothing there."""
+
+    name = "bigquery"
+
+    def as_number(self, cell: str) -> str:
+        number = f"CAST({cell} AS DOUBLE)"
+        return f"CASE WHEN NOT ISNAN({number}) THEN {number} END"
+
+    def days(self, cell: str) -> str:
+        return f"{_clock_days(cell)} + EXTRACT(MICROSECOND FROM CAST({cell} AS TIMESTAMP)) / 86400e6"
+
+
+class Other(Translated):
+    """Any other."""
+
+    has_records = False
+
+    def __init__(self, name: str) -> None:
+        self.name = name  # type: ignore[misc]
+
+
+def _clock_days(cell: str) -> str:
+    """Days since 1970 by what the clock shows, whatever its zone."""
+    hour, minute, second = (f"EXTRACT({part} FROM CAST({cell} AS TIMESTAMP))" for part in ("HOUR", "MINUTE", "SECOND"))
+    return f"(UNIX_DATE(CAST({cell} AS DATE)) + ({hour} * 3600e0 + {minute} * 60e0 + {second}) / 86400e0)"
+
+
+def _called(function: str, values: list[str]) -> str:
+    if len(values) == 1:
+        return values[0]
+    if len(values) > _MOST_ARGUMENTS:
+        parts = [values[i : i + _MOST_ARGUMENTS] for i in range(0, len(values), _MOST_ARGUMENTS)]
+        return _called(function, [_called(function, part) for part in parts])
+    return f"{function}({', '.join(values)})"
+
+
+def _lists(columns: Mapping[str, Array], kind: str, ends: str) -> Iterator[tuple[str, str]]:
+    for name, values in columns.items():
+        yield name, f"CAST('{ends[0]}{','.join(_shortened(values))}{ends[1]}' AS {kind})"
+
+
+def _shortened(values: Array) -> list[str]:
+    """Numbers with all their digits, whole ones without a point."""
+    return [str(int(value)) if float(value).is_integer() else repr(value) for value in values.tolist()]

@@ -1,0 +1,91 @@
+"""Rows as views see them: codes, slots and points of columns, each made once and known by a short name.
+
+Rows have no number that all databases agree on. Views of pairs and triples and waves, which are worked out in tables
+beside the rows, need none: what they say depends on codes alone, so rows are known by these, side by side in one text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...kernels.data import Array
+from ...model.views.coordinates import ClippedCoordinates, Coordinates, RankCoordinates
+from ...model.views.look import ColumnLook, Look
+from ...model.views.merging import Merging
+from .cells import Cells
+from .codes import Codes
+from .expressions import clipped_between, picked
+
+
+@dataclass
+class Looks:
+    """What views ask of the columns, gathered while a query is thought out."""
+
+    look: Look
+    cells: Cells
+    codes: Codes
+    points: dict[str, str] = field(default_factory=dict)
+
+    def coordinates(self, coordinates: Coordinates) -> list[str]:
+        """The names of points."""
+        if isinstance(coordinates, RankCoordinates):
+            pairs = zip(coordinates.columns.tolist(), coordinates.places, strict=True)
+            return [self._point(f"y{i}", picked(self._code(i), places, self.cells.dialect)) for i, places in pairs]
+        assert isinstance(coordinates, ClippedCoordinates)
+        return [self._clipped(coordinates, place, n) for place, n in enumerate(coordinates.columns.tolist())]
+
+    def slots(self, merging: Merging, prefix: str) -> list[str]:
+        """The names of slots."""
+        pairs = zip(merging.columns.tolist(), merging.maps, merging.offsets.tolist(), strict=False)
+        return [self._coded(f"{prefix}_{i}", i, codes + offset) for i, codes, offset in pairs]
+
+    def levels(self, merging: Merging, prefix: str) -> list[str]:
+        """The names of zeros and ones, one for each slot."""
+        slots, number = self.slots(merging, prefix), self.cells.dialect.first_number
+        columns = np.repeat(np.arange(len(slots)), merging.sizes).tolist()
+        return [
+            self._point(f"{prefix}_z{slot}", f"CASE {slots[j]} WHEN {slot} THEN {number(1)} ELSE 0.0 END")
+            for slot, j in enumerate(columns)
+        ]
+
+    def know_by(self, name: str, codes: Sequence[str]) -> None:
+        """A text of the codes of a row."""
+        kind = self.cells.dialect.text_type
+        self.points[name] = " || ',' || ".join(f"CAST({code} AS {kind})" for code in codes)
+
+    def rank_codes(self, ranks: RankCoordinates) -> list[str]:
+        """The names of the codes that ranks are made from."""
+        return [self._code(i) for i in ranks.columns.tolist()]
+
+    def _point(self, name: str, expression: str) -> str:
+        self.points[name] = expression
+        return name
+
+    def _clipped(self, coordinates: ClippedCoordinates, place: int, n: int) -> str:
+        numbers = [column.column for column in self.look.columns if column.is_number]
+        x, number = self.cells.number(numbers[n]), self.cells.dialect.number
+        inside = clipped_between(x, coordinates.low[place], coordinates.high[place], self.cells.dialect)
+        away = f"({inside} - {number(coordinates.mean[place])}) / {number(coordinates.deviation[place])}"
+        return self._point(f"w{n}", f"CASE WHEN {x} IS NULL THEN {self.cells.dialect.first_number(0)} ELSE {away} END")
+
+    def _code(self, i: int) -> str:
+        """The code of a column as views see it."""
+        return self._coded(f"k{i}", i, np.arange(self.look.columns[i].size + 2))
+
+    def _coded(self, name: str, i: int, codes: Array) -> str:
+        """What a map makes of a column's codes; the last two are those of missing and of unseen values."""
+        column: ColumnLook = self.look.columns[i]
+        *_, missing, unseen = codes.tolist()
+        if column.cuts is not None:
+            return self.codes.of_number(name, self.cells.number(column.column), column.cuts, codes[:-2], missing)
+        labels = [] if column.labels is None else column.labels.tolist()
+        found = self.cells.labelled(column.column, labels)
+        return self.codes.of_labels(name, found, codes[:-2].tolist(), missing, str(unseen))
+
+
+def distinct(look: str, names: Sequence[str], source: str) -> tuple[dict[str, str], str]:
+    """Columns and source of a step with the different looks, and what rows that look so have in common."""
+    return {"look": look, **{name: f"MIN({name})" for name in names}}, f"{source} GROUP BY {look}"

@@ -1,0 +1,84 @@
+"""Queries run by databases, and their answers beside those of the model."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import psycopg
+import pytest
+
+# Sums in another order.
+CLOSE, ROUNDING = 1e-9, 1e-12
+
+# From a query and the table "rows" to the columns of the answer by name, in the order of the column "id".
+Score = Callable[[str, pd.DataFrame], pd.DataFrame]
+
+
+@pytest.fixture(params=["duckdb", "sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def score(request: pytest.FixtureRequest) -> Score:
+    """Each of the databases that queries are written for; ``score.keywords["dialect"]`` is its name."""
+    return scored_by(request.param, request.getfixturevalue("postgres") if request.param == "postgres" else "")
+
+
+def scored_by(dialect: str, address: str = "") -> Score:
+    return partial(_scored, dialect=dialect, address=address)
+
+
+def _scored(query: str, rows: pd.DataFrame, dialect: str, address: str = "") -> pd.DataFrame:
+    found = {"duckdb": _by_duckdb, "sqlite": _by_sqlite, "postgres": partial(_by_postgres, address=address)}[dialect](
+        query, rows
+    )
+    return found.sort_values("id", ignore_index=True) if "id" in found else found
+
+
+def _by_duckdb(query: str, rows: pd.DataFrame) -> pd.DataFrame:
+    with duckdb.connect() as connection:
+        connection.register("given", rows)
+        connection.execute('CREATE TABLE "rows" AS SELECT * FROM given')
+        return connection.execute(query).df()
+
+
+def _by_sqlite(query: str, rows: pd.DataFrame) -> pd.DataFrame:
+    connection = sqlite3.connect(":memory:")
+    rows.to_sql("rows", connection, index=False)
+    found = pd.read_sql(query, connection)
+    connection.close()
+    return found
+
+
+def _by_postgres(query: str, rows: pd.DataFrame, address: str) -> pd.DataFrame:
+    types = {"f": "FLOAT8", "i": "BIGINT", "b": "BOOL", "M": "TIMESTAMP", "m": "INTERVAL"}
+    columns = ", ".join(f"{_quoted(name)} {types.get(column.dtype.kind, 'TEXT')}" for name, column in rows.items())
+    with psycopg.connect(address) as connection:
+        connection.execute('DROP TABLE IF EXISTS "rows"')
+        connection.execute(f'CREATE TABLE "rows" ({columns})')
+        with connection.cursor().copy('COPY "rows" FROM STDIN') as copy:
+            for row in rows.astype(object).itertuples(index=False):
+                copy.write_row([None if pd.isna(cell) else cell for cell in row])
+        answer = connection.execute(query)
+        return pd.DataFrame(answer.fetchall(), columns=[column.name for column in answer.description or []])
+
+
+def _quoted(name: str) -> str:
+    return '"' + str(name).replace('"', '""') + '"'
+
+
+def assert_same_answers(model: Any, X: Any, score: Score, close: float = CLOSE) -> None:
+    """The query's labels are those of ``predict``, its probabilities those of ``predict_proba``."""
+    names = X.columns if isinstance(X, pd.DataFrame) else [f"x{j}" for j in range(np.shape(X)[1])]
+    rows = pd.DataFrame(X, columns=names).assign(id=np.arange(len(X)))
+    found = score(model.to_sql(score.keywords["dialect"]), rows)  # type: ignore[attr-defined]
+    assert found.columns[: rows.shape[1]].tolist() == rows.columns.tolist()
+    labels, titles = model.classes_.tolist(), [f"p({label})" for label in model.classes_.tolist()]
+    expected = model.predict_proba(X)
+    np.testing.assert_allclose(found[titles].to_numpy(np.float64), expected, rtol=0, atol=close)
+    # Rounding may part what is equal, or make equal what it has parted.
+    own = expected[np.arange(len(X)), [labels.index(label) for label in found["prediction"].tolist()]]
+    same = found["prediction"].to_numpy() == model.predict(X)
+    assert (same | (own > expected.max(axis=1) - ROUNDING)).all()

@@ -1,0 +1,217 @@
+"""Tables of any columns, with and without views, as queries."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from candide import NaiveBayes
+from candide.exceptions import ParameterError
+from candide.model.classifier import Classifier
+
+from .scoring import Score, assert_same_answers, score, scored_by
+
+__all__ = ["score"]
+
+
+def table_of(seed: int, n_rows: int = 120) -> tuple[pd.DataFrame, Any]:
+    """Columns of all kinds, and labels that hang on several of them together."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(40, 9, n_rows).round(1),
+            'income "net"': rng.lognormal(2, 1, n_rows),
+            "visits": rng.poisson(3, n_rows),
+            "job": rng.choice(["cook", "smith", "o'hara", None], n_rows),
+            "member": rng.random(n_rows) > 0.5,
+        }
+    )
+    odd = (frame["age"] > 40) ^ (frame['income "net"'] > 7) ^ (frame["job"] == "cook")
+    y = np.array(["high", "low", "none"])[odd.astype(int) + (rng.random(n_rows) > 0.9)]
+    frame.loc[rng.random(n_rows) < 0.1, "age"] = np.nan
+    return frame, y
+
+
+def with_strangers(frame: pd.DataFrame) -> pd.DataFrame:
+    """The same rows, some with values that nobody saw, with none, and with numbers beyond all others."""
+    out = frame.copy()
+    out.loc[0, "job"] = "pilot"
+    out.loc[1, ['income "net"', "job"]] = np.nan, None
+    out.loc[2, ["age", 'income "net"']] = -3.0, 1e6
+    return out
+
+
+FAMILIES = ["gaussian", "student", "lognormal", "power", "kernel", "bins", ("bins", {"method": "mdlp"}), "categorical"]
+
+
+@pytest.mark.parametrize("missing", ["ignore", "category"])
+@pytest.mark.parametrize("family", FAMILIES, ids=str)
+def test_families_of_columns(family: Any, missing: str, score: Score) -> None:
+    frame, y = table_of(0)
+    frame["age"] = frame["age"].clip(lower=1.0)
+    columns = {("age", 'income "net"'): family, "visits": "poisson"}
+    model = NaiveBayes(columns, blend=None, missing=missing, unseen="smooth").fit(frame, y)
+    rows = with_strangers(frame)
+    rows.loc[3, 'income "net"'] = -1.0  # no logarithm
+    assert_same_answers(model, rows, score)
+
+
+def test_powers_of_numbers_of_both_signs(score: Score) -> None:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"x": rng.normal(size=80) ** 3})
+    model = NaiveBayes({"x": "power"}, blend=None).fit(frame, rng.choice(["a", "b"], 80))
+    frame.loc[0, "x"] = np.nan
+    assert_same_answers(model, frame, score)
+
+
+def test_columns_together(score: Score) -> None:
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(rng.integers(0, 9, (60, 4)), columns=list("abcd"))
+    y = np.where(frame["a"] + frame["d"] > 8, "p", "q")
+    for blend in (None, "auto"):
+        assert_same_answers(
+            NaiveBayes({("a", "b", "c"): "multinomial"}, blend=blend, order="auto").fit(frame, y), frame, score
+        )
+
+
+@pytest.mark.parametrize("calibrate", ["temperature", "isotonic"])
+def test_calibrated_blend_for_other_shares(calibrate: str, score: Score) -> None:
+    frame, y = table_of(3)
+    model = NaiveBayes(order=0, calibrate=calibrate).fit(frame, y).with_class_prior([0.1, 0.2, 0.7])
+    assert_same_answers(model, with_strangers(frame), score)
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_blend(order: int, score: Score) -> None:
+    frame, y = table_of(4)
+    assert_same_answers(NaiveBayes(order=order).fit(frame, y), with_strangers(frame), score)
+
+
+def weighing_all(model: Any, seed: int) -> Any:
+    """The model with some weight on every column and view."""
+    own, rng = model._model, np.random.default_rng(seed)
+    mixture = own.blend.views.mixture
+    weighed = replace(mixture, weight=rng.uniform(0.1, 0.5, mixture.weight.shape))
+    blend = replace(own.blend, views=replace(own.blend.views, mixture=weighed))
+    model._model = Classifier(own.plan, own.state, blend)
+    return model
+
+
+@pytest.mark.parametrize("family", ["auto", "student"])
+def test_every_view_has_its_part(family: str, score: Score) -> None:
+    frame, y = table_of(5)
+    frame = frame.drop(columns="member")  # shorter queries
+    model = weighing_all(NaiveBayes({"numbers": family}).fit(frame, y), 5)
+    assert {"triples", "covariance", "waves, all columns", "waves, few columns"} <= set(model._model.blend.views.names)
+    assert_same_answers(model, with_strangers(frame)[:40], score)
+
+
+def test_many_categories_in_views(score: Score) -> None:
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame({"x": rng.normal(size=300), "id_": [f"n{i}" for i in rng.integers(0, 90, 300)]})
+    y = np.where((frame["x"] > 0) ^ (frame["id_"] < "n5"), "a", "b")
+    model = weighing_all(NaiveBayes(order=1).fit(frame, y), 6)
+    frame.loc[0, "id_"] = "new"
+    assert_same_answers(model, frame[:50], score)
+
+
+def test_dates(score: Score) -> None:
+    rng = np.random.default_rng(7)
+    when = pd.Timestamp("1969-11-03 05:00") + pd.to_timedelta(rng.integers(0, 90_000, 150), unit="min")
+    frame = pd.DataFrame({"when": when, "day": when.normalize()})
+    y = np.where((when.day_of_week < 5) & (when.hour > 9), "work", "rest")
+    model = NaiveBayes(order=0).fit(frame, y)
+    frame.loc[0, "when"] = pd.NaT
+    assert_same_answers(model, frame, score)
+
+
+def test_durations_where_there_are_such() -> None:
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame({"took": pd.to_timedelta(rng.integers(1, 9000, 80), unit="s")})
+    model = NaiveBayes({"took": "gaussian"}, blend=None).fit(
+        frame, np.where(frame["took"].dt.seconds > 4000, "slow", "fast")
+    )
+    assert_same_answers(model, frame, scored_by("duckdb"))
+    with pytest.raises(ParameterError, match="seconds"):
+        model.to_sql("sqlite")
+
+
+def test_tables_without_names(score: Score) -> None:
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(60, 3))
+    assert_same_answers(NaiveBayes(order=1).fit(X, np.where(X[:, 0] * X[:, 1] > 0, "a", "b")), X, score)
+
+
+def test_numbers_as_names(score: Score) -> None:
+    """Whole numbers that no double tells apart, too."""
+    frame = pd.DataFrame({"code": [2**60, 2**60 + 1, 7, 2**60], "kind": [1, 2, 2, 1]})
+    model = NaiveBayes({("code", "kind"): "categorical"}, blend=None).fit(frame, ["a", "b", "b", "a"])
+    assert_same_answers(model, frame, score)
+
+
+def test_texts_and_covariances_of_blocks_are_refused() -> None:
+    rng = np.random.default_rng(10)
+    frame = pd.DataFrame(rng.normal(size=(40, 2)), columns=["a", "b"])
+    frame["review"] = [f"quite a good thing number {i}" for i in range(40)]
+    y = rng.choice(["p", "q"], 40)
+    with pytest.raises(ParameterError, match=r"columns=\{'review': 'ignore'\}"):
+        NaiveBayes({"review": "text"}).fit(frame, y).to_sql()
+    with pytest.raises(ParameterError, match="one by one"):
+        NaiveBayes({("a", "b"): "multivariate_normal"}).fit(frame[["a", "b"]], y).to_sql()
+
+
+cells = st.one_of(st.none(), st.floats(-1e6, 1e6, width=32), st.integers(-3, 3))
+labels = st.one_of(st.none(), st.sampled_from(["", "a", "b", "B", "ü'", "x y"]))
+
+
+@st.composite
+def small_tables(draw: st.DrawFn) -> tuple[pd.DataFrame, list[str], pd.DataFrame]:
+    """A table with labels, and one to score."""
+    n_rows, others = draw(st.integers(4, 12)), draw(st.integers(1, 5))
+    y = ["p", "q", *draw(st.lists(st.sampled_from("pqr"), min_size=n_rows - 2, max_size=n_rows - 2))]
+
+    def table(n: int) -> pd.DataFrame:
+        columns = {"u": cells, "v": cells, "w": labels}
+        made = {name: draw(st.lists(kind, min_size=n, max_size=n)) for name, kind in columns.items()}
+        return pd.DataFrame(
+            {name: pd.Series(part, dtype=object if name == "w" else float) for name, part in made.items()}
+        )
+
+    return table(n_rows), y, table(others)
+
+
+def answers_agree(
+    drawn: tuple[pd.DataFrame, list[str], pd.DataFrame], order: int | None, seed: int, databases: list[Score]
+) -> None:
+    frame, y, others = drawn
+    model = NaiveBayes(blend=None) if order is None else NaiveBayes(order=order)
+    model.fit(frame, y)
+    if order is not None:
+        weighing_all(model, seed)
+    rows = pd.concat([frame, others], ignore_index=True)
+    for database in databases:
+        assert_same_answers(model, rows, database)
+
+
+small = {"drawn": small_tables(), "order": st.sampled_from([None, 0, 1, 2]), "seed": st.integers(0, 9)}
+
+
+@pytest.mark.filterwarnings("ignore:.*none of them is known")
+@settings(max_examples=25)
+@given(**small)
+def test_any_small_table(drawn: Any, order: int | None, seed: int) -> None:
+    answers_agree(drawn, order, seed, [scored_by("duckdb"), scored_by("sqlite")])
+
+
+@pytest.mark.postgres
+@pytest.mark.filterwarnings("ignore:.*none of them is known")
+@settings(max_examples=10)
+@given(**small)
+def test_any_small_table_in_postgres(postgres: str, drawn: Any, order: int | None, seed: int) -> None:
+    answers_agree(drawn, order, seed, [scored_by("postgres", postgres)])
