@@ -70,7 +70,7 @@ class DatabaseRows:
             state = replace(Counting(self._query, classes, learner, self._head).state(), sample=picked)
         else:
             state = learner.count(row_by_row(self._query, learner.group_bytes))
-        return Part(state, frozenset([0]), n_without_label=classes.n_without_label)
+        return Part(state, frozenset([0]), int(classes.n_rows.sum()), classes.n_without_label)
 
     def _picked(self, learner: BaseNB) -> Sample | None:
         """Rows that the database picks, for none else to travel; None if all are to be looked at here."""
