@@ -150,7 +150,7 @@ def _covariance(view: Covariance, looked: _Looked) -> Tensor:
 
 
 def _waves(view: Waves, looked: _Looked) -> Tensor:
-    # In single precision: onnxruntime has no other cosine.
+    # In single precision, which every onnxruntime has.
     heights = looked.codes.graph.op("Cos", _angles(view, looked).of_type(np.float32)).of_type(np.float64)
     return heights @ view.slopes - view.sums.mean @ view.slopes
 
