@@ -331,7 +331,7 @@ def client() -> Iterator[Any]:
 
     with (
         dask.config.set({"distributed.worker.memory.terminate": False, "distributed.admin.tick.limit": "1h"}),
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0, silence_logs=50) as two,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0, silence_logs=50) as two,
         Client(two) as client,
     ):
         yield client
