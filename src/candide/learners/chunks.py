@@ -35,13 +35,14 @@ class Chunks(Fitted):
 
     # Which columns of a source were its label and its texts or cells; None if it was not trained on a source.
     roles_: Roles | None = None
+    _group_bytes: int = 1 << 24
 
     @property
     def group_bytes(self) -> int:
         """How many bytes of rows are best counted at once: adding one state to another costs as much as counting
         megabytes, and counting takes many times the room of the rows.
         """
-        return 1 << 24
+        return self._group_bytes
 
     @abstractmethod
     def _rows(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> LabelledRows:
