@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from files.zoo import ZOO
 
 import candide
 from candide.exceptions import ModelFileError
-from tests.files.zoo import ZOO
 
 CASES = ["gaussian platt", "multinomial evidence", "categorical", "complement", "poisson prior", "bernoulli loo",
          "table", "text multinomial"]  # fmt: skip

@@ -14,14 +14,14 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laws.models import KINDS, SMOOTHED, Kind, by_name, unsmoothed
+from laws.strategies import rows
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import NotFittedError
 
 from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
 from candide.exceptions import MissingPackage, ParameterError
 from candide.priors import Beta, Gamma, Normal, NormalInverseGamma
-from tests.laws.models import KINDS, SMOOTHED, Kind, by_name, unsmoothed
-from tests.laws.strategies import rows
 
 from .running import answers, assert_same, session_of
 

@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laws.tables import SETTINGS, fit, mixed
 from sklearn.datasets import load_iris
 
 from candide import NaiveBayes
 from candide.exceptions import ParameterError
 from candide.families import MultivariateNormal
 from candide.priors import NormalInverseWishart
-from tests.laws.tables import SETTINGS, fit, mixed
 
 from .running import CLOSE_WAVES, assert_same, feeds_of, session_of
 

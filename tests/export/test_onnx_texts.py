@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from files.zoo import PROSE, TOPICS
 from sklearn.feature_extraction.text import CountVectorizer
 
 from candide import TextNB
 from candide.exceptions import ParameterError
 from candide.kernels.data import Array
-from tests.files.zoo import PROSE, TOPICS
 
 from .running import assert_agree, session_of
 

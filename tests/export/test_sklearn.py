@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from laws.compare import assert_alike
 from sklearn import naive_bayes as theirs
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
@@ -18,7 +19,6 @@ from sklearn.exceptions import NotFittedError
 import candide
 from candide.exceptions import InputError, ParameterError
 from candide.priors import Beta, Dirichlet
-from tests.laws.compare import assert_alike
 
 X, Y = load_iris(return_X_y=True)
 LABELS = np.array(["setosa", "versicolor", "virginica"])[Y]
