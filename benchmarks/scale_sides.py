@@ -77,7 +77,7 @@ def _places(name: str, data: Data, engines: Engines) -> Iterator[tuple[str, Call
 
 
 def _by_sql(learner: Any, connection: Any, query: str) -> Any:
-    return getattr(candide, "fit_sql")(learner, connection, query, label="label")  # noqa: B009 - where it is
+    return candide.fit_sql(learner, connection, query, label="label")
 
 
 def _fit(fit: Callable[[Make], Any], make: Make) -> Callable[[], Any]:

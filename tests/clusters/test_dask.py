@@ -311,7 +311,7 @@ def test_a_large_partition_is_counted_piece_by_piece(labels: Any, monkeypatch: p
 
     monkeypatch.setattr(dask_tasks, "counted", counted)
     monkeypatch.setattr(Chunks, "group_bytes", 600)
-    table, known = FRAME.assign(label=labels), labels != None  # noqa: E711
+    table, known = FRAME.assign(label=labels), np.array([label is not None for label in labels])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = NaiveBayes(n_threads=1).fit(cut(table, 2), "label")

@@ -12,6 +12,8 @@ import psycopg
 import pyarrow as pa
 from laws.compare import assert_alike
 
+from candide.sources.engine import identifier
+
 # Types of PostgreSQL, where they are not called as in Arrow.
 _POSTGRES = {
     "int64": "BIGINT",
@@ -28,10 +30,6 @@ _POSTGRES = {
 Put = Callable[[pa.Table], Any]
 
 
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
 def put_duckdb(table: pa.Table) -> Any:
     connection = duckdb.connect()
     connection.register("given", table)
@@ -41,7 +39,7 @@ def put_duckdb(table: pa.Table) -> Any:
 
 def put_sqlite(table: pa.Table) -> Any:
     connection = sqlite3.connect(":memory:")
-    connection.execute(f"CREATE TABLE t ({', '.join(map(quoted, table.column_names))})")
+    connection.execute(f"CREATE TABLE t ({', '.join(map(identifier, table.column_names))})")
     marks = ", ".join("?" * table.num_columns)
     connection.executemany(f"INSERT INTO t VALUES ({marks})", zip(*table.to_pydict().values(), strict=True))
     connection.commit()
@@ -50,7 +48,7 @@ def put_sqlite(table: pa.Table) -> Any:
 
 def put_postgres(table: pa.Table, address: str) -> Any:
     connection = psycopg.connect(address)
-    columns = ", ".join(f"{quoted(field.name)} {_POSTGRES[str(field.type)]}" for field in table.schema)
+    columns = ", ".join(f"{identifier(field.name)} {_POSTGRES[str(field.type)]}" for field in table.schema)
     connection.execute("DROP TABLE IF EXISTS t")
     connection.execute(f"CREATE TABLE t ({columns})")
     with connection.cursor().copy("COPY t FROM STDIN") as copy:

@@ -57,7 +57,7 @@ def test_odd_connections(connection: Any) -> None:
 
 def test_odd_estimators() -> None:
     with pytest.raises(ParameterError, match="pass a model of candide"):
-        fit_sql("GaussianNB", None, "t", label="y")  # type: ignore[type-var]
+        fit_sql("GaussianNB", None, "t", label="y")
 
 
 @pytest.mark.postgres

@@ -13,6 +13,8 @@ import pandas as pd
 import psycopg
 import pytest
 
+from candide.sources.engine import identifier
+
 # Sums in another order.
 CLOSE, ROUNDING = 1e-9, 1e-12
 
@@ -54,7 +56,9 @@ def _by_sqlite(query: str, rows: pd.DataFrame) -> pd.DataFrame:
 
 def _by_postgres(query: str, rows: pd.DataFrame, address: str) -> pd.DataFrame:
     types = {"f": "FLOAT8", "i": "BIGINT", "b": "BOOL", "M": "TIMESTAMP", "m": "INTERVAL"}
-    columns = ", ".join(f"{_quoted(name)} {types.get(column.dtype.kind, 'TEXT')}" for name, column in rows.items())
+    columns = ", ".join(
+        f"{identifier(str(name))} {types.get(column.dtype.kind, 'TEXT')}" for name, column in rows.items()
+    )
     with psycopg.connect(address) as connection:
         connection.execute('DROP TABLE IF EXISTS "rows"')
         connection.execute(f'CREATE TABLE "rows" ({columns})')
@@ -65,15 +69,11 @@ def _by_postgres(query: str, rows: pd.DataFrame, address: str) -> pd.DataFrame:
         return pd.DataFrame(answer.fetchall(), columns=[column.name for column in answer.description or []])
 
 
-def _quoted(name: str) -> str:
-    return '"' + str(name).replace('"', '""') + '"'
-
-
 def assert_same_answers(model: Any, X: Any, score: Score, close: float = CLOSE) -> None:
     """The query's labels are those of ``predict``, its probabilities those of ``predict_proba``."""
     names = X.columns if isinstance(X, pd.DataFrame) else [f"x{j}" for j in range(np.shape(X)[1])]
     rows = pd.DataFrame(X, columns=names).assign(id=np.arange(len(X)))
-    found = score(model.to_sql(score.keywords["dialect"]), rows)  # type: ignore[attr-defined]
+    found = score(model.to_sql(score.keywords["dialect"]), rows)
     assert found.columns[: rows.shape[1]].tolist() == rows.columns.tolist()
     labels, titles = model.classes_.tolist(), [f"p({label})" for label in model.classes_.tolist()]
     expected = model.predict_proba(X)

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Any
 
 from ..exceptions import CandideError, MissingPackage, SourceError
+from ..sources.engine import first_line
 from .java import find_java
 from .places import Files, Table
 
@@ -28,8 +29,9 @@ def opened(engine: str, places: Files | Table, n_threads: int | None = None) -> 
     except (CandideError, OSError):
         raise
     except Exception as error:
+        problem = first_line(error)[:_LONGEST] or type(error).__name__
         raise SourceError(
-            f"{engine.capitalize()} stopped: {_first_line(error)}; check the sources, and what the cluster tells"
+            f"{engine.capitalize()} stopped: {problem}; check the sources, and what the cluster tells"
         ) from error
 
 
@@ -99,8 +101,3 @@ def _dask_frame(frames: Any, files: Files) -> Any:
     if files.format == "jsonl":
         return frames.read_json(files.names, lines=True)
     return frames.read_csv(files.names, sep=files.separator, blocksize=None if files.are_compressed else _BLOCK)
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    return lines[0][:_LONGEST]

@@ -44,11 +44,8 @@ class Answerer(Protocol):
         """Which of the columns of these names it looks at."""
 
 
-class SpreadRows(ABC):
-    """Rows with labels, in many places."""
-
-    #: What their columns are for; None where they have no names.
-    roles: Roles | None
+class FirstRows(ABC):
+    """Rows of which some first ones are asked for here."""
 
     def head(self, n: int) -> Chunk:
         """Some first rows by which all others are read.
@@ -77,6 +74,13 @@ class SpreadRows(ABC):
     @abstractmethod
     def _joined(self, chunks: Sequence[Chunk]) -> Chunk:
         """One after the other."""
+
+
+class SpreadRows(FirstRows):
+    """Rows with labels, in many places."""
+
+    #: What their columns are for; None where they have no names.
+    roles: Roles | None
 
     @abstractmethod
     def count(self, counter: Counter) -> Part:

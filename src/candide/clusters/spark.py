@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from typing import Any
-
-import numpy as np
 
 from ..encoding.roles import Roles
 from ..engines.batches import needed
@@ -16,6 +14,7 @@ from ..engines.parts import Part, merged
 from ..exceptions import InputError
 from . import spark_tasks as tasks
 from .answers import column_names
+from .arrow_rows import ArrowRows
 from .rows import Answerer, Casting, Chunk, Counter, SpreadRows, check_name
 from .spark_tasks import PACKED, answer_type, loaded
 from .work import share_right
@@ -25,7 +24,7 @@ _FAN_IN = 16
 _AT_ONCE = 1 << 27
 
 
-class SparkRows(SpreadRows):
+class SparkRows(ArrowRows, SpreadRows):
     """The rows of a data frame that have a label."""
 
     roles: Roles
@@ -42,16 +41,6 @@ class SparkRows(SpreadRows):
             frame = frame.where(" OR ".join(f"{_quoted(name)} IS NOT NULL" for name in having))
         batches = _first_rows(frame, n).combine_chunks().to_batches()
         return tasks.labelled(batches[0], self.roles).chunk if batches else None
-
-    def _empty(self, X: Any) -> list[str]:
-        import pyarrow as pa
-
-        columns = X.column_names if isinstance(X, pa.Table) else []
-        return [name for name in columns if X.column(name).null_count == X.num_rows]
-
-    def _joined(self, chunks: Sequence[Chunk]) -> Chunk:
-        X, y, weight = (_end_to_end([chunk[i] for chunk in chunks]) for i in range(3))
-        return X, y, weight
 
     def count(self, counter: Counter) -> Part:
         parts = _mapped(self._frame, partial(tasks.packed, partial(tasks.count, counter, self.roles)), PACKED)
@@ -164,13 +153,3 @@ def _held(parts: Any, held: ExitStack) -> tuple[int, int]:
 def _unpacked(parts: Any) -> list[Any]:
     # As Arrow: rows of Python's would take three times as long.
     return loaded(part.as_buffer() for part in parts.select("packed").toArrow().column("packed"))
-
-
-def _end_to_end(pieces: list[Any]) -> Any:
-    import pyarrow as pa
-
-    if len(pieces) == 1 or pieces[0] is None:
-        return pieces[0]
-    if any(isinstance(piece, np.ndarray) for piece in pieces):
-        return np.concatenate([np.asarray(piece) for piece in pieces])
-    return pa.concat_tables(pieces) if isinstance(pieces[0], pa.Table) else pa.concat_arrays(pieces)

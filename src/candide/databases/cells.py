@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from ..clusters.rows import Chunk
 from ..kernels.binades import Keys, bounds, keys_of
 from ..kernels.data import Floats
 from ..statistics.grid import CELLS_PER_BINADE
 from .query import Query, Selected
-from .values import Chunk, as_chunk
+from .values import as_chunk
 
 # Bits that are left out at first: a binade has four times as many cells then as a grid keeps of it. Whole bytes, for
 # some databases count in these.

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..clusters.rows import Chunk
 from ..encoding.labelled import LabelledRows
 from ..encoding.rows import read_labels, read_weights
 from ..engines.growth import Growth
@@ -28,7 +29,7 @@ from .cells import in_cells
 from .classes import Classes
 from .query import Query
 from .sums import Extent, counts, extents, moments
-from .values import Chunk, cell_by_cell, distinct
+from .values import cell_by_cell, distinct
 
 # Pairs of class and number that are fetched; columns of more are asked for in cells.
 MOST_VALUES = 50_000

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ..clusters import Settled
+from ..clusters.arrow_rows import ArrowRows
+from ..clusters.rows import Chunk
 from ..encoding.roles import Roles
 from ..engines.batches import labelled_cells
 from ..engines.parts import Part
@@ -19,13 +21,13 @@ from ..statistics.cells import row_bytes
 from .classes import Classes
 from .counting import Counting, can_count
 from .query import Query
-from .values import Chunk, row_by_row
+from .values import row_by_row
 
 # Rows are picked if there are more than so many times those that are kept; of fewer, all come, and are counted here.
 _MANY = 4
 
 
-class DatabaseRows:
+class DatabaseRows(ArrowRows, Settled):
     """The rows of a query that have a label and a weight."""
 
     def __init__(self, query: Query, n_threads: int | None) -> None:
@@ -42,22 +44,16 @@ class DatabaseRows:
     def head(self, n: int) -> Chunk:
         """First rows by which all others are read, of every column some that hold something."""
         self._classes = Classes.of(self._query)  # which says so if there are no rows, or if weights are odd
-        self._head = self._some(n, [])
-        while empty := [name for name in self.roles.columns if _is_empty(self._head.column(name))]:
-            more = self._some(n, empty)
-            if not more.num_rows:
-                break
-            self._head = pa.concat_tables([self._head, more])
-        return self._first()
+        self._head = super().head(n)
+        return self._head
 
-    def _some(self, n: int, known: list[str]) -> pa.Table:
-        """First rows; those that hold something in one of these columns."""
+    def _first(self, n: int, having: list[str]) -> Chunk | None:
         query = self._query
-        among = f" AND ({' OR '.join(map(query.is_known, known))})" if known else ""
-        return query.ask(query.cells, f"{query.rows}{among} LIMIT {n}")
-
-    def _first(self) -> Chunk:
-        rows = labelled_cells(self._head.combine_chunks().to_batches()[0], self.roles)
+        among = f" AND ({' OR '.join(map(query.is_known, having))})" if having else ""
+        table = query.ask(query.cells, f"{query.rows}{among} LIMIT {n}")
+        if not table.num_rows:
+            return None
+        rows = labelled_cells(table.combine_chunks().to_batches()[0], self.roles)
         return rows.X, rows.y, rows.weight
 
     def count(self, learner: Any) -> Part:
@@ -67,7 +63,7 @@ class DatabaseRows:
         picked = self._picked(learner) if plan.sample_bytes and can_count(plan.family) else None
         state: State | None
         if can_count(plan.family) and (picked is not None or not plan.sample_bytes):
-            state = replace(Counting(self._query, classes, learner, self._head).state(), sample=picked)
+            state = replace(Counting(self._query, classes, learner, self._head[0]).state(), sample=picked)
         else:
             state = learner.count(row_by_row(self._query, learner.group_bytes))
         return Part(state, frozenset([0]), int(classes.n_rows.sum()), classes.n_without_label)
@@ -86,7 +82,7 @@ class DatabaseRows:
 
     def _row_bytes(self, learner: BaseNB) -> int:
         """What a row takes, by the first ones."""
-        state = learner.count([self._first()])
+        state = learner.count([self._head])
         kept = None if state is None else state.sample
         assert kept is not None
         return max(1, int(np.mean(row_bytes(kept.data))))
@@ -95,7 +91,3 @@ class DatabaseRows:
         """The rows that were picked, which stand for all rows."""
         kept = None if state is None else state.among(self._classes.index).sample
         return None if kept is None else replace(kept, rows=self._classes.weight)
-
-
-def _is_empty(column: Any) -> bool:
-    return bool(pc.all(column.is_null(nan_is_null=True)).as_py())

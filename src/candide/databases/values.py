@@ -7,13 +7,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from ..clusters.rows import Chunk
 from ..encoding.roles import Roles
 from ..engines.batches import Groups, labelled_cells
 from .query import Query, Selected
 
 # Names in answers: the class, the cell, and what both weigh together.
 ANSWER = Roles("y", None, ("x",), "w")
-Chunk = tuple[Any, Any, Any]  # X, y and weights, as ``fit`` takes them
 
 
 def distinct(query: Query, name: str, most: int | None = None) -> Chunk | None:

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 # First rows by which all others are read: they tell columns of names from columns of texts. Texts are texts.
 _HEAD, _HEAD_OF_TEXTS = 10_000, 100
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+Answer = TypeVar("Answer")
 
 
-def anywhere(method: Method) -> Method:
+def anywhere(method: Callable[[Any, Any], Answer]) -> Callable[[Any, Any], Answer]:
     """Rows of a cluster are answered where they are, lazily, in the type that they came in."""
 
     @wraps(method)
@@ -42,7 +42,7 @@ def anywhere(method: Method) -> Method:
             return method(self, X)
         return cluster.answers(self._answerer(), method.__name__, X)
 
-    return answered  # type: ignore[return-value]
+    return answered
 
 
 class Apart(Chunks):

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from ...exceptions import ParameterError
 from ...kernels.data import Array
+from ...sources.engine import identifier, literal
 
 # More arguments than this no database takes in one call.
 _MOST_ARGUMENTS = 100
@@ -15,7 +16,7 @@ _MOST_ARGUMENTS = 100
 class Dialect:
     """DuckDB's way, which most others share."""
 
-    name: ClassVar[str] = "duckdb"
+    name: str = "duckdb"
     number_type: ClassVar[str] = "DOUBLE"
     text_type: ClassVar[str] = "VARCHAR"
     greatest_name: ClassVar[str] = "GREATEST"
@@ -30,11 +31,11 @@ class Dialect:
 
     def name_of(self, name: str) -> str:
         """A name as a query writes it."""
-        return '"' + name.replace('"', '""') + '"'
+        return identifier(name)
 
     def text(self, value: str) -> str:
         """A text as a query writes it."""
-        return "'" + value.replace("'", "''") + "'"
+        return literal(value)
 
     def number(self, value: float) -> str:
         """All digits of a number; with an exponent, without which it would be a decimal."""
@@ -233,7 +234,7 @@ class Other(Translated):
     has_records = False
 
     def __init__(self, name: str) -> None:
-        self.name = name  # type: ignore[misc]
+        self.name = name
 
 
 def _clock_days(cell: str) -> str:
