@@ -25,6 +25,7 @@ using Output = nb::ndarray<double, nb::c_contig, nb::device::cpu>;
 using Positions = nb::ndarray<const std::int32_t, nb::c_contig, nb::device::cpu>;
 using Codes = nb::ndarray<std::int32_t, nb::c_contig, nb::device::cpu>;
 using Longs = nb::ndarray<const std::int64_t, nb::c_contig, nb::device::cpu>;
+using Hashes = nb::ndarray<const std::uint64_t, nb::c_contig, nb::device::cpu>;
 
 // No silent copies of large arrays: one of another type or layout is an error.
 inline auto exact(const char* name) { return nb::arg(name).noconvert(); }
@@ -143,6 +144,7 @@ void bind_presence(nb::module_& module);
 void bind_finish(nb::module_& module);
 void bind_labels(nb::module_& module);
 void bind_repeats(nb::module_& module);
+void bind_row_hash(nb::module_& module);
 void bind_grid(nb::module_& module);
 void bind_dependence(nb::module_& module);
 void bind_texts(nb::module_& module);

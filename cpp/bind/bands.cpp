@@ -1,5 +1,6 @@
 #include "../core/bands.hpp"
 
+#include "../core/band_entries.hpp"
 #include "arrays.hpp"
 #include "shapes.hpp"
 
@@ -44,9 +45,34 @@ BandSums band_sums(const BandTable& table, const Doubles& count, const Doubles& 
     return {count.data(), token_weight.data(), evidence.data(), size.data(), log_knots.data(), alpha};
 }
 
+// One array for each class of what it sums, in order.
+void check_sums(const Longs& indptr, const Positions& codes, const Doubles& sums) {
+    require(indptr.ndim() == 1 && indptr.shape(0) > 0, "indptr must be one-dimensional and not empty");
+    check_length(codes, length_of(sums, "sums"), "codes");
+    const std::int64_t* at = indptr.data();
+    require(at[0] == 0 && std::is_sorted(at, at + indptr.shape(0)), "indptr must rise from 0");
+    require(static_cast<std::size_t>(at[indptr.shape(0) - 1]) == sums.shape(0), "indptr must end with the last sum");
+}
+
 }  // namespace
 
 void bind_bands(nb::module_& module) {
+    module.def(
+        "band_entries",
+        [](Longs indptr, Positions codes, Doubles sums, std::size_t n_codes) {
+            check_sums(indptr, codes, sums);
+            BandEntries found;
+            {
+                nb::gil_scoped_release unlocked;
+                found = band_entries({indptr.shape(0) - 1, n_codes, indptr.data(), codes.data(), sums.data()});
+            }
+            return nb::make_tuple(to_array(std::move(found.codes)), to_array(std::move(found.place)),
+                                  to_array(std::move(found.indptr)), to_array(std::move(found.classes)),
+                                  to_array(std::move(found.count)), to_array(std::move(found.weight)),
+                                  to_array(std::move(found.size)));
+        },
+        exact("indptr"), exact("codes"), exact("sums"), nb::arg("n_codes"));
+
     module.def(
         "band_scores",
         [](nb::object indptr, nb::object indices, nb::object values, Positions place, Longs by_token, Positions held_by, Doubles level,

@@ -16,6 +16,7 @@ NB_MODULE(_core, module) {
     candide::bind_finish(module);
     candide::bind_labels(module);
     candide::bind_repeats(module);
+    candide::bind_row_hash(module);
     candide::bind_grid(module);
     candide::bind_dependence(module);
     candide::bind_texts(module);

@@ -135,12 +135,13 @@ void bind_tokens(nb::module_& module) {
              nb::arg("stop_words").none());
     module.def(
         "count_tokens",
-        [](const HeldTexts& texts, const std::vector<Recipe>& recipes, const nb::list& codings, bool grow,
+        [](const HeldTexts& texts, const std::vector<Recipe>& recipes, const nb::list& codings, bool grow, bool counts,
            int n_threads) {
             const Looks looks = looks_of(recipes, codings);
-            return as_list(unlocked([&] { return count_tokens(texts.view(), looks, grow, n_threads); }));
+            return as_list(unlocked([&] { return count_tokens(texts.view(), looks, grow, counts, n_threads); }));
         },
-        nb::arg("texts"), nb::arg("recipes"), nb::arg("codings"), nb::arg("grow"), nb::arg("n_threads"));
+        nb::arg("texts"), nb::arg("recipes"), nb::arg("codings"), nb::arg("grow"), nb::arg("counts"),
+        nb::arg("n_threads"));
     module.def(
         "tally_tokens",
         [](const HeldTexts& texts, const Positions& classes, const MaybeDoubles& weight, std::size_t n_classes,

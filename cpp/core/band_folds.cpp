@@ -48,12 +48,18 @@ class FoldTable {
           sums_(sums),
           place_(whole.place, whole.place + n_codes),
           share_(whole.n_classes),
-          log_size_(whole.n_kinds * whole.n_classes) {}
+          lonely_(whole.n_classes),
+          log_size_(whole.n_kinds * whole.n_classes) {
+        for (first_light_ = whole.n_tokens; first_light_ > 0 && sums.weight[first_light_ - 1] < 2.0;) --first_light_;
+    }
 
     template <class Index>
     const BandTable& without(const Members<Rows<Index>>& members, std::span<const std::size_t> fold) {
         clear();
-        for (const std::size_t r : fold) gather(members.rows, r);
+        // Of rows that weigh at least 1, no two hold a token that weighs less than 2.
+        const auto heavy = [&](std::size_t r) { return members.weight(r) >= 1.0; };
+        first_lonely_ = std::all_of(fold.begin(), fold.end(), heavy) ? first_light_ : whole_.n_tokens;
+        for (const std::size_t r : fold) gather(members.rows, r, members.own(r), members.weight(r));
         copy_entries();
         table_ = view();
         for (std::size_t i = 0; i < fold.size(); ++i) remove(i, members.own(fold[i]), members.weight(fold[i]));
@@ -80,10 +86,11 @@ class FoldTable {
         indptr_.assign(1, 0);
         classes_.clear();
         count_.clear();
+        lonely_.assign(whole_.n_classes, 0.0);
     }
 
     template <class Index>
-    void gather(const Rows<Index>& rows, std::size_t row) {
+    void gather(const Rows<Index>& rows, std::size_t row, std::size_t own, double weight) {
         rows.check_bounds(row);
         rows.check_columns(row);
         const Index* codes = rows.indices + rows.indptr[row];
@@ -92,11 +99,22 @@ class FoldTable {
             if (k + kAhead < n) prefetch(place_.data() + codes[k + kAhead]);
             std::int32_t& place = place_[codes[k]];
             if (place == kUnknown) continue;
+            if (is_lonely(place, weight)) {
+                lonely_[own] += sums_.weight[place];
+                continue;
+            }
             if (place >= 0) place = met(static_cast<std::size_t>(codes[k]), static_cast<std::size_t>(place));
             held_.push_back(static_cast<std::size_t>(kMet - place));
             require_inside(held_.back() < codes_.size());
         }
         ends_.push_back(held_.size());
+    }
+
+    // Whether no other row holds the token, of which nothing is left then. Such tokens are light, and the last of all.
+    bool is_lonely(std::int32_t place, double weight) const {
+        if (place < 0 || static_cast<std::size_t>(place) < first_lonely_) return false;
+        require_inside(static_cast<std::size_t>(place) < whole_.n_tokens);
+        return rest_of(sums_.weight[place], weight) == 0.0;
     }
 
     std::int32_t met(std::size_t code, std::size_t token) {
@@ -147,6 +165,7 @@ class FoldTable {
     // What is left of each entry and token, and of all tokens of each class. Tokens that nobody else holds are unknown.
     void finish_counts() {
         size_.assign(sums_.size, sums_.size + whole_.n_classes);
+        for (std::size_t c = 0; c < size_.size(); ++c) size_[c] -= lonely_[c];
         for (std::size_t token = 0; token < tokens_.size(); ++token) {
             const auto [begin, n] = entries_of(table_, token);
             double before = 0.0, after = 0.0;
@@ -215,7 +234,8 @@ class FoldTable {
     const BandTable& whole_;
     const BandSums& sums_;
     std::vector<std::int32_t> place_;  // of each code, its token in the whole table; once met, kMet less that in this one
-    std::vector<double> share_, size_, log_size_;
+    std::vector<double> share_, size_, lonely_, log_size_;
+    std::size_t first_light_, first_lonely_ = 0;  // of the tokens that weigh less than 2; that may be of one row alone
 
     // Of each token its code, and its number in the whole table; then the tokens of the rows, and where those of each end.
     std::vector<std::size_t> codes_, tokens_, held_, ends_;

@@ -52,17 +52,17 @@ class Reader {
 
     bool is_within_words(std::size_t look) const { return looks_[look].recipe.analyzer == Analyzer::within_words; }
 
-    // Word by word the codes of the tokens within it, where that is the recipe; of a new word by `code_of(token)`.
-    // `take(codes, times)`, with how often the word stands in the text, comes some time after `expect(codes)`. Every
-    // text that is opened must be read so.
-    template <class CodeOf, class Expect, class Take>
-    void each_word(std::size_t look, CodeOf&& code_of, Expect&& expect, Take&& take) {
+    // Word by word the codes of the tokens within it, where that is the recipe; of a new word by `code_of(token)`, some
+    // time after `ask(token)`. `take(codes, times)`, with how often the word stands in the text, comes some time after
+    // `expect(codes)`. Every text that is opened must be read so.
+    template <class Ask, class CodeOf, class Expect, class Take>
+    void each_word(std::size_t look, Ask&& ask, CodeOf&& code_of, Expect&& expect, Take&& take) {
         const std::vector<BlankWord>& words = blank_words_[normal_of_[look]].words();
         WordMemo& memo = memos_[look];
         for (std::size_t begin = 0; begin < words.size(); begin += kTogether) {
             const std::span together(words.data() + begin, std::min(kTogether, words.size() - begin));
             for (const BlankWord& word : together)
-                memo.learn(word.number, [&](std::vector<Code>& codes) { put_codes(look, word, code_of, codes); });
+                memo.learn(word.number, [&](std::vector<Code>& codes) { put_codes(look, word, ask, code_of, codes); });
             for (const BlankWord& word : together) expect(memo.codes(word.number));
             for (const BlankWord& word : together) take(memo.codes(word.number), word.times);
         }
@@ -79,17 +79,21 @@ class Reader {
     std::set<std::size_t> within_words_;  // the normal texts of which words between blanks are wanted
     std::vector<BlankWords> blank_words_;
     std::vector<WordMemo> memos_;  // of each look
+    std::vector<Token> within_;  // of one word
     std::vector<Byte> scratch_;
     Bytes bytes_;
     Tokeniser tokeniser_;
 
     void forget_words();
 
-    template <class CodeOf>
-    void put_codes(std::size_t look, const BlankWord& word, CodeOf&& code_of, std::vector<Code>& codes) {
+    template <class Ask, class CodeOf>
+    void put_codes(std::size_t look, const BlankWord& word, Ask&& ask, CodeOf&& code_of, std::vector<Code>& codes) {
+        within_.clear();
         tokeniser_.each_within(looks_[look].recipe, word.at, word.size, [&](const Byte* at, std::size_t size) {
-            codes.push_back(code_of(Token(at, size)));
+            within_.emplace_back(at, size);
+            ask(within_.back());
         });
+        for (const Token& token : within_) codes.push_back(code_of(token));
     }
 };
 

@@ -10,30 +10,28 @@
 
 namespace candide {
 
-struct Entry {
-    std::uint32_t code, count;
-};
-
 // Rows of a shard, each in the order in which its tokens first appear.
 struct ShardRows {
-    std::vector<Entry> entries;
+    std::vector<std::uint32_t> tokens;
+    std::vector<std::uint32_t> counts;  // of each token in its row, if they are wanted
     std::vector<std::size_t> begins;
     std::size_t n_codes = 0;                   // so far
-    const std::vector<Code>* codes = nullptr;  // what the codes mean, when the pass is over
+    const std::vector<Code>* codes = nullptr;  // what the tokens are, when the pass is over
 
     std::size_t size() const { return begins.size(); }
     std::size_t begin(std::size_t row) const { return begins[row]; }
-    std::size_t end(std::size_t row) const { return row + 1 < size() ? begins[row + 1] : entries.size(); }
+    std::size_t end(std::size_t row) const { return row + 1 < size() ? begins[row + 1] : tokens.size(); }
+    Code code(std::size_t i) const { return (*codes)[tokens[i]]; }
 };
 
 // `finish(shard, rows)` is called when a shard is complete, and may take the rows away.
 template <class Finish>
 class RowKeeper {
   public:
-    explicit RowKeeper(Finish finish) : finish_(std::move(finish)) {}
+    RowKeeper(bool counts, Finish finish) : counts_(counts), finish_(std::move(finish)) {}
 
     void begin_text(std::size_t) {
-        rows_.begins.push_back(rows_.entries.size());
+        rows_.begins.push_back(rows_.tokens.size());
         ++text_;
     }
 
@@ -46,32 +44,35 @@ class RowKeeper {
     void add(Code code, std::uint32_t times) {
         Mark& mark = marks_[static_cast<std::size_t>(code)];
         if (mark.text == text_) {
-            rows_.entries[mark.entry].count += times;
+            if (counts_) rows_.counts[rows_.begins.back() + mark.place] += times;
             return;
         }
-        mark = {text_, rows_.entries.size()};
-        rows_.entries.push_back({static_cast<std::uint32_t>(code), times});
+        mark = {text_, static_cast<std::uint32_t>(rows_.tokens.size() - rows_.begins.back())};
+        rows_.tokens.push_back(static_cast<std::uint32_t>(code));
+        if (counts_) rows_.counts.push_back(times);
     }
 
     void end_shard(std::size_t shard, const std::vector<Code>& codes) {
         rows_.n_codes = marks_.size();
         rows_.codes = &codes;
         finish_(shard, rows_);
-        rows_.entries.clear();
+        rows_.tokens.clear();
+        rows_.counts.clear();
         rows_.begins.clear();
     }
 
   private:
-    // In which text a token was last seen, counted from 1, and its entry there.
+    // In which text a token was last seen, counted from 1, and its place there. Small, as they are looked up at random;
+    // no list of texts is as long, and no text, as these numbers reach.
     struct Mark {
-        std::uint64_t text = 0;
-        std::size_t entry = 0;
+        std::uint32_t text = 0, place = 0;
     };
 
+    bool counts_;
     Finish finish_;
     ShardRows rows_;
     std::vector<Mark> marks_;
-    std::uint64_t text_ = 0;
+    std::uint32_t text_ = 0;
 };
 
 }  // namespace candide

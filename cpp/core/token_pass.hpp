@@ -82,11 +82,12 @@ void read_text(Reader& reader, std::size_t look, std::size_t row, Worker<Keeper>
     std::visit(
         [&](auto& stream) {
             if (reader.is_within_words(look)) {
+                const auto ask = [&](const Token& token) { stream.ask(token); };
                 const auto code_of = [&](const Token& token) { return stream.code_of(token); };
                 const auto expect = [&](std::span<const Code> codes) {
                     for (const Code code : codes) keeper.expect(code);
                 };
-                reader.each_word(look, code_of, expect, [&](std::span<const Code> codes, std::uint32_t times) {
+                reader.each_word(look, ask, code_of, expect, [&](std::span<const Code> codes, std::uint32_t times) {
                     for (const Code code : codes) keeper.add(code, times);
                 });
             } else {

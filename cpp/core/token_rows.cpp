@@ -8,27 +8,28 @@
 namespace candide {
 namespace {
 
-// How many entries of each row have a code, and how many tokens have none.
+// How many tokens of each row have a code, and how many occurrences have none (of rows without counts, tokens).
 void measure(const ShardRows& rows, std::int64_t* stored, std::int64_t* unknown) {
     for (std::size_t r = 0; r < rows.size(); ++r) {
         for (std::size_t i = rows.begin(r); i < rows.end(r); ++i) {
-            const bool known = (*rows.codes)[rows.entries[i].code] != kUnknown;
+            const bool known = rows.code(i) != kUnknown;
             stored[r] += known;
-            unknown[r] += known ? 0 : rows.entries[i].count;
+            if (!known) unknown[r] += rows.counts.empty() ? 1 : rows.counts[i];
         }
     }
 }
 
 void write(const ShardRows& rows, Code* code, std::int32_t* count) {
-    for (const Entry entry : rows.entries) {
-        if ((*rows.codes)[entry.code] == kUnknown) continue;
-        *code++ = (*rows.codes)[entry.code];
-        *count++ = static_cast<std::int32_t>(entry.count);
+    for (std::size_t i = 0; i < rows.tokens.size(); ++i) {
+        if (rows.code(i) == kUnknown) continue;
+        *code++ = rows.code(i);
+        if (count) *count++ = static_cast<std::int32_t>(rows.counts[i]);
     }
 }
 
-TokenRows rows_of(const std::vector<ShardRows>& shards, const std::vector<std::size_t>& bounds, std::size_t n_units,
-                  int n_threads) {
+// Shards are freed as they are written: all of both would take twice the room.
+TokenRows rows_of(std::vector<ShardRows>& shards, const std::vector<std::size_t>& bounds, bool counts,
+                  std::size_t n_units, int n_threads) {
     TokenRows out;
     out.indptr.resize(bounds.back() + 1);
     out.unknown.resize(bounds.back());
@@ -37,26 +38,27 @@ TokenRows rows_of(const std::vector<ShardRows>& shards, const std::vector<std::s
     });
     std::partial_sum(out.indptr.begin(), out.indptr.end(), out.indptr.begin());
     out.codes.resize(static_cast<std::size_t>(out.indptr.back()));
-    out.counts.resize(out.codes.size());
+    if (counts) out.counts.resize(out.codes.size());
     parallel_for(shards.size(), n_units, n_threads, [&](std::size_t s) {
         const std::int64_t begin = out.indptr[bounds[s]];
-        write(shards[s], out.codes.data() + begin, out.counts.data() + begin);
+        write(shards[s], out.codes.data() + begin, counts ? out.counts.data() + begin : nullptr);
+        shards[s] = {};
     });
     return out;
 }
 
 }  // namespace
 
-std::vector<TokenRows> count_tokens(Texts texts, const Looks& looks, bool grow, int n_threads) {
+std::vector<TokenRows> count_tokens(Texts texts, const Looks& looks, bool grow, bool counts, int n_threads) {
     const auto bounds = pass_bounds(texts);
     std::vector<std::vector<ShardRows>> shards(looks.size(), std::vector<ShardRows>(bounds.size() - 1));
     const auto keep_in = [&](std::size_t look) {
-        return RowKeeper([&, look](std::size_t shard, ShardRows& rows) { shards[look][shard] = std::move(rows); });
+        return RowKeeper(counts, [&, look](std::size_t shard, ShardRows& rows) { shards[look][shard] = std::move(rows); });
     };
     const auto passes = pass_over<decltype(keep_in(0))>(texts, bounds, looks, grow, n_threads, keep_in);
     std::vector<TokenRows> out;
     for (std::size_t k = 0; k < looks.size(); ++k) {
-        out.push_back(rows_of(shards[k], bounds, total_units(texts), n_threads));
+        out.push_back(rows_of(shards[k], bounds, counts, total_units(texts), n_threads));
         out[k].coding = passes[k].coding;
     }
     return out;

@@ -96,9 +96,10 @@ class Scorer {
 
     void read(Reader& reader, std::size_t look) {
         if (reader.is_within_words(look)) {
+            const auto ask = [&](const Token& token) { ask_for(token); };
             const auto code = [&](const Token& token) { return code_of(token); };
             const auto expect = [&](std::span<const Code> codes) { ask_for(codes); };
-            reader.each_word(look, code, expect, [&](std::span<const Code> codes, std::uint32_t times) {
+            reader.each_word(look, ask, code, expect, [&](std::span<const Code> codes, std::uint32_t times) {
                 for (const Code one : codes) score(one, times);
             });
         } else {
@@ -132,7 +133,7 @@ class Scorer {
 
     void add(const Byte* at, std::size_t n) {
         waiting_[n_waiting_] = Token(at, n);
-        if (coding_.vocabulary) coding_.vocabulary->tokens().prefetch(waiting_[n_waiting_]);
+        ask_for(waiting_[n_waiting_]);
         if (++n_waiting_ == kWaiting) score_waiting();
     }
 
@@ -141,6 +142,10 @@ class Scorer {
         ask_for({codes_, n_waiting_});
         for (std::size_t i = 0; i < n_waiting_; ++i) score(codes_[i], 1);
         n_waiting_ = 0;
+    }
+
+    void ask_for(const Token& token) const {
+        if (coding_.vocabulary) coding_.vocabulary->tokens().prefetch(token);
     }
 
     Code code_of(const Token& token) const {

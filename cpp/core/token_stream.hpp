@@ -37,7 +37,8 @@ class TokenStream {
         n_waiting_ = 0;
     }
 
-    // At once.
+    // At once, if it was asked for some time before.
+    void ask(const Token& token) const { local_.prefetch(token); }
     Code code_of(const Token& token) { return local_.find_or_add(token); }
 
   private:

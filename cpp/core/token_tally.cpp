@@ -109,7 +109,7 @@ ClassSums sums_of(const ShardRows& rows, std::size_t first, const Labels& labels
         for (; i < ends[c]; ++i) {
             const double weight = labels.weight_of(first + order[i]);
             for (std::size_t at = rows.begin(order[i]); at < rows.end(order[i]); ++at)
-                one.add(rows.entries[at].code, weight * rows.entries[at].count, weight);
+                one.add(rows.tokens[at], weight * rows.counts[at], weight);
         }
         one.move_to(sums);
     }
@@ -192,7 +192,7 @@ std::vector<TokenTally> tally_rows(Texts texts, const Labels& labels, const Look
     const auto bounds = pass_bounds(texts);
     std::vector<std::vector<Part>> parts(looks.size(), std::vector<Part>(bounds.size() - 1));
     const auto keep_for = [&](std::size_t look) {
-        return RowKeeper([&, look, one = OneClass()](std::size_t shard, const ShardRows& rows) mutable {
+        return RowKeeper(true, [&, look, one = OneClass()](std::size_t shard, const ShardRows& rows) mutable {
             one.make_room(rows.n_codes);
             parts[look][shard] = {sums_of(rows, bounds[shard], labels, one), rows.codes};
         });

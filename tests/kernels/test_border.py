@@ -100,7 +100,7 @@ def _bands() -> dict[str, Any]:
 
 
 def _band_sums() -> dict[str, Any]:
-    tokens = {"count": np.ones(3), "token_weight": np.ones(2), "evidence": _zeros(2)}
+    tokens = {"count": np.ones(3), "token_weight": np.array([3.0, 2.0]), "evidence": _zeros(2)}
     return {**tokens, "size": np.ones(N_CLASSES), "log_knots": np.arange(4.0), "alpha": 1.0}
 
 
@@ -196,6 +196,7 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     },
     "encode_labels": lambda: {"labels": np.arange(N_ROWS)},
     "scan": _table,
+    "hash_rows": lambda: {**_table(), "keys": np.zeros(N_COLUMNS, dtype=np.uint64)},
 }
 # fmt: on
 
@@ -206,7 +207,7 @@ def call(kernel: str, **changed: Any) -> Any:
 
 ARRAYS = [(kernel, name) for kernel, made in CALLS.items() for name, a in made().items() if isinstance(a, np.ndarray)]
 # Arrays that stand alone, those that say how wide the others are, and those that may have a class without rows.
-ALONE = {("encode_labels", "labels"), ("scan", "table")}
+ALONE = {("encode_labels", "labels"), ("scan", "table"), ("hash_rows", "table")}
 ANY_WIDTH = {
     ("normalise", "scores"),
     ("best", "scores"),
@@ -358,6 +359,26 @@ def test_factored_weights_stay_in_their_table(changed: dict[str, Any]) -> None:
 def test_tokens_stay_in_their_table(kernel: str, name: str, values: list[int]) -> None:
     with pytest.raises(ValueError, match="tokens and their entries must lie"):
         call(kernel, **{name: np.array(values, dtype=_bands()[name].dtype)})
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"indptr": np.array([0, 2, 4])},
+        {"indptr": np.array([1, 2, 3])},
+        {"indptr": np.array([0, 3, 2, 3])},
+        {"indptr": np.zeros(0, dtype=np.int64)},
+        {"codes": np.array([0, 1], dtype=np.int32)},
+        {"codes": np.array([0, 1, 3], dtype=np.int32)},
+        {"codes": np.array([0, -1, 2], dtype=np.int32)},
+    ],
+    ids=str,
+)
+def test_sums_of_tokens_fit(changed: dict[str, Any]) -> None:
+    fit = {"indptr": np.array([0, 2, 3]), "codes": np.array([0, 1, 2], dtype=np.int32), "sums": np.ones(3)}
+    _core.band_entries(**fit, n_codes=3)
+    with pytest.raises(ValueError, match="must"):
+        _core.band_entries(**{**fit, **changed}, n_codes=3)
 
 
 @pytest.mark.parametrize("level", [-1.0, 3.5, np.nan])

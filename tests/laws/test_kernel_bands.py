@@ -89,6 +89,29 @@ def test_tokens_that_no_row_holds_may_be_left_out(kernels: Any, seed: int) -> No
         np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("as_rows", [np.array, csr_array], ids=["dense", "sparse"])
+@given(n_classes=st.integers(1, 5), n_codes=st.integers(0, 200), seed=st.integers(0, 1000))
+def test_tables_hold_the_sums(as_rows: Any, n_classes: int, n_codes: int, seed: int) -> None:
+    """Of codes that some class has, and no others; the heaviest first."""
+    rng = np.random.default_rng(seed)
+    sums = rng.choice([0.0, 0.0, 0.0, 1.0, 2.5, 70_000.0], (n_classes, n_codes))
+    codes, table = BandTable.of_seen(as_rows(sums), 1.0)
+    np.testing.assert_array_equal(codes, np.flatnonzero(sums.any(axis=0)))
+    held = np.zeros((n_classes, len(codes)))
+    held[table.classes, np.repeat(np.arange(len(codes)), np.diff(table.indptr))] = table.count
+    np.testing.assert_array_equal(held[:, table.place], sums[:, codes])
+    assert (table.count > 0).all()
+    np.testing.assert_array_equal(table.weight, held.sum(axis=0))
+    np.testing.assert_array_equal(table.size, sums.sum(axis=1))
+    # Of whole numbers as far as they are told apart, equals in the order of their codes.
+    told = np.minimum(np.floor(table.weight), 1 << 16)
+    assert (np.diff(told) <= 0).all()
+    assert (np.diff(np.argsort(table.place))[np.diff(told) == 0] > 0).all()
+    everywhere = BandTable.of(as_rows(sums), 1.0).place
+    np.testing.assert_array_equal(everywhere[codes], table.place)
+    assert (np.delete(everywhere, codes) == -1).all()
+
+
 def spelled_out(sums: Floats, held: Floats, whole: BandTable, size: Floats | None = None) -> Floats:
     """The scores of one text by sums that may lack it, (views, classes), from the formulas as they are written.
 

@@ -89,6 +89,18 @@ def test_scans_agree(layout: str, problem: Problem) -> None:
     assert NATIVE.scan(data) == REFERENCE.scan(data)
 
 
+@dense_layouts
+@few
+@given(problem=problems(["none"], low=-3))
+def test_hashes_agree(layout: str, problem: Problem) -> None:
+    """Those of rows with holes and with both zeros, in whatever type and order they lie."""
+    data = DENSE[layout](np.where(problem.X == 1, -0.0, problem.X))
+    keys = np.random.default_rng(0).integers(0, 1 << 63, data.n_columns, dtype=np.uint64)
+    got = NATIVE.hash_rows(data, keys)
+    np.testing.assert_array_equal(got, REFERENCE.hash_rows(data, keys))
+    np.testing.assert_array_equal(got, NATIVE.hash_rows(Dense.of(data.floats()), keys))
+
+
 @given(
     values=st.lists(st.sampled_from([0.0, -1.0, 7.0, 0.5, -2.25, np.nan, np.inf, -np.inf, 2.0**53, 2.0**60, -1e300]))
 )

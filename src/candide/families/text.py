@@ -10,7 +10,7 @@ import numpy as np
 from ..encoding.tokens import Look, TokenTally
 from ..kernels import Kernels, default
 from ..kernels.data import Floats, chunks
-from ..kernels.few_texts import are_few, tally_few
+from ..kernels.few_texts import are_worth_keeping, tally_few
 from ..kernels.text_rows import TextRows
 from ..priors import Estimate
 from ..statistics.texts import TextStatistics
@@ -66,7 +66,7 @@ class TextFamily(Plain):
     def _tallies(self, batch: Batch, kernels: Kernels) -> list[TokenTally]:
         """Of all looks: in one pass, but for vocabularies that do not grow and weights that are no counts."""
         how = batch.classes, batch.weight, batch.n_classes
-        if self._looks_again and are_few(batch.data):
+        if self._looks_again and are_worth_keeping(batch.data):
             looks = [Look(look.recipe, look.coding) for look in self.looks]
             return tally_few(batch.data, *how, looks, kernels)
         found: dict[int, TokenTally] = {}

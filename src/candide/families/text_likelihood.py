@@ -17,7 +17,6 @@ from ..kernels.base import LinearTable
 from ..kernels.data import Array, Floats, Positions, Sparse, chunks
 from ..kernels.text_rows import TextRows
 from ..statistics.cells import row_bytes
-from ..statistics.seen_tokens import seen_tokens
 from ..statistics.texts import TextStatistics
 from .base import Batch, Scores
 from .inputs import Tokens
@@ -124,9 +123,14 @@ class TextLikelihood:
 
     def _band(self, place: int) -> _Band:
         if place not in self._bands:
-            seen, complement = seen_tokens(self.statistics.looks[place]), len(self.statistics.rows) > 2
-            table = BandTable.of(seen.total, _BAND_ALPHA, complement=complement)
-            self._bands[place] = _Band(Look(self.family.looks[place].recipe, seen.coding), table)
+            sums, complement = self.statistics.looks[place], len(self.statistics.rows) > 2
+            coding, total = sums.coding, sums.counts.total
+            if isinstance(coding, Buckets):  # most of which are empty
+                codes, table = BandTable.of_seen(total, _BAND_ALPHA, complement=complement)
+                coding = SomeBuckets(coding.bits, buckets=codes)
+            else:
+                table = BandTable.of(total, _BAND_ALPHA, complement=complement)
+            self._bands[place] = _Band(Look(self.family.looks[place].recipe, coding), table)
         return self._bands[place]
 
     def token_scores(self, look: str, rows: Sparse, kernels: Kernels) -> Floats:

@@ -59,6 +59,7 @@ def code_scores(codes: Table, offsets: Array, table: Floats, base: Floats, n_thr
 def own_code_scores(
     codes: Table, classes: Positions, offsets: Array, table: Floats, n_threads: int, scores: Floats
 ) -> None: ...
+def hash_rows(table: Table, keys: Array, n_threads: int) -> Array: ...
 def scan(table: Table, n_threads: int) -> list[tuple[int, int, int, int, int, int]]: ...
 def linear_scores(
     table: Table,
@@ -328,7 +329,12 @@ class Recipe:
 
 def token_buckets(tokens: Texts, bits: int) -> Positions: ...
 def count_tokens(
-    texts: Texts, recipes: list[Recipe], codings: list[Vocabulary | BucketList | int], grow: bool, n_threads: int
+    texts: Texts,
+    recipes: list[Recipe],
+    codings: list[Vocabulary | BucketList | int],
+    grow: bool,
+    counts: bool,
+    n_threads: int,
 ) -> list[tuple[Vocabulary | BucketList | None, Array, Positions, Positions, Array]]: ...
 def tally_tokens(
     texts: Texts,
@@ -349,6 +355,9 @@ def score_tokens(
     distinct: bool,
     n_threads: int,
 ) -> list[tuple[Floats | None, Floats | None, Array, Array, Array | None]]: ...
+def band_entries(
+    indptr: Array, codes: Positions, sums: Floats, n_codes: int
+) -> tuple[Positions, Positions, Array, Positions, Floats, Floats, Floats]: ...
 def band_scores(
     indptr: Array,
     indices: Array,

@@ -13,6 +13,7 @@ from ._core import Texts
 from .bands import BandTable
 from .binades import GridTable
 from .data import Array, Data, Dense, Floats, Positions, Sparse
+from .mixing import Hashes
 from .tokens import Look, TokenRows, TokenScores, TokenTables, TokenTally
 
 # The strength of what a column says given one other, where a pair of columns backs off to it.
@@ -180,6 +181,9 @@ class Kernels(Protocol):
 
     def scan(self, data: Dense) -> list[Extent]: ...
 
+    def hash_rows(self, data: Dense, keys: Hashes) -> Hashes:
+        """Of each row, the sum of a hash of each cell's bits and its column's key; there is one 0, and one NaN."""
+
     def has_repeats(self, data: Sparse) -> bool: ...
 
     def tally(
@@ -288,7 +292,10 @@ class Kernels(Protocol):
 
     # Texts, looked at in several ways in one pass. A vocabulary that may grow comes back grown.
 
-    def count_tokens(self, texts: Texts, looks: Sequence[Look], *, grow: bool) -> list[TokenRows]: ...
+    def count_tokens(
+        self, texts: Texts, looks: Sequence[Look], *, grow: bool, presence: bool = False
+    ) -> list[TokenRows]:
+        """``presence``: one of each token of a text, however often it stands there; for codings that grow."""
 
     def tally_tokens(
         self, texts: Texts, classes: Positions, weight: Floats | None, n_classes: int, looks: Sequence[Look],

@@ -14,6 +14,7 @@ from . import _core
 from .base import Extent, FactoredTable, Findings, LinearTable, MomentTable, PickTable, StudentTable, Tally
 from .binades import GridTable
 from .data import Array, Data, Dense, Floats, Positions, Sparse
+from .mixing import Hashes
 from .native_bands import BandNative
 from .native_dependence import DependenceNative
 from .native_left_out import LeftOutNative, cells, dense_values
@@ -39,6 +40,9 @@ class Native(LeftOutNative, DependenceNative, TokenNative, BandNative):
 
     def scan(self, data: Dense) -> list[Extent]:
         return [Extent(*facts) for facts in _core.scan(data.values, self.n_threads)]
+
+    def hash_rows(self, data: Dense, keys: Hashes) -> Hashes:
+        return _core.hash_rows(data.values, keys, self.n_threads)
 
     def has_repeats(self, data: Sparse) -> bool:
         with well_formed():

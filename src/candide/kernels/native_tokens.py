@@ -28,9 +28,11 @@ class TokenNative:
     __slots__ = ()
     n_threads: int
 
-    def count_tokens(self, texts: _core.Texts, looks: Sequence[Look], *, grow: bool) -> list[TokenRows]:
+    def count_tokens(
+        self, texts: _core.Texts, looks: Sequence[Look], *, grow: bool, presence: bool = False
+    ) -> list[TokenRows]:
         def count(group: _Group) -> list[TokenRows]:
-            found = _core.count_tokens(group.texts, group.recipes, group.codings, grow, self.n_threads)
+            found = _core.count_tokens(group.texts, group.recipes, group.codings, grow, not presence, self.n_threads)
             return [_rows(looks[k].coding, *arrays) for k, arrays in zip(group.places, found, strict=True)]
 
         return _by_groups(texts, looks, count)
@@ -123,7 +125,8 @@ def _rows(
     before: Coding, native: _NativeCoding | None, indptr: Array, codes: Array, counts: Array, unknown: Array
 ) -> TokenRows:
     coding = _grown(before, native)
-    return TokenRows(coding, Sparse(*_narrow(indptr, codes), counts, len(coding)), unknown)
+    values = counts if len(counts) == len(codes) else np.ones(len(codes), dtype=np.uint8)
+    return TokenRows(coding, Sparse(*_narrow(indptr, codes), values, len(coding)), unknown)
 
 
 def _narrow(indptr: Array, codes: Array) -> tuple[Array, Array]:

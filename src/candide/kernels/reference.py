@@ -9,6 +9,7 @@ import numpy as np
 from .base import Extent, FactoredTable, LinearTable, LogSums, MomentTable, PickTable, StudentTable, Tally
 from .binades import Cells, GridTable, keys_of, paired
 from .data import Array, Data, Dense, Floats, Positions, Sparse
+from .mixing import Hashes, mixed
 from .reference_bands import BandReference
 from .reference_dependence import DependenceReference
 from .reference_left_out import LeftOutReference, log_rising, own_log_sums, usable
@@ -24,6 +25,10 @@ class Reference(LeftOutReference, DependenceReference, TokenReference, BandRefer
 
     def scan(self, data: Dense) -> list[Extent]:
         return [_extent(np.asarray(column)) for column in _columns(data)]
+
+    def hash_rows(self, data: Dense, keys: Hashes) -> Hashes:
+        x = np.where(np.isnan(data.floats()), np.nan, data.floats() + 0.0)
+        return np.asarray(mixed(x.view(np.uint64) ^ keys).sum(axis=1, dtype=np.uint64))
 
     def has_repeats(self, data: Sparse) -> bool:
         row = np.repeat(np.arange(data.n_rows), np.diff(data.indptr))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,8 +18,13 @@ from .vocabulary import Buckets, Coding, SomeBuckets, Vocabulary
 class TokenReference:
     """One text after the other, one token after the other."""
 
-    def count_tokens(self, texts: _core.Texts, looks: Sequence[Look], *, grow: bool) -> list[TokenRows]:
-        return [_count(texts, look, grow) for look in looks]
+    def count_tokens(
+        self, texts: _core.Texts, looks: Sequence[Look], *, grow: bool, presence: bool = False
+    ) -> list[TokenRows]:
+        found = [_count(texts, look, grow) for look in looks]
+        if not presence:
+            return found
+        return [rows._replace(rows=replace(rows.rows, values=np.ones_like(rows.rows.values))) for rows in found]
 
     def tally_tokens(
         self, texts: _core.Texts, classes: Positions, weight: Floats | None, n_classes: int, looks: Sequence[Look],

@@ -18,6 +18,7 @@ class TextRows:
 
     texts: Texts
     first_row: int = 0  # where a stretch of rows begins in the whole, for messages
+    asked_again: bool = False  # whether somebody will soon want the rows of tokens once more
     # Rows of tokens that were counted, for whoever looks at the texts next.
     counted: list[tuple[Look, Sparse]] = field(default_factory=list, repr=False, compare=False)
 

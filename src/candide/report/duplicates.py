@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels.data import Array, Positions
+from ..kernels.mixing import Hashes
 from ..statistics import Sample
-from ..statistics.hashing import Hashes
 
 
 class Duplicates(NamedTuple):

@@ -10,8 +10,9 @@ import numpy as np
 from ..exceptions import InputError
 from ..families import Batch
 from ..kernels.data import Array, Floats, Positions
+from ..kernels.mixing import Hashes
 from ..model.evaluation import Report, Verdicts
-from ..statistics.hashing import Hashes, row_hashes
+from ..statistics.hashing import row_hashes
 from .drift import Change, Ruler, counted, differs, rulers_of
 from .duplicates import Duplicates
 from .examples import Example, Judged, best_of, examples_of

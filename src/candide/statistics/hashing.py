@@ -17,21 +17,19 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..encoding.index import kind_of
 from ..encoding.typed import Column, Columns
+from ..kernels import default
 from ..kernels.data import Array, Dense, Sparse
+from ..kernels.mixing import Hashes, mixed
 from ..kernels.text_rows import TextRows
 from .cells import Kept, coded, column_at, doubles, is_numeric, parted
-
-Hashes = NDArray[np.uint64]
 
 # Above every hash.
 ABOVE_ALL = np.uint64(1 << 63)
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 # Cells hashed at once: a dozen passes over them stay in the cache.
 _BLOCK_CELLS = 1 << 15
@@ -46,24 +44,15 @@ def row_hashes(data: Kept | Columns) -> Hashes:
     if isinstance(data, TextRows):
         return data.hashes()
     sums = _sparse_sums(data) if isinstance(data, Sparse) else _table_sums(*parted(data))
-    return _mix(sums + _GOLDEN) >> np.uint64(1)
-
-
-def _mix(bits: Hashes) -> Hashes:
-    bits = bits ^ (bits >> np.uint64(30))
-    bits *= _FIRST
-    bits ^= bits >> np.uint64(27)
-    bits *= _SECOND
-    bits ^= bits >> np.uint64(31)
-    return bits
+    return mixed(sums + _GOLDEN) >> np.uint64(1)
 
 
 def _cells(bits: Hashes, keys: Hashes) -> Hashes:
-    return _mix(bits ^ keys) - _mix(keys)
+    return mixed(bits ^ keys) - mixed(keys)
 
 
 def _keys(columns: Array) -> Hashes:
-    return _mix((columns.astype(np.uint64) + np.uint64(1)) * _GOLDEN)
+    return mixed((columns.astype(np.uint64) + np.uint64(1)) * _GOLDEN)
 
 
 def _table_sums(cells: Dense | Columns, texts: dict[int, TextRows]) -> Hashes:
@@ -77,23 +66,27 @@ def _table_sums(cells: Dense | Columns, texts: dict[int, TextRows]) -> Hashes:
 def _dense_sums(data: Dense | Columns) -> Hashes:
     keys = _keys(np.arange(data.n_columns))
     if isinstance(data, Dense) and not isinstance(data.values, tuple) and is_numeric(data.values):
-        return _number_sums(data.values, keys)
+        return _number_sums(data, keys)
+    columns = [column_at(data, j) for j in range(data.n_columns)]
+    numbers = {j: column for j, column in enumerate(columns) if is_numeric(column)}
     sums = np.zeros(data.n_rows, dtype=np.uint64)
+    if numbers:
+        sums += _number_sums(Dense.of(tuple(numbers.values())), keys[[*numbers]])
     for j in range(data.n_columns):
-        column, key = column_at(data, j), keys[j : j + 1]
-        sums += _number_sums(column[:, None], key) if is_numeric(column) else _label_cells(column, key)
+        if j not in numbers:
+            sums += _label_cells(columns[j], keys[j : j + 1])
     return sums
 
 
-def _number_sums(values: Array, keys: Hashes) -> Hashes:
-    sums = np.empty(len(values), dtype=np.uint64)
-    step = max(1, _BLOCK_CELLS // len(keys))
-    for begin in range(0, len(values), step):
-        # Columns first: a sum over many short rows costs more than all the mixing.
-        bits = doubles(values[begin : begin + step].T).view(np.uint64)
-        bits ^= keys[:, None]
-        sums[begin : begin + step] = _mix(bits).sum(axis=0)
-    return np.asarray(sums - _mix(keys).sum())
+def _number_sums(data: Dense, keys: Hashes) -> Hashes:
+    values = tuple(map(_usual, data.values)) if isinstance(data.values, tuple) else _usual(data.values)
+    return np.asarray(default().hash_rows(Dense.of(values), keys) - mixed(keys).sum())
+
+
+def _usual(numbers: Array) -> Array:
+    """Of a type that kernels read."""
+    known = numbers.dtype.isnative and (numbers.dtype.kind != "f" or numbers.dtype.itemsize in (4, 8))
+    return numbers if known else numbers.astype(np.float64)
 
 
 def _label_cells(column: Array | Column, key: Hashes) -> Hashes:

@@ -9,10 +9,11 @@ import numpy as np
 
 from ..encoding.typed import Columns
 from ..kernels.data import Array, Dense, Floats, Positions, Sparse
+from ..kernels.mixing import Hashes
 from ..kernels.text_rows import TextRows
 from .base import ROUNDING, move_classes, never_learned, refuse_above, subtract
 from .cells import Kept, joined, row_bytes, stored
-from .hashing import ABOVE_ALL, Hashes, row_hashes
+from .hashing import ABOVE_ALL, row_hashes
 from .mixed_rows import MixedRows
 
 # Rows looked at for a first threshold, as a multiple of those that will fit if none is there twice.

@@ -129,7 +129,9 @@ def _numbered(folds: Positions) -> Positions:
 
 
 def _groups(folds: Array, texts: TextRows) -> list[Array]:
-    """Rows of as many folds as are scored at once: their tokens take a hundred times the room of the texts."""
+    """Rows of as many folds as are scored at once: their tokens, if not there yet, take many times their room."""
+    if texts.counted:
+        return [np.arange(texts.n_rows)]
     sizes = np.bincount(folds, texts.sizes())
     group = (np.cumsum(sizes) - sizes) // _MOST_BYTES
     return [np.flatnonzero(np.isin(folds, np.flatnonzero(group == one))) for one in np.unique(group)]

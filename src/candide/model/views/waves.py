@@ -12,8 +12,9 @@ from scipy.sparse import csr_matrix
 
 from ...kernels import Kernels
 from ...kernels.data import Array, Dense, Floats, Positions
+from ...kernels.mixing import Hashes
 from ...statistics.base import remaining
-from ...statistics.hashing import ABOVE_ALL, Hashes, row_hashes
+from ...statistics.hashing import ABOVE_ALL, row_hashes
 from .base import Cases, Looked, ViewParts, by_chunks
 from .cosines import Cosines, draw_cosines
 from .covariance import Factor
