@@ -26,13 +26,17 @@ class BucketList {
     std::size_t size() const { return buckets_.size(); }
     const std::vector<Code>& buckets() const { return buckets_; }
 
-    // These and others, which come in any order. A bit for each of all buckets: sorting would take ten times as long.
-    BucketList with(const std::vector<Code>& others) const {
+    // These and those of other lists, in any order. A bit for each of all buckets: sorting would take ten times as long.
+    BucketList with(std::vector<const std::vector<Code>*> lists) const {
+        lists.push_back(&buckets_);
         std::vector<std::uint64_t> bits((std::size_t{1} << bits_) / 64 + 1);
-        for (const auto* list : {&buckets_, &others})
+        std::size_t n = 0;
+        for (const auto* list : lists) {
             for (const Code bucket : *list) bits[bucket / 64] |= std::uint64_t{1} << bucket % 64;
+            n += list->size();
+        }
         std::vector<Code> all;
-        all.reserve(size() + others.size());
+        all.reserve(n);
         for (std::size_t at = 0; at < bits.size(); ++at)
             for (; bits[at]; bits[at] &= bits[at] - 1)
                 all.push_back(static_cast<Code>(64 * at + static_cast<std::size_t>(std::countr_zero(bits[at]))));

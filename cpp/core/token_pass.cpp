@@ -42,15 +42,15 @@ std::vector<Code> settle(Coding& coding, Vocabulary&& all, bool grow) {
     return settled;
 }
 
-void take_in(const AnyTokenStream& stream, Coding& coding) {
-    const auto& met = std::get<TokenStream<BucketSet>>(stream).local().buckets();
-    coding.some = std::make_shared<BucketList>(coding.some->with(met));
+const std::vector<Code>* met_buckets(const AnyTokenStream& stream) {
+    const auto* hashed = std::get_if<TokenStream<BucketSet>>(&stream);
+    return hashed ? &hashed->local().buckets() : nullptr;
 }
 
 void translate(const AnyTokenStream& stream, const Coding& coding, const std::vector<Code>& settled,
                std::vector<Code>& codes) {
-    if (const auto* hashed = std::get_if<TokenStream<BucketSet>>(&stream)) {
-        codes = hashed->local().buckets();
+    if (const auto* met = met_buckets(stream)) {
+        codes = *met;
         for (Code& code : codes) code = coding.code_of(code);
         return;
     }

@@ -68,8 +68,8 @@ class Joined {
 // For each token of the pass its code in the end; the vocabulary grows, if it may.
 std::vector<Code> settle(Coding& coding, Vocabulary&& all, bool grow);
 
-// Buckets that were met get numbers, if some alone have them.
-void take_in(const AnyTokenStream& stream, Coding& coding);
+// The buckets that were met; null where there are tokens.
+const std::vector<Code>* met_buckets(const AnyTokenStream& stream);
 
 // From codes among the tokens of the pass to those in the end; or from a thread's numbers to those of buckets.
 void translate(const AnyTokenStream& stream, const Coding& coding, const std::vector<Code>& settled,
@@ -138,8 +138,12 @@ std::vector<Pass<Keeper>> pass_over(Texts texts, const std::vector<std::size_t>&
     for (std::size_t k = 0; k < looks.size(); ++k) {
         passes[k].coding = looks[k].coding;
         const auto settled = settle(passes[k].coding, std::move(joined.tokens(k)), grow);
-        if (grow && passes[k].coding.some)
-            for (auto& worker : passes[k].workers) take_in(worker->stream, passes[k].coding);
+        if (grow && passes[k].coding.some) {
+            // Where some buckets alone have numbers, these get some too.
+            std::vector<const std::vector<Code>*> met;
+            for (auto& worker : passes[k].workers) met.push_back(met_buckets(worker->stream));
+            passes[k].coding.some = std::make_shared<BucketList>(passes[k].coding.some->with(std::move(met)));
+        }
         for (auto& worker : passes[k].workers) translate(worker->stream, passes[k].coding, settled, worker->codes);
     }
     return passes;

@@ -1,5 +1,6 @@
 #include "token_rows.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "row_keeper.hpp"
@@ -10,7 +11,12 @@ namespace {
 
 // How many tokens of each row have a code, and how many occurrences have none (of rows without counts, tokens).
 void measure(const ShardRows& rows, std::int64_t* stored, std::int64_t* unknown) {
+    const bool all_known = std::find(rows.codes->begin(), rows.codes->end(), kUnknown) == rows.codes->end();
     for (std::size_t r = 0; r < rows.size(); ++r) {
+        if (all_known) {
+            stored[r] = static_cast<std::int64_t>(rows.end(r) - rows.begin(r));
+            continue;
+        }
         for (std::size_t i = rows.begin(r); i < rows.end(r); ++i) {
             const bool known = rows.code(i) != kUnknown;
             stored[r] += known;
