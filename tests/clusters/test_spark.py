@@ -194,6 +194,19 @@ def test_columns_that_the_first_rows_do_not_have(spark: Any, monkeypatch: pytest
     assert_same_table(model, NaiveBayes(n_threads=1, order=0).fit(table, "label"))
 
 
+def test_of_numbers_few_first_rows_are_asked_for(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    first = engine.SparkRows._first
+    monkeypatch.setattr(engine.SparkRows, "_first", lambda self, n, having: asked.append(n) or first(self, n, having))
+    numbers = pd.DataFrame({"a": np.arange(90.0), "b": np.arange(90) % 7, "c": np.arange(90) % 2 == 0, "label": LABELS})
+    assert_same_table(
+        NaiveBayes(n_threads=1, order=0).fit(spread(spark, numbers), "label"),
+        NaiveBayes(n_threads=1, order=0).fit(numbers, "label"),
+    )
+    NaiveBayes(n_threads=1, order=0).fit(spread(spark, numbers.assign(d="name")), "label")
+    assert asked == [100, 10_000]
+
+
 def test_sums_that_are_too_large_for_the_driver_meet_before(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "_AT_ONCE", 0)
     monkeypatch.setattr(engine, "_FAN_IN", 3)

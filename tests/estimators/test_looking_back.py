@@ -283,3 +283,17 @@ def test_the_choice_of_alpha_does_not_depend_on_looking() -> None:
     eager.predict(NEW)
     prior = np.full(len(lazy.classes_), 1 / len(lazy.classes_))
     assert lazy.with_class_prior(prior).prior_ == eager.with_class_prior(prior).prior_
+
+
+def test_a_calibration_alone_needs_few_rows() -> None:
+    """Its few numbers are as good by them; who judges or chooses more keeps more."""
+    rng = np.random.default_rng(0)
+    rows, classes = rng.normal(size=(40_000, 20)), np.arange(40_000) % 2
+    few, more = (
+        candide.GaussianNB(calibrate="platt", evaluate=evaluate).fit(rows, classes) for evaluate in (False, True)
+    )
+    sizes = [len(model._model.state.sample.classes) for model in (few, more)]
+    assert sizes == [2 * (1 << 21) // 160, 40_000]
+    np.testing.assert_allclose(few.predict_proba(rows[:100]), more.predict_proba(rows[:100]), atol=0.02)
+    wide = candide.GaussianNB(calibrate="platt").fit(rng.normal(size=(50, 400)), np.arange(50) % 2)
+    assert wide._model.plan.sample_bytes == 2000 * 400 * 8

@@ -47,6 +47,11 @@ class Answerer(Protocol):
 class FirstRows(ABC):
     """Rows of which some first ones are asked for here."""
 
+    @property
+    def are_numbers(self) -> bool:
+        """Whether it is known that all columns are numbers, and where first rows are dear: few of them tell all."""
+        return False
+
     def head(self, n: int) -> Chunk:
         """Some first rows by which all others are read.
 

@@ -33,6 +33,11 @@ class SparkRows(ArrowRows, SpreadRows):
         self.roles = roles
         self._frame = CLUSTER.selected(frame, needed(roles))
 
+    @property
+    def are_numbers(self) -> bool:
+        others = (self.roles.label, self.roles.weight)
+        return all(_is_number(field.dataType) for field in self._frame.schema if field.name not in others)
+
     def _first(self, n: int, having: list[str]) -> Chunk | None:
         frame = self._frame.where(f"{_quoted(self.roles.label)} IS NOT NULL")
         if self.roles.weight is not None:
@@ -122,6 +127,15 @@ def _check_name(name: Any, what: str, names: list[str]) -> None:
             f"{', '.join(names)}; pass one of these"
         )
     check_name(name, what, names)
+
+
+def _is_number(kind: Any) -> bool:
+    """Whether cells of this type are numbers, or arrays of them."""
+    from pyspark.sql.types import ArrayType, BooleanType, NumericType
+
+    if isinstance(kind, ArrayType):
+        return _is_number(kind.elementType)
+    return isinstance(kind, (BooleanType, NumericType))
 
 
 def _quoted(name: str) -> str:

@@ -26,8 +26,9 @@ from .sourced import roles_among
 if TYPE_CHECKING:
     from ..clusters.rows import Cluster, SpreadRows
 
-# First rows by which all others are read: they tell columns of names from columns of texts. Texts are texts.
-_HEAD, _HEAD_OF_TEXTS = 10_000, 100
+# First rows by which all others are read: they tell columns of names from columns of texts. Few do where all are texts
+# or numbers.
+_HEAD, _SHORT_HEAD = 10_000, 100
 
 Answer = TypeVar("Answer")
 
@@ -78,7 +79,7 @@ class Apart(Chunks):
             plan = self._plan(self.n_features_in_, first=False)
             self._check_counting(plan.family)
             return plan, self._counted(rows, plan)
-        n_first = _HEAD_OF_TEXTS if self.reads_texts else _HEAD
+        n_first = _SHORT_HEAD if self.reads_texts or rows.are_numbers else _HEAD
         plan, state = self._summarize(*rows.head(n_first), reset=True)
         self.roles_ = rows.roles
         # What is believed of the classes may speak of some that are elsewhere.

@@ -37,6 +37,9 @@ from .learned import Learned
 from .reporting import Reports
 from .settings import flag, number, whole_number
 
+# Room for the training rows of a class that are enough for the few numbers of a calibration.
+_FEW_BYTES, _FEW_ROWS = 1 << 21, 2_000
+
 
 class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
     """Shared verbs. A subclass names its family, its parameters and the attributes that people expect of it."""
@@ -107,9 +110,10 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
         plan = Plan(self._family(n_features), self._class_prior(), self._prior_in_score(), alpha, calibrate, order)
         looks_back = plan.looks_back or evaluate
         keeps = looks_back and first if self.keep_sample is False else looks_back or self.keep_sample
-        return replace(
-            plan, sample_bytes=self._sample_bytes if keeps else 0, n_threads=getattr(self, "n_threads", None)
-        )
+        room = self._sample_bytes
+        if plan.alpha != "loo" and order is None and not (evaluate or self.keep_sample):
+            room = min(room, max(_FEW_BYTES, _FEW_ROWS * 8 * n_features))
+        return replace(plan, sample_bytes=room if keeps else 0, n_threads=getattr(self, "n_threads", None))
 
     # Learning.
 
