@@ -154,7 +154,18 @@ def _first_rows(frame: Any, n: int) -> Any:
         return frame.limit(n).toArrow()
     # toArrow() would take so many rows from each partition, collect() looks at no more of them than it must.
     rows = frame.limit(n).collect()
-    return frame.sparkSession.createDataFrame(rows, frame.schema, verifySchema=False).toArrow()
+    if not all(_is_plain(field.dataType) for field in frame.schema):
+        return frame.sparkSession.createDataFrame(rows, frame.schema, verifySchema=False).toArrow()
+    import pyarrow as pa
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    types = to_arrow_schema(frame.schema)
+    return pa.table([pa.array([row[j] for row in rows], kind) for j, kind in enumerate(types.types)], schema=types)
+
+
+def _is_plain(kind: Any) -> bool:
+    """Whether cells of this type are the same in Python, in Arrow and in Spark."""
+    return kind.typeName() in ("boolean", "byte", "short", "integer", "long", "float", "double", "string")
 
 
 def _held(parts: Any, held: ExitStack) -> tuple[int, int]:

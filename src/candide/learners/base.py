@@ -37,8 +37,8 @@ from .learned import Learned
 from .reporting import Reports
 from .settings import flag, number, whole_number
 
-# Room for the training rows of a class that are enough for the few numbers of a calibration.
-_FEW_BYTES, _FEW_ROWS = 1 << 21, 2_000
+# Training rows of a class that are enough for the few numbers of a calibration; of texts, their bytes.
+_FEW_ROWS, _FEW_BYTES = 5_000, 1 << 21
 
 
 class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
@@ -112,7 +112,7 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
         keeps = looks_back and first if self.keep_sample is False else looks_back or self.keep_sample
         room = self._sample_bytes
         if plan.alpha != "loo" and order is None and not (evaluate or self.keep_sample):
-            room = min(room, max(_FEW_BYTES, _FEW_ROWS * 8 * n_features))
+            room = min(room, _FEW_BYTES if self.reads_texts else _FEW_ROWS * 8 * n_features)
         return replace(plan, sample_bytes=room if keeps else 0, n_threads=getattr(self, "n_threads", None))
 
     # Learning.
