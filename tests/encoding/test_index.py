@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from candide import CategoricalNB, GaussianNB
-from candide.encoding.index import join, settled
+from candide.encoding.index import encode, join, settled
+from candide.kernels.native import Native
 
 BIG = 2**60
 
@@ -54,3 +57,24 @@ def test_warnings_point_at_the_caller() -> None:
     with pytest.warns(UserWarning, match="not whole") as caught:
         CategoricalNB().fit([[0.5], [1.0]], [0, 1])
     assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("bits", [1, 16])
+@pytest.mark.parametrize("dtype", ["<U5", ">U5", "S5", "<U40"])
+@given(
+    labels=st.lists(st.sampled_from(["", "a", "ab", "b\0c", "zebra", "ham"]), max_size=30), step=st.sampled_from([1, 2])
+)
+def test_texts_of_one_width(dtype: str, bits: int, labels: list[str], step: int) -> None:
+    """The same classes in the same order as of objects, also where texts share the bits of their hash."""
+    values = np.array(labels, dtype=dtype)[::step]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("candide.encoding.index._HASH_BITS", bits)
+        index, positions = encode(values, Native(2))
+    assert index.labels.dtype == values.dtype
+    assert index.labels.tolist() == sorted(set(values.tolist()))
+    assert index.labels[positions].tolist() == values.tolist()
+    assert positions.dtype == np.int32
+
+
+def test_texts_of_no_width() -> None:
+    assert encode(np.zeros(3, dtype="U0"), Native(1))[0].labels.tolist() == [""]

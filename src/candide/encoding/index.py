@@ -10,10 +10,13 @@ import numpy as np
 
 from ..exceptions import InputError
 from ..kernels import Kernels
-from ..kernels.data import Array, Positions
+from ..kernels.data import Array, Dense, Positions
+from ..kernels.mixing import mixed
 
 # Whole numbers from here on are not all doubles: two of them may become one.
 EXACT = 1 << 53
+# Bits of a hash that tell a few texts apart, and characters that are hashed sooner than made an object of.
+_HASH_BITS, _WIDEST = 16, 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,10 +137,30 @@ def encode(values: Array, kernels: Kernels) -> tuple[Index, Positions]:
         found = kernels.encode_labels(values)
         if found is not None:
             return Index(found[0].astype(values.dtype)), found[1]
-    if kind in "OUST":
+    if kind in "US":
+        return _encode_texts(values, kernels) or _encode_objects(values)
+    if kind in "OT":
         return _encode_objects(values)
     labels, positions = np.unique(values, return_inverse=True)
     return Index(labels), positions.astype(np.int32)
+
+
+def _encode_texts(values: Array, kernels: Kernels) -> tuple[Index, Positions] | None:
+    """Of texts of one width, by a few bits of their hash, without an object each; None if two texts share them."""
+    part = np.dtype(np.uint32 if values.dtype.kind == "U" else np.uint8)
+    width = values.dtype.itemsize // part.itemsize
+    if not len(values) or not 0 < width <= _WIDEST:
+        return None
+    parts = np.ascontiguousarray(values).view(part).reshape(-1, width)
+    keys = mixed(np.arange(1, width + 1, dtype=np.uint64))
+    found = kernels.encode_labels(kernels.hash_rows(Dense.of(parts), keys) >> np.uint64(64 - _HASH_BITS))
+    assert found is not None  # few bits are small numbers
+    first = np.empty(len(found[0]), dtype=np.int64)
+    first[found[1][::-1]] = np.arange(len(values))[::-1]
+    if not np.array_equal(parts, parts[first[found[1]]]):
+        return None
+    index, order = _encode_objects(values[first])
+    return index, order[found[1]]
 
 
 def _encode_objects(values: Array) -> tuple[Index, Positions]:
