@@ -37,8 +37,8 @@ struct Pass {
     Coding coding;  // with the new tokens, if it may grow
 };
 
-// Larger shards hand over fewer tokens twice; smaller ones let a few thousand messages use two threads.
-inline std::vector<std::size_t> pass_bounds(Texts texts) { return shard_bounds(texts, std::size_t{1} << 16, 64); }
+// Larger shards hand over fewer tokens twice; smaller ones let a thousand messages use two threads.
+inline std::vector<std::size_t> pass_bounds(Texts texts) { return shard_bounds(texts, std::size_t{1} << 15, 64); }
 
 // New tokens of a thread, and where what they become is to be appended.
 struct HandedOver {
