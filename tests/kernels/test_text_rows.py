@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,13 @@ def test_hashes_are_fixed_for_all_time() -> None:
         2518329975037653001,
         1098379754931887143,
     ]
+
+
+def test_travellers_leave_behind_what_was_kept_for_a_while() -> None:
+    kept = replace(rows(TEXTS), asked_again=True)
+    back = pickle.loads(pickle.dumps(kept))
+    assert (back.asked_again, back.counted, back.n_rows) == (False, [], len(TEXTS))
+    assert "asked_again=False" in repr(back)
 
 
 @pytest.mark.parametrize("make", CONTAINERS.values(), ids=CONTAINERS)

@@ -76,6 +76,7 @@ class TextRows:
         arrays, first_row = state
         object.__setattr__(self, "texts", TextRows.packed(**arrays).texts)
         object.__setattr__(self, "first_row", first_row)
+        object.__setattr__(self, "asked_again", False)
         object.__setattr__(self, "counted", [])
 
 
