@@ -68,7 +68,9 @@ std::int64_t sum(const std::vector<std::int64_t>& values) {
 
 // Counting, tallying and scoring must tell of the same tokens.
 void compare(Texts texts, const Look& look, bool grow, Byte n_classes) {
-    const auto rows = std::move(count_tokens(texts, {look}, grow, 1)[0]);
+    const auto rows = std::move(count_tokens(texts, {look}, grow, true, 1)[0]);
+    const auto present = std::move(count_tokens(texts, {look}, grow, false, 1)[0]);
+    check(present.codes == rows.codes && present.indptr == rows.indptr && present.counts.empty());
     double counted = 0, tallied = 0;
     for (std::size_t i = 0; i < rows.codes.size(); ++i) {
         check(rows.codes[i] >= 0 && static_cast<std::size_t>(rows.codes[i]) < rows.coding.size());
