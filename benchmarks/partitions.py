@@ -71,7 +71,7 @@ class Level(NamedTuple):
 class Cluster:
     """Rows in many partitions, as a cluster shows them to a learner; sums are files, one for each attempt at them."""
 
-    roles = None
+    roles, are_numbers = None, False
     sent = 0  # bytes of the learner that goes to every worker
 
     def __init__(self, partition: Any, n_partitions: int, folder: Path) -> None:
