@@ -137,6 +137,7 @@ def test_public_names() -> None:
         "from_json",
         "from_sklearn",
         "load",
+        "locked",
         "merge",
         "read",
         "select",

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     )
     from .learners import from_json, load, merge, select
     from .sources import read
+    from .storage import locked
 
 __version__ = "0.1.0"
 
@@ -44,6 +45,7 @@ __all__ = [
     "from_json",
     "from_sklearn",
     "load",
+    "locked",
     "merge",
     "read",
     "select",
@@ -55,6 +57,7 @@ _ROOMS = {
     "fit_sql": ".databases",
     "from_json": ".learners",
     "load": ".learners",
+    "locked": ".storage",
     "merge": ".learners",
     "read": ".sources",
     "select": ".learners",

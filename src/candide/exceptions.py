@@ -9,6 +9,7 @@
     ├── MergeError (ValueError)      two models cannot be added
     ├── ForgetError (ValueError)     rows cannot be removed, because the model never learned them
     ├── ModelFileError (ValueError)  a file holds no sound model, or a model holds what no file can
+    ├── LockTimeout (TimeoutError)   another process did not release a model file in time
     ├── NotADensity (AttributeError) the model gives scores, not probabilities of the data
     ├── MissingPackage (ImportError) what was asked for needs a package that is not installed
     └── NotFitted (ValueError, AttributeError)  the model has learned nothing yet
@@ -26,6 +27,7 @@ __all__ = [
     "CandideError",
     "ForgetError",
     "InputError",
+    "LockTimeout",
     "MergeError",
     "MissingPackage",
     "ModelFileError",
@@ -63,6 +65,10 @@ class ForgetError(CandideError, ValueError):
 
 class ModelFileError(CandideError, ValueError):
     """A file holds no model that can be trusted, or a model holds something that no file can."""
+
+
+class LockTimeout(CandideError, TimeoutError):
+    """Another process is changing a model file, and did not finish in time."""
 
 
 class NotADensity(CandideError, AttributeError):

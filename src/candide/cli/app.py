@@ -14,7 +14,7 @@ app = typer.Typer(
     name="candide",
     help="Naive Bayes in a terminal: train on files of any size, predict, ask why, merge, forget.",
     epilog="Exit codes: 0 done, 1 data or model cannot be used, 2 wrong usage, 3 a file cannot be read or written, "
-    "130 Ctrl-C, 143 SIGTERM.",
+    "4 another process is changing the model file, 130 Ctrl-C, 143 SIGTERM.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",

@@ -11,6 +11,7 @@ from ..exceptions import ParameterError
 from . import options
 from .command import command
 from .session import Session
+from .writing import checked_place
 
 if TYPE_CHECKING:
     from ..learners.base import BaseNB
@@ -43,6 +44,7 @@ def update(
     weight: options.Weight = None,
     *,
     reading: options.Reading,
+    writing: options.Writing,
     shared: options.Shared,
 ) -> None:
     """Learn the rows of a source too. Categories and words that are new join, and so do classes (train --updatable).
@@ -51,7 +53,10 @@ def update(
     once a tenth has changed, if the file holds training rows (train --updatable); else it stays.
     """
     roles = {"text": text, "label": label, "weight": weight}
-    _change(model, reading.source(sources, weight=weight), output, shared.session, "learn", roles, decay)
+    target, session = checked_place(output or model), shared.session
+    source = reading.source(sources, weight=weight)
+    with writing.locked(target, session):
+        _change(model, source, target, session, "learn", roles, decay)
 
 
 @command
@@ -64,23 +69,25 @@ def forget(
     weight: options.Weight = None,
     *,
     reading: options.Reading,
+    writing: options.Writing,
     shared: options.Shared,
 ) -> None:
     """Take rows that were learned out again, as if they had never been seen. All of them, or none."""
     roles = {"text": text, "label": label, "weight": weight}
-    _change(model, reading.source(sources, weight=weight), output, shared.session, "forget", roles)
+    target, session = checked_place(output or model), shared.session
+    source = reading.source(sources, weight=weight)
+    with writing.locked(target, session):
+        _change(model, source, target, session, "forget", roles)
 
 
 def _change(
-    path: Path, source: Source, output: Path | None, session: Session, verb: Literal["learn", "forget"],
+    path: Path, source: Source, target: Path, session: Session, verb: Literal["learn", "forget"],
     named: dict[str, str | None], decay: float | None = None,
 ) -> None:  # fmt: skip
     from ..learners.sourced import roles_for
     from .learning import learn_source
     from .reading import open_model, say_bad_rows
-    from .writing import checked_place
 
-    target = checked_place(output or path)
     learner = open_model(path)
     roles = roles_for(learner, source, **named, labelled=True)
     if decay is not None:
@@ -96,18 +103,20 @@ def merge(
     models: Annotated[list[Path], typer.Argument(metavar="MODEL...", show_default=False, help="Model files.")],
     output: options.Output = None,
     *,
+    writing: options.Writing,
     shared: options.Shared,
 ) -> None:
     """Add models that were trained apart: the counts are those of training on all their rows at once."""
     from .. import learners
     from .reading import open_model
-    from .writing import checked_place
 
     if output is None:
         raise ParameterError("merge needs a place for the result: -o FILE")
     session, target = shared.session, checked_place(output)
-    merged = learners.merge(open_model(path) for path in models)
-    _save(merged, target, session, f"merged {len(models)} models")
+    # The place may be one of the models.
+    with writing.locked(target, session):
+        merged = learners.merge(open_model(path) for path in models)
+        _save(merged, target, session, f"merged {len(models)} models")
 
 
 def _save(learner: BaseNB, path: Path, session: Session, what: str) -> None:

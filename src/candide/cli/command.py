@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar, cast
 
-from ..exceptions import CandideError, SourceError
+from ..exceptions import CandideError, LockTimeout, SourceError
 from .groups import spread
 from .interrupt import Terminated, terminable
 from .session import as_json
@@ -18,6 +18,7 @@ from .session import as_json
 # 0: done. 2: the command line itself is wrong (typer says so).
 CANNOT = 1  # data, a model or a setting cannot be used
 NO_FILE = 3  # a file cannot be read or written
+HELD = 4  # another process is changing the model file
 INTERRUPTED, TERMINATED = 130, 143
 
 _Command = TypeVar("_Command", bound=Callable[..., None])
@@ -46,6 +47,8 @@ def command(function: _Command) -> _Command:
             _fail(str(stop) or "stopped; nothing was written", TERMINATED, "Terminated", machine)
         except SourceError as error:
             _fail(str(error), NO_FILE, type(error).__name__, machine)
+        except LockTimeout as error:
+            _fail(str(error), HELD, type(error).__name__, machine)
         except OSError as error:
             _fail(_about_files(error), NO_FILE, type(error).__name__, machine)
         except MemoryError:
@@ -74,7 +77,7 @@ def _about_files(error: OSError) -> str:
 
 # What messages say to people who write Python, and how it is said in a terminal.
 _IN_A_TERMINAL = (
-    (r" with \w+= \((--\w+) in a terminal\)", r" with \1"),
+    (r" with \w+= \((--[\w-]+) in a terminal\)", r" with \1"),
     (r"on_bad_row='skip'", "--on-bad-row skip"),
     (r"construct the model with absent='missing'", "train it with --set absent=missing"),
     (r"construct it with keep_sample=True", "train it with --updatable"),

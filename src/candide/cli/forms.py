@@ -33,6 +33,7 @@ def dump(
     model: options.Model,
     output: options.Output = None,
     *,
+    writing: options.Writing,
     shared: options.Shared,
 ) -> None:
     """Write a model as text: JSON, a line for each thing, every number exact."""
@@ -41,12 +42,11 @@ def dump(
     from .reading import open_model
     from .writing import checked_place
 
-    lines = dump_lines(open_model(model), sample=True)
     if output is None:
-        sys.stdout.writelines(lines)
+        sys.stdout.writelines(dump_lines(open_model(model), sample=True))
         return
-    with written_aside(checked_place(output)) as file:
-        file.writelines(line.encode() for line in lines)
+    with writing.locked(checked_place(output), shared.session), written_aside(output) as file:
+        file.writelines(line.encode() for line in dump_lines(open_model(model), sample=True))
 
 
 @command
@@ -54,6 +54,7 @@ def load(
     text: Annotated[str, typer.Argument(metavar="FILE", show_default=False, help="What dump wrote; - for stdin.")],
     output: options.Output = None,
     *,
+    writing: options.Writing,
     shared: options.Shared,
 ) -> None:
     """Make a model file from what dump wrote. The model is the same to the last digit."""
@@ -67,7 +68,8 @@ def load(
     else:
         with open(text, encoding="utf-8") as file:
             learner = load_lines(file, text)
-    learner.save(checked_place(output), sample=learner.has_training_rows)
+    with writing.locked(checked_place(output), shared.session):
+        learner.save(output, sample=learner.has_training_rows)
     shared.session.report({"model": str(output)}, lambda: [f"wrote {output}"])
 
 
@@ -77,6 +79,7 @@ def convert(
     output: Annotated[Path, typer.Argument(metavar="OUTPUT", show_default=False, help="A .candide or .json file.")],
     without_rows: Annotated[bool, typer.Option("--without-rows", help="Leave training rows out.")] = False,
     *,
+    writing: options.Writing,
     shared: options.Shared,
 ) -> None:
     """Write a model in another form: a model file (.candide) in the newest format, or text (.json)."""
@@ -88,12 +91,12 @@ def convert(
     if output.suffix not in (".candide", ".json"):
         raise ParameterError(f"the output is {output}; its ending must be .candide or .json")
     session = shared.session
-    learner = open_model(model)
-    kept = learner.has_training_rows and not without_rows
-    checked_place(output)
-    if output.suffix == ".candide":
-        learner.save(output, sample=kept)
-    else:
-        with written_aside(output) as file:
-            file.writelines(line.encode() for line in dump_lines(learner, sample=kept))
+    with writing.locked(checked_place(output), session):
+        learner = open_model(model)
+        kept = learner.has_training_rows and not without_rows
+        if output.suffix == ".candide":
+            learner.save(output, sample=kept)
+        else:
+            with written_aside(output) as file:
+                file.writelines(line.encode() for line in dump_lines(learner, sample=kept))
     session.report({"model": str(output), "training_rows": kept}, lambda: [f"wrote {output}"])

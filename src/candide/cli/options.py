@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -76,6 +77,15 @@ Encoding = Annotated[
     str | None,
     typer.Option(show_default=False, help="Of texts, where it is not UTF-8: cp1252, say.", rich_help_panel=_READING),
 ]
+LockTimeout = Annotated[
+    float,
+    typer.Option(
+        min=0.0,
+        metavar="SECONDS",
+        help="How long to wait for another process that is changing the same model file; 0 for not at all.",
+        rich_help_panel="Writing",
+    ),
+]
 OnBadRow = Annotated[
     str,
     typer.Option(
@@ -99,6 +109,24 @@ class Shared(Group):
     def session(self) -> Session:
         """Who is told what."""
         return Session(self.quiet, self.json, self.threads)
+
+
+@dataclass(frozen=True)
+class Writing(Group):
+    """How a model file is written."""
+
+    lock_timeout: LockTimeout = 300.0
+
+    def locked(self, path: Path, session: Session) -> AbstractContextManager[None]:
+        """Keep other processes from changing a model file while it is read, changed and written again."""
+        from ..storage.locking import locked
+
+        limit = f"for at most {self.lock_timeout:g} s (--lock-timeout)"
+        return locked(
+            path,
+            self.lock_timeout,
+            lambda: session.remark(f"{path} is being changed by another process; waiting {limit}"),
+        )
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,7 @@ def train(
     weight: options.Weight = None,
     *,
     reading: options.Reading,
+    writing: options.Writing,
     shared: options.Shared,
 ) -> None:
     """Learn from a source and write a model.
@@ -89,7 +90,8 @@ def train(
             passed = source.learn(learner, session)
         else:
             passed = learn_source(learner, source, source.roles, session, checkpoint=saved, resume=resume)
-    with session.status("weighing, on rows left out"):
+    # A new model takes the place of the one before, whatever is in it: nobody has to wait while it learns.
+    with writing.locked(path, session), session.status("weighing, on rows left out"):
         learner.save(path, sample=updatable)
         if page is not None:
             learner.report(page, title=path.stem, notes=_notes(sources, passed))
