@@ -188,7 +188,7 @@ def _numbers(values: Array) -> Array:
         raise InputError(f"X holds dates or times ({values.dtype}); pass numbers, such as days since a fixed day")
     if values.dtype.kind in "OUS":
         if values.dtype.kind == "O":
-            with contextlib.suppress(TypeError, ValueError):
+            with contextlib.suppress(TypeError, ValueError, OverflowError):
                 return values.astype(np.float64)
         columns = [_from_objects(values[:, j].astype(object), j) for j in range(values.shape[1])]
         return np.column_stack(columns) if columns else np.empty(values.shape)
@@ -198,7 +198,7 @@ def _numbers(values: Array) -> Array:
 def _from_objects(values: Array, name: str | int) -> Floats:
     try:
         return values.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pass
     out = np.full(len(values), np.nan)
     texts: list[int] = []
@@ -209,6 +209,11 @@ def _from_objects(values: Array, name: str | int) -> Floats:
             out[row] = float(value)
         except ValueError:
             texts.append(row)
+        except OverflowError:
+            raise too_large(name, row) from None
+        except TypeError:
+            found = f"column {name!r} holds a {type(value).__name__} at row {row}"
+            raise InputError(f"{found}; expected a number; pass one number a cell") from None
     if texts:
         raise InputError(
             f"{found_texts(name, len(texts), values[texts[0]], texts[0])}; this model needs numbers; clean the values, "
@@ -217,13 +222,20 @@ def _from_objects(values: Array, name: str | int) -> Floats:
     return out
 
 
+def too_large(name: Any, row: int) -> InputError:
+    """The error for a whole number that no double holds. Its digits are not shown: there may be too many to write."""
+    return InputError(f"column {name!r} holds a number beyond 1.8e308 at row {row}; rescale the column")
+
+
 def found_texts(name: Any, n_texts: int, first: Any, row: int) -> str:
     """What is wrong with a column of numbers that holds texts."""
     return f"column {name!r} holds {n_texts} text value{'s' if n_texts > 1 else ''} (first: {first!r} at row {row})"
 
 
 def _sparse_numbers(X: Any) -> Sparse:
-    matrix = _numeric_sparse(X).tocsr()
+    from .sparse import checked_rows
+
+    matrix = checked_rows(X)
     data = Sparse.of(matrix)
     # Cells stored twice are one cell, as scipy reads them. A matrix that knows itself to be tidy need not be looked at.
     if not matrix.has_canonical_format and default_kernels().has_repeats(data):
@@ -231,14 +243,6 @@ def _sparse_numbers(X: Any) -> Sparse:
         matrix.sum_duplicates()
         return Sparse.of(matrix)
     return data
-
-
-def _numeric_sparse(X: Any) -> Any:
-    if X.ndim != 2:
-        raise InputError(f"Expected 2D array, got a sparse array of shape {X.shape}; Reshape your data: rows × columns")
-    if X.dtype.kind == "c":
-        raise InputError(f"Complex data not supported: X is of type {X.dtype}; pass real numbers")
-    return X if X.dtype in DIRECT else X.astype(np.float64)
 
 
 def not_empty(data: Rows) -> Rows:

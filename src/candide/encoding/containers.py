@@ -11,6 +11,7 @@ from ..exceptions import InputError
 from ..kernels.data import Array
 from .columns import as_array, as_frame, is_sparse, two_dimensional
 from .examples import first_known, like
+from .sparse import checked_rows
 
 
 class Filling(NamedTuple):
@@ -70,7 +71,7 @@ def under_names(X: Any, names: Sequence[Any]) -> dict[Any, Any]:
 
 def _columns(X: Any) -> list[Any]:
     if is_sparse(X):
-        return list(X.toarray().T)
+        return list(checked_rows(X).toarray().T)
     if isinstance(X, Mapping):
         return list(X.values())
     frame = as_frame(X)
@@ -139,7 +140,7 @@ def _scattered(series: Any, places: Array, guesses: list[Any]) -> Any:
 
 def _filled_matrix(X: Any, fillings: Mapping[Any, Filling]) -> Any:
     """Stored holes filled."""
-    matrix = X.tocoo(copy=True).astype(np.float64)
+    matrix = checked_rows(X).tocoo(copy=True).astype(np.float64)
     for j, filling in fillings.items():
         here = np.flatnonzero((matrix.col == j) & np.isnan(matrix.data))
         matrix.data[here] = filling.guess[matrix.row[here]]

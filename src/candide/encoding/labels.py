@@ -13,7 +13,7 @@ import numpy as np
 
 from ..exceptions import InputError
 from ..kernels.data import Array, Floats
-from .columns import found_texts, is_missing
+from .columns import found_texts, is_missing, too_large
 from .index import ordered
 from .typed import Column
 
@@ -127,10 +127,16 @@ def _numbers(found: Labelled, name: Any) -> Floats:
     try:
         return found.spread(np.array([float(label) for label in found.labels]), np.nan)
     except OverflowError:
-        large = next(label for label in found.labels if abs(label) > 1e308)
-        raise InputError(
-            f"column {name!r} holds {str(large)[:20]}…, which is beyond 1.8e308; rescale the column"
-        ) from None
+        rows = found.rows_of([_is_too_large(label) for label in found.labels])
+        raise too_large(name, int(rows[0])) from None
+
+
+def _is_too_large(label: Any) -> bool:
+    try:
+        float(label)
+    except OverflowError:
+        return True
+    return False
 
 
 def numbers_among(found: Labelled, name: Any) -> Floats:

@@ -14,6 +14,7 @@ from ..kernels.text_rows import TextRows
 from .columns import SOME_COLUMNS, as_array, as_frame, as_one, is_sparse, not_empty, two_dimensional
 from .kinds import Cells, column_of, columns_of
 from .series import array_cells, series_cells
+from .sparse import checked_rows
 from .typed import Column, Columns, Kind
 
 __all__ = ["Column", "Columns", "Kind", "read_table", "table_of"]
@@ -107,12 +108,12 @@ def _mapping_cells(X: Mapping[Any, Any]) -> Iterator[tuple[Any, Cells]]:
 
 
 def _sparse_cells(X: Any) -> Iterator[tuple[Any, Cells]]:
-    if X.shape[-1] > MOST_SPARSE_COLUMNS:
+    if X.ndim == 2 and X.shape[1] > MOST_SPARSE_COLUMNS:
         raise InputError(
             f"X is sparse and has {X.shape[1]} columns; up to {MOST_SPARSE_COLUMNS} are modelled one by one; for "
             "counts of words use MultinomialNB, or pass the columns that matter"
         )
-    values = two_dimensional(X.toarray(order="F"))
+    values = two_dimensional(checked_rows(X).toarray(order="F"))
     return _array_cells(values, range(values.shape[1]))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..exceptions import InputError
 from ..kernels._core import Texts
 from ..kernels.data import Array
-from .columns import is_missing
+from .columns import is_missing, is_sparse
 
 __all__ = ["Texts", "read_texts"]
 
@@ -46,7 +46,12 @@ def _column(array: Array) -> Array:
 def _items(source: Any) -> list[Any]:
     if type(source) is list:
         return source
-    if isinstance(source, Mapping) or not isinstance(source, Iterable) or hasattr(source, "columns"):
+    if (
+        isinstance(source, Mapping)
+        or not isinstance(source, Iterable)
+        or hasattr(source, "columns")
+        or is_sparse(source)
+    ):
         raise InputError(
             f"the texts are a {type(source).__name__}; pass a list, array or series of texts, such as frame['text']"
         )

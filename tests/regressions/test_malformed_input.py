@@ -1,0 +1,50 @@
+"""Sparse matrices whose arrays disagree, and cells that no number holds: an error of candide's, never a crash."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import candide
+from candide.exceptions import CandideError, InputError
+
+from . import malformed
+from .malformed import CELLS, ESTIMATORS, SPARSE, VERBS
+
+
+# In a process of its own, which a crash ends.
+def test_every_estimator_refuses_what_it_cannot_read() -> None:
+    tried = subprocess.run([sys.executable, str(Path(malformed.__file__))], capture_output=True, text=True, check=False)
+    lines = tried.stdout.splitlines()
+    assert tried.returncode == 0, f"died at {lines[-1:]}: {tried.stderr[-500:]}"
+    assert len(lines) == len(ESTIMATORS) * len(VERBS) * (len(SPARSE) + len(CELLS))
+    assert [line for line in lines if not line.endswith(" refused")] == []
+
+
+@pytest.mark.parametrize("name", ["GaussianNB", "NaiveBayes"])
+@pytest.mark.parametrize("verb", ["fit", "predict"])
+def test_a_number_beyond_doubles_names_its_column(name: str, verb: str) -> None:
+    rows = {"age": [31, 10**400, 58, 40], "height": [1.8, 1.7, 1.6, 1.9]}
+    pd = pytest.importorskip("pandas")
+    frame, y = pd.DataFrame(rows), ["a", "b", "a", "b"]
+    model = getattr(candide, name)()
+    if verb == "predict":
+        model.fit(frame.assign(age=[31, 45, 58, 40]), y)
+    with pytest.raises(CandideError, match=r"beyond 1\.8e308 at row 1"):
+        model.fit(frame, y) if verb == "fit" else model.predict(frame)
+
+
+def test_a_model_that_outgrows_memory_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = candide.GaussianNB().fit([[1.0], [2.0]], [0, 1])
+
+    def full(*_: object, **__: object) -> None:
+        raise MemoryError("std::bad_alloc")
+
+    monkeypatch.setattr("candide.learners.base.summarize", full)
+    with pytest.raises(InputError, match="needs more memory than there is"):
+        model.fit([[1.0], [2.0]], [0, 1])
+    monkeypatch.undo()
+    assert model.predict([[1.0]]).tolist() == [0]
