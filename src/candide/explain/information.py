@@ -67,8 +67,13 @@ def _with_ranges(parameters: Table) -> Table:
     ranges = [*zip(rows["low"].tolist(), rows["high"].tolist(), strict=True)]
     values = rows.get("value", np.full(rows.n_rows, None)).tolist()
     pairs = zip(ranges, values, strict=True)
-    named = [f"{low:.4g} to {high:.4g}" if low == low else value for (low, high), value in pairs]
+    named = [_range(low, high) if low == low else value for (low, high), value in pairs]
     return Table(rows | {"value": np.array(named, dtype=object)})
+
+
+def _range(low: float, high: float) -> str:
+    """A point mass is a value, not a range."""
+    return f"{low:.6g}" if low == high else f"{low:.4g} to {high:.4g}"
 
 
 def _best(rows: Array, gain: Floats, n: int) -> list[int]:

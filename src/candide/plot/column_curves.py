@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,8 +11,8 @@ import numpy as np
 from ..encoding.table import Column, Columns
 from ..exceptions import InputError, ParameterError
 from ..families import Batch
-from ..families.columns import named_column
-from ..families.columns.stretches import middles
+from ..families.columns import CodedColumn, ColumnModel, named_column
+from ..families.columns.stretches import atoms_of, middles
 from ..families.table import TableFamily, Wanted
 from ..kernels.data import Array, Floats
 from ..learners import BernoulliNB, CategoricalNB, GaussianNB, NaiveBayes, PoissonNB
@@ -34,6 +35,8 @@ class Curves(NamedTuple):
     at: Array  # (values,) numbers, or names
     by_family: dict[str, Floats]  # (values, classes); densities of numbers, else probabilities
     seen: Histogram | None  # None: the model keeps nothing to show
+    points: Array = np.zeros(0)  # values of a number column that are point masses: no part of the densities
+    masses: dict[str, Floats] = {}  # noqa: RUF012  # (points, classes): probability by family, "data" among them
 
 
 class Histogram(NamedTuple):
@@ -52,12 +55,55 @@ def curves_of(model: BaseNB, place: int, X: Any, y: Any, families: tuple[str, ..
     parts = _seen_parts(model, place, X, y)
     if own in _OF_VALUES or scale.labels is not None:
         return _values(model, scale, own, parts)
-    at = _numbers(scale, None if parts is None else parts["cells"])
-    by_family = {f"{own} (the model's)": _averaged(at, lambda x: _own(model, place, x))}
+    mine = model._fitted().likelihood.models[place] if isinstance(model, NaiveBayes) else None
+    points = _points(mine)
+    cells = None if parts is None else parts["cells"]
+    if cells is not None and not len(points):
+        points = cells.low[atoms_of(cells)]
+    rest = None if cells is None else _without(cells, points)
+    at = _reaching(_numbers(scale, rest), points)
+    titled = f"{own} (the model's)"
+    by_family = {titled: _averaged(at, lambda x: _but_points(mine, x, _own(model, place, x)))}
+    masses = {titled: mine.point_masses()[2]} if isinstance(mine, CodedColumn) and len(_points(mine)) else {}
     if parts is not None:
-        others = [family for family in families if family != own]
-        by_family |= {family: _other(family, parts, name, at) for family in others}
-    return Curves(scale, at, by_family, None if parts is None else _histogram(parts["cells"], at))
+        for family in (family for family in families if family != own):
+            made = named_column(family, **{**parts, "treat_missing": "ignore"}, name=name)
+            by_family[family] = _averaged(at, partial(_said, made, name))
+            if len(points) and np.array_equal(_points(made), points):
+                assert isinstance(made, CodedColumn)
+                masses[family] = made.point_masses()[2]
+    if cells is None or rest is None:
+        return Curves(scale, at, by_family, None, points, masses)
+    whole = np.maximum(cells.count.sum(axis=0), 1e-300)
+    if len(points):
+        masses["data"] = cells.count[np.searchsorted(cells.low, points)] / whole
+    return Curves(scale, at, by_family, _histogram(rest, at, whole), points, masses)
+
+
+def _points(model: Any) -> Floats:
+    """The values that a model of a column has as point masses."""
+    return model.point_masses()[0] if isinstance(model, CodedColumn) else np.zeros(0)
+
+
+def _without(cells: Cells, points: Floats) -> Cells:
+    """The cells that are no point masses; all of them where nothing else is left."""
+    kept = ~((cells.low == cells.high) & np.isin(cells.low, points))
+    return Cells._make(part[kept] for part in cells) if kept.any() else cells
+
+
+def _reaching(at: Floats, points: Floats) -> Floats:
+    """As far as the point masses, but for those that would leave less than a third of the picture to the others."""
+    low, high = float(at[0]), float(at[-1])
+    near = points[(points >= 3 * low - 2 * high) & (points <= 3 * high - 2 * low)]
+    return np.linspace(min([low, *near.tolist()]), max([high, *near.tolist()]), len(at))
+
+
+def _but_points(model: Any, x: Floats, density: Floats) -> Floats:
+    """Without the numbers that have the code of a point mass, whose score is no density."""
+    if not len(_points(model)):
+        return density
+    codes = model.codes(Column("", "number", x))
+    return np.where(np.isfinite(model.atoms)[codes][:, None], np.nan, density)
 
 
 def _own_family(model: BaseNB, place: int) -> str:
@@ -90,16 +136,17 @@ def _own(model: BaseNB, place: int, at: Array) -> Floats:
     return np.asarray(np.exp(scores))
 
 
-def _other(family: str, parts: dict[str, Any], name: str, at: Floats) -> Floats:
-    made = named_column(family, **{**parts, "treat_missing": "ignore"}, name=name)
-    return _averaged(at, lambda x: np.exp(made.scores(Column(name, "number", x))))
+def _said(model: ColumnModel, name: str, x: Floats) -> Floats:
+    return _but_points(model, x, np.exp(model.scores(Column(name, "number", x))))
 
 
 def _averaged(at: Floats, density: Callable[[Floats], Floats]) -> Floats:
     """Means over steps: densities of kernels and bins have peaks that are thinner than a line."""
     step = float(at[1] - at[0])
     inside = np.clip(at[:, None] + step * ((np.arange(_FINER) + 0.5) / _FINER - 0.5), at[0], at[-1])
-    return np.asarray(density(inside.ravel()).reshape(len(at), _FINER, -1).mean(axis=1))
+    said = density(inside.ravel()).reshape(len(at), _FINER, -1)
+    known = ~np.isnan(said)
+    return np.asarray(np.where(known, said, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1))
 
 
 def _seen_parts(model: BaseNB, place: int, X: Any, y: Any) -> dict[str, Any] | None:
@@ -145,13 +192,14 @@ def _numbers(scale: Scale, cells: Cells | None) -> Floats:
     return np.linspace(max(low, float(inner[0]) - room), min(high, float(inner[1]) + room), _N_POINTS)
 
 
-def _histogram(cells: Cells, at: Floats) -> Histogram:
+def _histogram(cells: Cells, at: Floats, whole: Floats) -> Histogram:
+    """Of some cells, as shares of the weight of all."""
     edges = np.linspace(at[0], at[-1], _N_BINS + 1)
     bins = np.searchsorted(edges, middles(cells), side="right") - 1
     inside = (bins >= 0) & (bins < _N_BINS)
     height = np.zeros((_N_BINS, cells.count.shape[1]))
     np.add.at(height, bins[inside], cells.count[inside])
-    return Histogram(edges, height / (np.maximum(cells.count.sum(axis=0), 1e-300) * np.diff(edges)[:, None]))
+    return Histogram(edges, height / (whole * np.diff(edges)[:, None]))
 
 
 def _values(model: BaseNB, scale: Scale, own: str, parts: dict[str, Any] | None) -> Curves:

@@ -29,9 +29,11 @@ def densities(
 ) -> Display:  # fmt: skip
     """p(value | class) of one column, a panel for each class: the data in grey, and what families make of them.
 
-    Of a number column, densities; of names, on/off columns and counts of a Poisson model, probabilities as bars, with
-    dots for the shares seen. The data are known to ``NaiveBayes``; other models show those that they kept
-    (``keep_sample=True``), or ``X`` and ``y``; without any, the model's own density is alone.
+    Of a number column, densities. A value that holds a large share of the column is a point mass, drawn as a stem with
+    its probability on an axis of its own at the right; the densities cover the other values. Of names, on/off columns
+    and counts of a Poisson model, probabilities as bars, with dots for the shares seen. The data are known to
+    ``NaiveBayes``; other models show those that they kept (``keep_sample=True``), or ``X`` and ``y``; without any, the
+    model's own density is alone.
 
     Parameters
     ----------
@@ -49,7 +51,8 @@ def densities(
     Returns
     -------
     Display
-        ``table``: class, family, value, density (of names, and of whole numbers each by itself, a probability).
+        ``table``: class, family, value, density (of names, and of whole numbers each by itself, a probability), and
+        of columns with point masses ``mass``, the probability of such a value, which has no density.
 
     Examples
     --------
@@ -68,7 +71,7 @@ def densities(
     shown = _shown(model, classes)
     numbers = found.at.dtype != object
     size = (3.6, 2.6) if len(shown) < 4 else (3.0, 2.2)
-    drawn = style.panels(axes, len(shown), size, beside=(1.6, 0.0), sharex=True, sharey=True)
+    drawn = style.panels(axes, len(shown), size, beside=(2.6 if found.masses else 1.6, 0.0), sharex=True, sharey=True)
     draw = _draw_numbers if numbers else _draw_values
     titles = style.names(model.classes_, 30)
     for ax, k in zip(drawn, shown, strict=True):
@@ -76,7 +79,11 @@ def densities(
         ax.set_title(titles[k], fontsize="small")
         style.plain(ax)
     _name_axes(drawn, found.scale, numbers)
-    style.legend_beside(style.row_end(drawn))
+    if found.masses:
+        _draw_points(drawn, found, shown)
+        style.legend(style.row_end(drawn), loc="upper left", bbox_to_anchor=(1.28, 1.0))
+    else:
+        style.legend_beside(style.row_end(drawn))
     return Display(tuple(drawn), _table(found, shown, model.classes_))
 
 
@@ -91,6 +98,36 @@ def _draw_numbers(ax: Axes, found: Curves, k: int) -> None:
         ax.stairs(found.seen.height[:, k], found.seen.edges, fill=True, color=style.PALE, label="data")
     for i, (family, density) in enumerate(found.by_family.items()):
         ax.plot(found.at, density[:, k], color=style.colour(i), ls=style.dash(i), lw=1.6, label=family)
+
+
+def _draw_points(drawn: list[Axes], found: Curves, shown: list[int]) -> None:
+    """Point masses of the first family that has any, as stems; one beyond the picture is at its border."""
+    low, high = float(found.at[0]), float(found.at[-1])
+    places, (family, mass) = np.clip(found.points, low, high), next(iter(found.masses.items()))
+    color = style.GREY if family == "data" else style.colour(list(found.by_family).index(family))
+    for i, (ax, k) in enumerate(zip(drawn, shown, strict=True)):
+        right = ax.twinx()
+        right.set_ylim(0.0, 1.1)
+        style.plain(right, "top")
+        right.vlines(places, 0.0, mass[:, k], color=color, lw=3.0, alpha=0.6)
+        right.plot(places, mass[:, k], "o", color=color, ms=5)
+        if "data" in found.masses:
+            right.plot(places, found.masses["data"][:, k], "D", color=style.AGAINST, ms=3, ls="none")
+        for value, x, p in zip(found.points.tolist(), places.tolist(), mass[:, k].tolist(), strict=True):
+            to_left = x > (low + high) / 2
+            right.annotate(
+                f"{found.scale.written(value)}: {100 * p:.3g} %", (x, p), (-6 if to_left else 6, 3),
+                textcoords="offset points", fontsize="x-small", ha="right" if to_left else "left",
+            )  # fmt: skip
+        if i % 4 == 3 or i == len(drawn) - 1:
+            right.set_ylabel("point mass\n(share of the class)", fontsize="small")
+        else:
+            right.tick_params(labelright=False)
+    # In the legend of the densities, beside which the second axis stands.
+    first = style.row_end(drawn)
+    first.plot([], [], "o-", color=color, lw=3.0, alpha=0.6, label="point mass")
+    if "data" in found.masses:
+        first.plot([], [], "D", color=style.AGAINST, ms=3, ls="none", label="point mass in the data")
 
 
 def _draw_values(ax: Axes, found: Curves, k: int) -> None:
@@ -126,11 +163,21 @@ def _name_axes(drawn: list[Axes], scale: Scale, numbers: bool) -> None:
 def _table(found: Curves, shown: list[int], labels: Array) -> Table:
     keys = [(k, family) for k in shown for family in found.by_family]
     n = len(found.at)
-    return Table(
-        {
-            "class": np.repeat(np.array([labels[k] for k, _ in keys]), n),
-            "family": np.repeat(np.array([family for _, family in keys], dtype=object), n),
-            "value": np.tile(found.at, len(keys)),
-            "density": np.concatenate([found.by_family[family][:, k] for k, family in keys]),
-        }
-    )
+    columns: dict[str, Array] = {
+        "class": np.repeat(np.array([labels[k] for k, _ in keys]), n),
+        "family": np.repeat(np.array([family for _, family in keys], dtype=object), n),
+        "value": np.tile(found.at, len(keys)),
+        "density": np.concatenate([found.by_family[family][:, k] for k, family in keys]),
+    }
+    if not found.masses:
+        return Table(columns)
+    apart, n = [(k, family) for k in shown for family in found.masses if family != "data"], len(found.points)
+    more = {
+        "class": np.repeat(np.array([labels[k] for k, _ in apart]), n),
+        "family": np.repeat(np.array([family for _, family in apart], dtype=object), n),
+        "value": np.tile(found.points, len(apart)),
+        "density": np.full(n * len(apart), np.nan),
+    }
+    masses = [found.masses[family][:, k] for k, family in apart]
+    both = {name: np.concatenate([column, more[name]]) for name, column in columns.items()}
+    return Table(both | {"mass": np.concatenate([np.full(len(columns["value"]), np.nan), *masses])})

@@ -19,6 +19,8 @@ _SHARES = (True, True)
 _COVERAGES = (1.0, 0.95, 0.9, 0.8, 0.7, 0.5, 0.3, 0.1)
 # Bars of one value in a picture of categories.
 _BAR, _GAP = 9, 9
+# Those with a number beside each.
+_THICK_BAR = 15
 
 
 def reliability(lines: Sequence[tuple[str, Report]]) -> str:
@@ -68,13 +70,31 @@ def risk_at(report: Report, coverage: float) -> float:
 
 def column_picture(name: str, facts: dict[str, Any], shares: Shares, labels: list[Any], classes: Array) -> str:
     """How one column is modelled, in a few of the classes."""
-    shown = shares._replace(counted=shares.counted[:, classes], modelled=shares.modelled[:, classes])
-    chosen = [labels[k] for k in classes.tolist()]
+    shown, chosen = _in_classes(shares, classes), [labels[k] for k in classes.tolist()]
     drawn = _values(name, shown, chosen) if shares.edges is None else _numbers(name, shown, chosen)
+    if shown.point_masses is not None:
+        words = "Point mass: the share of each class that has exactly this value."
+        drawn = (
+            f"<p><small>{words}</small></p>{_point_masses(name, _written(shown.point_masses), chosen)}"
+            f"<p><small>Other values:</small></p>{drawn}"
+        )
     head = f"<h4>{users(name)}</h4>"
     words = f"{_model_of(facts)}; {facts['bits']:.3g} bits about the class"
     behind = details("The numbers", _shares_table(name, shown, chosen))
     return figure(f"{head}{legend([users(label, 24) for label in chosen])}{drawn}", words, behind)
+
+
+def _in_classes(shares: Shares, classes: Array) -> Shares:
+    apart = shares.point_masses
+    return shares._replace(
+        counted=shares.counted[:, classes],
+        modelled=shares.modelled[:, classes],
+        point_masses=None if apart is None else _in_classes(apart, classes),
+    )
+
+
+def _written(shares: Shares) -> Shares:
+    return shares._replace(values=[f"= {number(value)}" for value in shares.values])
 
 
 def _model_of(facts: dict[str, Any]) -> str:
@@ -95,6 +115,26 @@ def _numbers(name: str, shares: Shares, labels: list[Any]) -> str:
     tops = middle[shares.modelled.argmax(axis=0)].tolist()
     peaks = [f"{label}: most at {number(top)}" for label, top in zip(labels, tops, strict=True)]
     return frame.svg(f"{name} by class", f"Lines as modelled, dots as counted. {'; '.join(peaks)}.")
+
+
+def _point_masses(name: str, shares: Shares, labels: list[Any]) -> str:
+    """A bar for each value and class, with its share; a whole class is as long as the picture is wide."""
+    step = len(labels) * _THICK_BAR + _GAP
+    frame = Frame((0.0, 1.0), (0.0, 1.0), height=step * len(shares.values) + 14, left=122, bottom=8)
+    wide = frame.width - frame.left - 58
+    for row, value in enumerate(shares.values):
+        y = frame.top + row * step
+        frame.name(frame.left - 8, y + (step - _GAP) / 2 + 4, str(value))
+        for i in range(len(labels)):
+            share, top = float(shares.modelled[row, i]), y + i * _THICK_BAR
+            frame.block(frame.left, top, wide * share, _THICK_BAR - 3, f"fill s{i}")
+            frame.name(frame.left + wide * share + 6, top + _THICK_BAR - 5, percent(share), "start")
+    spoken = "; ".join(
+        f"{label}: {percent(share)} {value}"
+        for row, value in enumerate(shares.values)
+        for label, share in zip(labels, shares.modelled[row].tolist(), strict=True)
+    )
+    return frame.svg(f"Point masses of {name} by class", f"Share of each class that has exactly a value. {spoken}.")
 
 
 def _values(name: str, shares: Shares, labels: list[Any]) -> str:
@@ -119,6 +159,12 @@ def _shares_table(name: str, shares: Shares, labels: list[Any]) -> str:
         firsts = [users(value) for value in shares.values]
     else:
         firsts = [f"{number(low)} to {number(high)}" for low, high in zip(shares.edges, shares.edges[1:], strict=False)]
+    if shares.point_masses is not None:
+        apart = _written(shares.point_masses)
+        firsts = [*map(users, apart.values), *firsts]
+        shares = shares._replace(
+            counted=np.vstack([apart.counted, shares.counted]), modelled=np.vstack([apart.modelled, shares.modelled])
+        )
     pairs: Floats = np.stack([shares.modelled, shares.counted], axis=2).reshape(len(firsts), -1)
     rows = [[first, *(percent(share, 2) for share in row)] for first, row in zip(firsts, pairs.tolist(), strict=True)]
     return table([Column("value"), *heads], rows, f"Shares of each class by {plain(name)}")

@@ -23,12 +23,16 @@ _TAIL = 0.005
 
 
 class Shares(NamedTuple):
-    """Of the rows of each class whose cell is known, the share that each stretch or value has."""
+    """Of the rows of each class whose cell is known, the share that each stretch or value has.
+
+    Point masses of a column of numbers are no part of its stretches.
+    """
 
     edges: Floats | None  # of the stretches of numbers
     values: list[Any]  # of categories
     counted: Floats  # (stretches or values, classes)
     modelled: Floats
+    point_masses: Shares | None = None  # of numbers, by value
 
 
 def shares_of(model: ColumnModel | None, statistics: TableStatistics, j: int) -> Shares | None:
@@ -39,16 +43,21 @@ def shares_of(model: ColumnModel | None, statistics: TableStatistics, j: int) ->
         return _of_values(model)
     if statistics.kinds[j] != "number":
         return None
-    cells = statistics.grid.column(statistics.place(j))
+    every = statistics.grid.column(statistics.place(j))
+    cells, apart = every, None
+    if isinstance(model, CodedColumn) and model.atoms is not None:
+        values, weight, mass = model.point_masses()
+        apart = Shares(None, values.tolist(), _over(weight, every.count.sum(axis=0)), mass)
+        cells = Cells._make(part[~np.isin(every.low, values)] for part in every)
     edges = stretches(cells)
     if not len(edges):
-        return None
+        return apart
     place = np.searchsorted(edges, middles(cells), side="right") - 1
     counted = np.zeros((len(edges) - 1, cells.count.shape[1]))
     inside = (place >= 0) & (place < len(counted))
     np.add.at(counted, place[inside], cells.count[inside])
     modelled = _coded(model, edges) if isinstance(model, CodedColumn) else _by_density(model, edges)
-    return Shares(edges, [], _over(counted, cells.count.sum(axis=0)), modelled)
+    return Shares(edges, [], _over(counted, every.count.sum(axis=0)), modelled, apart)
 
 
 def stretches(cells: Cells) -> Floats:
@@ -85,14 +94,17 @@ def _of_values(model: CodedColumn) -> Shares:
 
 
 def _coded(model: CodedColumn, edges: Floats) -> Floats:
-    """Each code is spread evenly between its ends."""
+    """Each code is spread evenly between its ends; point masses are left out."""
     assert model.cuts is not None
     ends = np.concatenate([model.ends[:1], model.cuts, model.ends[1:]])
     low, high = ends[:-1], ends[1:]
     mass = np.exp(model.table()[: len(low)])
+    share = _over(mass, mass.sum(axis=0))
+    if model.atoms is not None:
+        share[np.isfinite(model.atoms)] = 0.0
     width = np.where(high > low, high - low, 1.0)
     below = np.where(high > low, np.clip((edges[:, None] - low) / width, 0.0, 1.0), edges[:, None] > low)
-    return np.asarray(np.diff(below @ _over(mass, mass.sum(axis=0)), axis=0))
+    return np.asarray(np.diff(below @ share, axis=0))
 
 
 def _by_density(model: ColumnModel, edges: Floats) -> Floats:

@@ -62,7 +62,8 @@ class ColumnModel(Protocol):
 class CodedColumn:
     """A probability for each code: p(code | class) = (smoother @ count + base) / (weight of the class + Σ base).
 
-    Numbers have ``cuts``: their code is the number of cuts not above them, and within a code they are spread evenly.
+    Numbers have ``cuts``: their code is the number of cuts not above them, and within a code they are spread evenly;
+    but a code that is an atom (``atoms``) has all its weight at one value, and its score is a mass, no density.
     Without cuts the code is the place among ``labels``. A missing cell has the code ``missing``, a label that nobody
     saw has ``unseen``; where these are None such cells say nothing.
 
@@ -88,6 +89,7 @@ class CodedColumn:
     labels: Array | None = None
     missing: int | None = None
     unseen: int | None = None
+    atoms: Floats | None = None  # (codes of numbers,) the value of each that is a point mass, else NaN
 
     @cached_property
     def part(self) -> Floats:
@@ -110,7 +112,8 @@ class CodedColumn:
         """Of the codes of numbers, ``(codes,)``; a code that is a single point has a mass, and width 1."""
         if self.cuts is None:
             return None
-        half = np.diff(self._edges / 2)  # the whole may overflow
+        low, high = self._bounds
+        half = high / 2 - low / 2  # the whole may overflow
         out = np.zeros(len(self.count))
         out[: len(half)] = np.log(np.where(half > 0, half, 0.5)) + np.log(2.0)
         return out
@@ -121,6 +124,15 @@ class CodedColumn:
         return np.concatenate([self.ends[:1], self.cuts, self.ends[1:]])
 
     @property
+    def _bounds(self) -> tuple[Floats, Floats]:
+        """The ends of each code of numbers; an atom begins and ends at its value."""
+        low, high = self._edges[:-1], self._edges[1:]
+        if self.atoms is None:
+            return low, high
+        spread_out = np.isnan(self.atoms)
+        return np.where(spread_out, low, self.atoms), np.where(spread_out, high, self.atoms)
+
+    @property
     def n_parameters(self) -> int:
         return (self._n_values + (self.missing is not None) - 1) * len(self.ignored)
 
@@ -129,8 +141,26 @@ class CodedColumn:
         """Codes that are values: neither "missing" nor "unseen"."""
         return len(self.count) - (self.missing is not None) - (self.unseen is not None)
 
+    def point_masses(self) -> tuple[Floats, Floats, Floats]:
+        """The values of the atoms, then weight and probability of each in the classes, ``(atoms, classes)``.
+
+        Probabilities are of cells that are not missing.
+        """
+        n_numbers = 0 if self.atoms is None else len(self.atoms)
+        found = np.flatnonzero(np.isfinite(self.atoms)) if self.atoms is not None else np.zeros(0, dtype=np.int64)
+        values = np.zeros(0) if self.atoms is None else self.atoms[found]
+        known = np.exp(self.table()[:n_numbers])
+        return values, self.count[found], (known / np.maximum(known.sum(axis=0), 1e-300))[found]
+
     def describe(self) -> str:
-        return self.note + ("" if self.missing is None else ", missing is a value")
+        return self.note + self._point_masses() + ("" if self.missing is None else ", missing is a value")
+
+    def _point_masses(self) -> str:
+        """The atoms in words, with their share of the cells that are not missing."""
+        values, weight, _ = self.point_masses()
+        share = weight.sum(axis=1) / max(float(self.count[: self._n_values].sum()), 1e-300)
+        pairs = zip(values.tolist(), share.tolist(), strict=True)
+        return "".join(f", point mass at {value:.6g} ({100 * part:.3g} %)" for value, part in pairs)
 
     def table(self) -> Floats:
         """log p of each code, ``(codes, classes)``; of numbers too a mass, no density."""
@@ -204,8 +234,8 @@ class CodedColumn:
         if self.cuts is None:
             assert self.labels is not None
             return np.asarray(self.labels[drawn])
-        edges, along = self._edges, rng.random(len(drawn))
-        return np.asarray((1 - along) * edges[drawn] + along * edges[drawn + 1])
+        (low, high), along = self._bounds, rng.random(len(drawn))
+        return np.asarray((1 - along) * low[drawn] + along * high[drawn])
 
     def expected(self, posterior: Floats) -> Array:
         share = posterior @ np.exp(self.table()[: self._n_values]).T
@@ -217,7 +247,8 @@ class CodedColumn:
     def parameters(self) -> dict[str, Array]:
         n_values, n_classes = self._n_values, self.count.shape[1]
         if self.labels is None:
-            values = {"low": np.tile(self._edges[:-1], n_classes), "high": np.tile(self._edges[1:], n_classes)}
+            low, high = self._bounds
+            values = {"low": np.tile(low, n_classes), "high": np.tile(high, n_classes)}
         else:
             values = {"value": np.tile(self.labels.astype(object), n_classes)}
         return {

@@ -18,6 +18,7 @@ from .stretches import MICRO_BINS, Numbers, averages, cuts_between, equal_freque
 # Weight of rows that the shares of all classes together count for.
 STRENGTHS = (1.0, 5.0)
 BIN_NUMBERS = (5, 10, 20)
+_ROWS_BESIDE_ATOMS = 5.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,18 +32,26 @@ class Coding:
     ends: tuple[float, float]
     center: Floats  # of the numbers
     missing: int | None
+    atoms: Floats | None  # of the numbers: the value where a code is a point mass, else NaN
 
     def model(self, family: str, note: str, strength: float, smoother: Floats | None = None) -> CodedColumn:
         """The model whose base is ``strength`` rows with the shares of all classes together."""
         base = strength * self.share
         geometry = self.cuts, self.ends, self.center
-        return CodedColumn(family, note, self.count, base, self.ignored, smoother, *geometry, None, self.missing)
+        return CodedColumn(
+            family, note, self.count, base, self.ignored, smoother, *geometry, None, self.missing, atoms=self.atoms
+        )
 
 
 def coding(numbers: Numbers, first: Array, holes: bool) -> Coding:
-    """Stretches that begin with the cells ``first``; ``holes``: missing cells have a code of their own."""
-    cells, missing = numbers.cells, numbers.missing
-    bins = merged(cells, first)
+    """Stretches that begin with the cells ``first``; ``holes``: missing cells have a code of their own.
+
+    The atoms of the column are stretches by themselves, whether ``first`` has them or not.
+    """
+    cells, missing, atoms = numbers.cells, numbers.missing, numbers.atoms
+    if len(atoms):
+        first = np.unique(np.concatenate([first, atoms, np.minimum(atoms + 1, len(cells.low) - 1)]))
+    bins, places = merged(cells, first), np.searchsorted(first, atoms)
     ends = float(bins.low[0]), float(bins.high[-1])
     count, weight, ignored = bins.count, bins.count.sum(axis=1), missing
     if holes:
@@ -51,13 +60,26 @@ def coding(numbers: Numbers, first: Array, holes: bool) -> Coding:
         ignored = np.zeros_like(missing)
     share = (weight + 1e-9) / (weight + 1e-9).sum()
     center = averages(cells, first)
-    return Coding(count, share, ignored, cuts_between(bins), ends, center, len(bins.low) if holes else None)
+    values = None
+    if len(atoms):
+        values = np.full(len(bins.low), np.nan)
+        values[places] = cells.low[atoms]
+    cuts = cuts_between(bins, places)
+    return Coding(count, share, ignored, cuts, ends, center, len(bins.low) if holes else None, values)
 
 
 def micro(numbers: Numbers) -> Numbers:
-    """The column in at most 64 stretches of about equal weight."""
-    cells = occupied(numbers.cells)
-    return numbers._replace(cells=merged(cells, equal_frequency(cells.count.sum(axis=1), MICRO_BINS)))
+    """The column in at most 64 stretches of about equal weight, besides its atoms.
+
+    What atoms leave may be few rows: their stretches hold at least five rows each on average.
+    """
+    cells, atoms = occupied(numbers.cells), numbers.atoms
+    weight, most = cells.count.sum(axis=1), MICRO_BINS
+    if len(atoms):
+        rest = float(np.delete(weight, atoms).sum())
+        most = int(np.clip(rest / _ROWS_BESIDE_ATOMS, BIN_NUMBERS[0], MICRO_BINS))
+    first = equal_frequency(weight, most, atoms)
+    return numbers._replace(cells=merged(cells, first), atoms=np.searchsorted(first, atoms))
 
 
 def bins(numbers: Numbers, first: Array, strength: float, holes: bool = False) -> CodedColumn:
@@ -69,21 +91,24 @@ def bins(numbers: Numbers, first: Array, strength: float, holes: bool = False) -
     >>> model.cuts, model.count.tolist(), model.describe()
     (array([1.5]), [[3.0, 0.0], [1.0, 4.0]], '2 bins')
     """
-    return coding(numbers, first, holes).model("bins", _note(len(first)), strength)
+    made = coding(numbers, first, holes)
+    return made.model("bins", _note(made), strength)
 
 
 def usual_bins(small: Numbers, holes: bool) -> list[CodedColumn]:
-    """5, 10 and 20 bins of equal frequency, made of a column in few stretches."""
+    """5, 10 and 20 bins of equal frequency besides the atoms, made of a column in few stretches."""
     weight = small.cells.count.sum(axis=1)
     models = []
     for n_bins in BIN_NUMBERS:
-        if len(weight) > n_bins or n_bins == BIN_NUMBERS[0]:
-            made = coding(small, equal_frequency(weight, n_bins), holes)
-            models += [made.model("bins", _note(len(made.cuts) + 1), strength) for strength in STRENGTHS]
+        if len(weight) - len(small.atoms) > n_bins or n_bins == BIN_NUMBERS[0]:
+            made = coding(small, equal_frequency(weight, n_bins, small.atoms), holes)
+            models += [made.model("bins", _note(made), strength) for strength in STRENGTHS]
     return models
 
 
-def _note(n_bins: int) -> str:
+def _note(made: Coding) -> str:
+    n_atoms = 0 if made.atoms is None else int(np.isfinite(made.atoms).sum())
+    n_bins = len(made.cuts) + 1 - n_atoms
     return "1 bin" if n_bins == 1 else f"{n_bins} bins"
 
 

@@ -20,7 +20,7 @@ from .losses import LEAST, loss_of_nothing, table_losses
 from .normal_column import gaussian, student
 from .parametric import ParametricColumn
 from .poisson_column import poisson
-from .stretches import Categories, Numbers, are_whole
+from .stretches import Categories, Numbers, are_whole, with_atoms
 
 # Models whose losses differ by less are as good as each other.
 _TIE = 1e-9
@@ -41,12 +41,13 @@ def candidates_for_numbers(
     >>> list(dict.fromkeys(model.family for model in models))
     ['bins', 'kernel', 'gaussian', 'student', 'poisson']
     """
-    seen = Numbers(cells, moments, missing)
+    seen = with_atoms(Numbers(cells, moments, missing))
     small = micro(seen)
     whole = are_whole(cells)
     # Of two values or fewer, a share each says all there is.
     many = len(cells.low) > 2 or not whole
-    distributions = _distributions(seen, whole) if many else []
+    # No distribution with a few parameters has a point mass.
+    distributions = _distributions(seen, whole) if many and not len(seen.atoms) else []
     models: list[ColumnModel] = []
     for holes in holes_tried(missing, treat_missing):
         if many:

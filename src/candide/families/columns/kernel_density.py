@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...kernels.data import Floats
+from ...kernels.data import Array, Floats
 from .base import CodedColumn
 from .bins import STRENGTHS, coding
 from .stretches import Numbers, mid_ranks
@@ -55,6 +55,8 @@ def kernels(
 ) -> list[CodedColumn]:
     """Kernel densities of a column in few stretches, for each width and each strength of the base.
 
+    Atoms are not spread: a kernel density covers the other values, on the scale of the ranks among these.
+
     >>> from candide.statistics import Moments
     >>> from candide.statistics.grid import Cells
     >>> cells = Cells(np.arange(9.0), np.arange(9.0), np.ones((9, 1)))
@@ -64,13 +66,22 @@ def kernels(
     """
     made = coding(small, np.arange(len(small.cells.low)), holes)
     weight = np.maximum(small.cells.count.sum(axis=1), 1e-300)
-    usual = _usual_smoothers(weight.tobytes()) if widths == WIDTHS else smoothers(weight, widths)
-    spreads = (_with_missing(spread) if holes else spread for spread in usual)
+    spread_out = np.delete(np.arange(len(weight)), small.atoms)
+    if len(spread_out):
+        usual: Iterable[Floats] = _spreads(weight[spread_out], widths)
+    else:
+        usual = [np.zeros((0, 0)) for _ in widths]
+    alone = holes or len(small.atoms)
+    spreads = (_beside(spread, spread_out, len(made.count)) if alone else spread for spread in usual)
     return [
         made.model("kernel", f"kernel, width {width:g}", strength, spread)
         for width, spread in zip(widths, spreads, strict=True)
         for strength in strengths
     ]
+
+
+def _spreads(weight: Floats, widths: tuple[float, ...]) -> Iterable[Floats]:
+    return _usual_smoothers(weight.tobytes()) if widths == WIDTHS else smoothers(weight, widths)
 
 
 @lru_cache(maxsize=4)
@@ -82,8 +93,8 @@ def _usual_smoothers(weight: bytes) -> tuple[Floats, ...]:
     return made
 
 
-def _with_missing(spread: Floats) -> Floats:
-    """With one more code, which keeps its weight."""
-    out = np.zeros((len(spread) + 1, len(spread) + 1))
-    out[:-1, :-1], out[-1, -1] = spread, 1.0
+def _beside(spread: Floats, codes: Array, n_codes: int) -> Floats:
+    """The same for some of the codes; the others (atoms, missing cells) keep their weight."""
+    out = np.eye(n_codes)
+    out[np.ix_(codes, codes)] = spread
     return out

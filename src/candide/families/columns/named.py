@@ -40,7 +40,7 @@ def _bins(
     if method == "proportional":
         firsts = [proportional(weight)]
     else:
-        firsts = [equal_frequency(weight, n) for n in (BIN_NUMBERS if n_bins is None else (n_bins,))]
+        firsts = [equal_frequency(weight, n, seen.atoms) for n in (BIN_NUMBERS if n_bins is None else (n_bins,))]
     return [bins(seen, first, a, holes) for first in firsts for a in strengths]
 
 

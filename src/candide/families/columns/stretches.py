@@ -13,6 +13,14 @@ from ...statistics.grid import Cells
 
 # Kernels and the usual bins are made from so many stretches of about equal weight.
 MICRO_BINS = 64
+# A value with at least this share of a column, and so many times the weight of the values beside it, is an atom.
+_ATOM_SHARE, _ATOM_RATIO = 0.1, 10.0
+# How many values on either side it is compared with.
+_BESIDE = 2
+# Whole numbers up to this many are a scale on which each value has a bin of its own.
+_SHORT_SCALE = 20
+# Where the cut beside an atom lies, as a part of the gap between it and the next value.
+_SLIVER = 2.0**-20
 
 
 class Numbers(NamedTuple):
@@ -21,6 +29,7 @@ class Numbers(NamedTuple):
     cells: Cells
     moments: Moments  # of this column alone
     missing: Floats  # (classes,)
+    atoms: Array = np.zeros(0, dtype=np.int64)  # the cells that are point masses
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +48,7 @@ def seen_of(**parts: Any) -> Seen:
     """From ``cells`` and ``moments``, or ``labels`` and ``count`` (classes, labels); and ``missing``."""
     missing = np.asarray(parts["missing"], dtype=np.float64)
     if "cells" in parts:
-        return Numbers(parts["cells"], parts["moments"], missing)
+        return with_atoms(Numbers(parts["cells"], parts["moments"], missing))
     return Categories(parts["labels"], np.asarray(parts["count"], dtype=np.float64).T, missing)
 
 
@@ -56,16 +65,59 @@ def merged(cells: Cells, first: Array) -> Cells:
     return Cells(cells.low[first], cells.high[last], np.add.reduceat(cells.count, first, axis=0))
 
 
-def equal_frequency(weight: Floats, n_bins: int) -> Array:
-    """The first cells of at most ``n_bins`` stretches of about equal weight.
+def with_atoms(numbers: Numbers) -> Numbers:
+    """The column with its atoms found."""
+    return numbers._replace(atoms=atoms_of(numbers.cells))
+
+
+def atoms_of(cells: Cells) -> Array:
+    """The cells that are atoms: single values that hold a large share of the column, and far more than those beside.
+
+    A function of the cells alone, hence of the set of rows. A cell that holds several values is no atom, because
+    nobody knows how much of its weight each of them has. Steps of a short scale of whole numbers (up to 20 values)
+    are none: a bin of width 1 shows them as they are.
+
+    >>> weight = np.array([950.0, 10.0, 15.0, 25.0])
+    >>> zeros = np.array([0.0, 155.0, 213.0, 323.0])
+    >>> atoms_of(Cells(zeros, zeros, weight[:, None]))
+    array([0])
+    """
+    weight = cells.count.sum(axis=1)
+    heavy = (weight >= _ATOM_SHARE * weight.sum()) & (weight > 0)
+    found = np.flatnonzero(heavy & (cells.low == cells.high))
+    if not len(found):
+        return found
+    # Two atoms may lie side by side: what is compared with is not heavy itself.
+    light = np.pad(np.where(heavy, 0.0, weight), _BESIDE)
+    beside = [light[found + step] for step in range(2 * _BESIDE + 1) if step != _BESIDE]
+    found = found[weight[found] >= _ATOM_RATIO * np.max(beside, axis=0)]
+    if len(weight) <= _SHORT_SCALE and are_whole(cells):
+        value = np.concatenate([[-np.inf], cells.low, [np.inf]])
+        gap = np.minimum(value[found + 1] - value[found], value[found + 2] - value[found + 1])
+        found = found[gap > 1]
+    return np.asarray(found)
+
+
+def equal_frequency(weight: Floats, n_bins: int, atoms: Array | None = None) -> Array:
+    """The first cells of at most ``n_bins`` stretches of about equal weight; atoms are stretches more, each alone.
+
+    A stretch does not go on beyond an atom.
 
     >>> equal_frequency(np.array([1.0, 1.0, 1.0, 1.0, 4.0]), 2)
     array([0, 4])
+    >>> equal_frequency(np.array([96.0, 1.0, 1.0, 1.0, 1.0]), 2, atoms=np.array([0]))
+    array([0, 1, 3])
     """
-    if len(weight) <= n_bins:
+    alone = np.zeros(len(weight), dtype=bool)
+    if atoms is not None:
+        alone[atoms] = True
+    if len(weight) - alone.sum() <= n_bins:
         return np.arange(len(weight))
-    which = (mid_ranks(weight) * n_bins).astype(np.int64)
-    return np.flatnonzero(np.diff(which, prepend=-1))
+    which = (mid_ranks(np.where(alone, 0.0, weight)) * n_bins).astype(np.int64)
+    new = np.diff(which, prepend=-1) != 0
+    new |= alone
+    new[1:] |= alone[:-1]
+    return np.flatnonzero(new)
 
 
 def mid_ranks(weight: Floats) -> Floats:
@@ -74,11 +126,24 @@ def mid_ranks(weight: Floats) -> Floats:
     return np.asarray((ends - weight / 2) / max(ends[-1], 1e-300))
 
 
-def cuts_between(cells: Cells) -> Floats:
-    """A number between each cell and the next: above the one, and not above the other."""
+def cuts_between(cells: Cells, atoms: Array | None = None) -> Floats:
+    """A number between each cell and the next: above the one, and not above the other.
+
+    In the middle between them; but next to an atom, so that hardly any other number has its code.
+
+    >>> cells = Cells(np.array([0.0, 100.0, 300.0]), np.array([0.0, 200.0, 300.0]), np.ones((3, 1)))
+    >>> cuts_between(cells), cuts_between(cells, np.array([0])).round(3)
+    (array([ 50., 250.]), array([  0., 250.]))
+    """
     low, high = cells.high[:-1], cells.low[1:]
-    middle = low / 2 + high / 2
-    return np.asarray(np.where(middle > low, middle, high))
+    cut = low / 2 + high / 2
+    if atoms is not None and len(atoms):
+        alone = np.zeros(len(cells.low), dtype=bool)
+        alone[atoms] = True
+        above, below = alone[:-1] & ~alone[1:], alone[1:] & ~alone[:-1]
+        cut = np.where(above, low * (1 - _SLIVER) + high * _SLIVER, cut)
+        cut = np.where(below, low * _SLIVER + high * (1 - _SLIVER), cut)
+    return np.asarray(np.where((cut > low) & (cut <= high), cut, high))
 
 
 def middles(cells: Cells) -> Floats:
