@@ -87,7 +87,7 @@ def test_a_column_that_comes_alive(how: dict[str, Any]) -> None:
 def test_a_column_that_comes_alive_before_the_blend_is_made_again() -> None:
     for settings in ({}, {"keep_sample": False}):
         model = fit(X.assign(word="same"), **settings).partial_fit(X[:2], Y[:2])
-        assert model.blend_age_ == 0.05
+        assert model.staleness_ == 0.05
         check(model.predict_proba(X))
         check(np.exp(model.leave_one_out(X[:2], Y[:2])))
         assert len(model.summary()["weight"]) >= 3

@@ -60,7 +60,7 @@ def test_a_copy_learns_on_its_own() -> None:
 def test_a_pickle_holds_what_was_fitted() -> None:
     model = pickle.loads(pickle.dumps(NaiveBayes(keep_sample=False).fit(X, Y)))
     assert model._model.state.sample is None
-    assert model.blend_age_ == 0.0
+    assert model.staleness_ == 0.0
 
 
 def test_scores_by_folds() -> None:

@@ -214,7 +214,7 @@ def test_without_training_rows() -> None:
 def test_learning_without_training_rows() -> None:
     """The columns follow, the weights stay, and their age is told."""
     model = copy.deepcopy(BARE).partial_fit(*made(50, seed=7))
-    assert model.blend_age_ == 0.25
+    assert model.staleness_ == 0.25
     assert np.isfinite(model.predict_proba(Z)).all()
     assert merge([BARE, BARE]).class_count_.tolist() == (2 * BARE.class_count_).tolist()
     assert np.isfinite(copy.deepcopy(BARE).discount(0.5).predict_proba(Z)).all()
@@ -234,9 +234,9 @@ def test_without_evaluation() -> None:
 
 def test_made_again() -> None:
     model = copy.deepcopy(MODEL).partial_fit(X[:5], Y[:5])
-    assert model.blend_age_ == 0.025
+    assert model.staleness_ == 0.025
     before = model.predict_proba(Z)
-    assert model.refit().blend_age_ == 0.0
+    assert model.refit().staleness_ == 0.0
     assert np.abs(model.predict_proba(Z) - before).max() > 0
     plain = copy.deepcopy(MODEL).set_params(blend=None, calibrate=None).refit()
     expected = NaiveBayes(blend=None, calibrate=None).fit(X, Y).predict_proba(Z)

@@ -323,7 +323,7 @@ def test_a_forgotten_text_leaves_the_weights_alone() -> None:
     weights: Any = model._model.blend.views.mixture.weight
     model.forget(X[:1], Y[:1])
     assert model._model.blend.views.mixture.weight is weights
-    assert model.blend_age_ > 0
+    assert model.staleness_ > 0
 
 
 def test_auto_without_its_rows_predicts_the_same() -> None:

@@ -98,10 +98,10 @@ def test_rows_learned_since_leave_the_views_too() -> None:
     model = NaiveBayes(evaluate=False).fit(X[:390], y[:390])
     model.predict_proba(X)
     model.partial_fit(X[390:], y[390:])
-    assert model.blend_age_ > 0
+    assert model.staleness_ > 0
     whole = NaiveBayes(evaluate=False).fit(X, y)
     np.testing.assert_allclose(model.leave_one_out(X[380:], y[380:]), whole.leave_one_out(X[380:], y[380:]), atol=1e-6)
-    assert model.blend_age_ > 0  # the model itself is as it was
+    assert model.staleness_ > 0  # the model itself is as it was
 
 
 def test_many_groups_leave_together() -> None:

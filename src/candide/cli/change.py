@@ -72,7 +72,11 @@ def forget(
     writing: options.Writing,
     shared: options.Shared,
 ) -> None:
-    """Take rows that were learned out again, as if they had never been seen. All of them, or none."""
+    """Take rows that were learned out again, as if they had never been seen. All of them, or none.
+
+    Where the file holds training rows (train --updatable), what was chosen and weighed on rows left out is done again
+    before the model is written: nothing in the file depends on the rows that were taken out.
+    """
     roles = {"text": text, "label": label, "weight": weight}
     target, session = checked_place(output or model), shared.session
     source = reading.source(sources, weight=weight)
@@ -93,6 +97,9 @@ def _change(
     if decay is not None:
         learner.discount(decay)
     passed = learn_source(learner, source, roles, session, verb=verb)
+    if verb == "forget" and learner.can_refit and learner.staleness_:
+        with session.status("weighing, on rows left out"):
+            learner.refit()
     say_bad_rows(source, session)
     what = "learned" if verb == "learn" else "forgot"
     _save(learner, target, session, f"{what} {passed.n_rows - passed.n_without_label:,} rows")

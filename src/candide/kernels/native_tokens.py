@@ -12,7 +12,7 @@ from . import _core
 from .analysis import words
 from .data import Array, Floats, Positions, Sparse
 from .tokens import ACCENTS, ANALYZERS, DENSE_CELLS, Look, Recipe, TokenRows, TokenScores, TokenTables, TokenTally
-from .vocabulary import Coding, SomeBuckets, Vocabulary
+from .vocabulary import Buckets, Coding, SomeBuckets, Vocabulary
 
 # The native number of tokens that were cut elsewhere, and what stands behind each of them: no part of UTF-8.
 _GIVEN, _TOKEN_END = len(ANALYZERS), b"\xff"
@@ -144,6 +144,7 @@ def _tally(
     shape = len(indptr) - 1, len(coding)
     indptr, codes = _narrow(indptr, codes)
     total, held = (csr_array((values, codes, indptr), shape=shape) for values in (occurrences, texts))
-    if shape[0] * shape[1] <= max(DENSE_CELLS, 3 * len(codes)):
+    # A vocabulary holds the tokens seen; of a few texts, almost all buckets are empty.
+    if shape[0] * shape[1] <= max(0 if isinstance(coding, Buckets) else DENSE_CELLS, 3 * len(codes)):
         total, held = total.toarray(), held.toarray()
     return TokenTally(coding, total, held, np.asarray(total.sum(axis=1), dtype=np.float64))

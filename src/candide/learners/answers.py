@@ -156,22 +156,25 @@ class Answers(Fitted):
         return model.report
 
     def refit(self) -> Self:
-        """Choose and calibrate again now, with the parameters of now.
+        """Choose, weigh, calibrate and refine again now, with the parameters of now.
 
-        By itself this happens once a tenth of the weight was learned or forgotten.
+        ``fit`` ends with this. ``partial_fit``, ``forget`` and ``merge`` do it by themselves once a tenth of the weight
+        has changed; until then they update the sums alone. After ``refit`` the model is the one that a single ``fit``
+        on the same rows gives. It needs the training rows that the model keeps.
         """
         model = self._fitted()
         plan = replace(self._plan(self.n_features_in_, first=False), target=model.plan.target)
-        self._model = model.refitted(plan)
+        self._model = model.refitted(plan).complete()
         return self
 
     @property
-    def blend_age_(self) -> float:
-        """How much was learned and forgotten since the calibration (and ``alpha="loo"``) was fitted, as a share of what
-        it saw. Above 0.1 it is out of date, which happens only where no training rows are kept to fit it again.
+    def staleness_(self) -> float:
+        """The weight learned and forgotten since the last refit, as a share of the weight at that refit.
+
+        0.0 after ``fit`` and ``refit``, and for models in which nothing is chosen or fitted on rows left out. Above 0.1
+        only where no training rows are kept to refit on.
         """
-        blend = self._fitted().blend
-        return 0.0 if blend is None else blend.age
+        return self._fitted().staleness
 
     @property
     def calibration_(self) -> dict[str, Any]:

@@ -80,12 +80,17 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
         return read_numbers(X)
 
     def _become(self, model: Classifier) -> Self:
-        """Take over what was learned; a subclass may refuse it."""
-        check_height(model.plan.family.prior, len(model.classes))
+        """Take over what was learned, and fit what looks at rows again where that is due."""
+        self._hold(model)
         if self.keep_sample is False and model.state.sample is not None:
-            model = model.without_sample(evaluate=self.evaluate)
-        self._model = model
+            self._model = model.without_sample(evaluate=self.evaluate)
+        self._model.complete()
         return self
+
+    def _hold(self, model: Classifier) -> None:
+        """Take over what was learned while more is to come; a subclass may refuse it."""
+        check_height(model.plan.family.prior, len(model.classes))
+        self._model = model
 
     def _alpha_choice(self) -> Literal["evidence", "loo"] | None:
         """How pseudo-counts are chosen, if they are."""
@@ -141,7 +146,10 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
 
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn further rows. Any sequence of calls gives the model that ``fit`` gives on all rows.
+        """Learn further rows. Any sequence of calls, then ``refit``, gives the model that ``fit`` gives on all rows.
+
+        Sums change at once. What is chosen and fitted on rows left out is fitted again here once a tenth of the weight
+        has changed (``staleness_``).
 
         Parameters
         ----------

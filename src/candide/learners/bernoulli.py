@@ -37,7 +37,7 @@ class BernoulliNB(CountNB):
         Weight of the rows in which the column is on.
     feature_log_prob_ : array of shape (n_classes, n_features)
         log φ, the log probability that the column is on; made when asked for.
-    prior_, loo_, blend_age_
+    prior_, loo_, staleness_
         As in ``MultinomialNB``.
 
     Examples

@@ -50,7 +50,7 @@ class CategoricalNB(DiscreteNB):
         The values of each column, in the order of the two lists below.
     category_count_, feature_log_prob_ : lists of arrays of shape (n_classes, n_categories)
         Counts and log θ; made when asked for.
-    prior_, loo_, blend_age_
+    prior_, loo_, staleness_
         As in ``MultinomialNB``; ``prior_`` is a tuple where columns have priors of their own.
 
     Examples

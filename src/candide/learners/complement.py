@@ -57,7 +57,7 @@ class ComplementNB(CountNB):
         Weighted sums of the columns, per class and over all classes.
     feature_log_prob_ : array of shape (n_classes, n_features)
         The weights, under the name they have in scikit-learn.
-    prior_, loo_, blend_age_
+    prior_, loo_, staleness_
         As in ``MultinomialNB``.
 
     Examples

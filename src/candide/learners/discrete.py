@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -35,14 +35,14 @@ class DiscreteNB(BaseNB):
     def _class_prior(self) -> ClassPrior:
         return class_prior_of(self.class_prior, self.fit_prior, self.class_weight)
 
-    def _become(self, model: Classifier) -> Self:
+    def _hold(self, model: Classifier) -> None:
         shape = np.shape(self.alpha)
         if len(shape) == 2 and shape[0] != len(model.classes):
             raise ParameterError(
                 f"alpha has {shape[0]} rows for {len(model.classes)} classes; give one row per class, in sorted order, "
                 "or one value per feature"
             )
-        return super()._become(model)
+        super()._hold(model)
 
     def _alpha_choice(self) -> Literal["evidence", "loo"] | None:
         chosen: Literal["evidence", "loo"] | None = None

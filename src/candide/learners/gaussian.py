@@ -67,8 +67,8 @@ class GaussianNB(BaseNB):
         What was believed before data, be it given or taken from the columns; None by maximum likelihood.
     loo_ : Report
         With ``evaluate=True``: accuracy, log-loss and calibration on rows left out.
-    blend_age_ : float
-        How much was learned since the calibration was fitted, as a share of what it saw.
+    staleness_ : float
+        The weight learned and forgotten since the calibration was fitted, as a share of the weight it was fitted on.
 
     Examples
     --------

@@ -61,8 +61,9 @@ class MultinomialNB(CountNB):
         What was believed before data, a chosen ``alpha`` included.
     loo_ : Report
         With ``evaluate=True``: accuracy, log-loss and calibration on rows left out.
-    blend_age_ : float
-        How much was learned since calibration and ``alpha="loo"`` were fitted, as a share of what they saw.
+    staleness_ : float
+        The weight learned and forgotten since calibration and ``alpha="loo"`` were fitted, as a share of the weight
+        they were fitted on.
 
     Examples
     --------

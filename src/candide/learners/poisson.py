@@ -40,7 +40,7 @@ class PoissonNB(CountNB):
         Weighted sums of the columns.
     rate_ : array of shape (n_classes, n_features)
         λ.
-    prior_, loo_, blend_age_
+    prior_, loo_, staleness_
         As in ``MultinomialNB``.
 
     Examples

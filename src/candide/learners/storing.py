@@ -98,6 +98,11 @@ class Stored(Fitted):
         return bool(self.evaluate) and self._fitted().can_report
 
     @property
+    def can_refit(self) -> bool:
+        """Whether ``refit`` has something to do, and training rows to do it with."""
+        return self._fitted().can_refit
+
+    @property
     def has_training_rows(self) -> bool:
         """Whether the model holds rows that it was trained on, as they are."""
         return self._fitted().state.sample is not None

@@ -73,6 +73,9 @@ class NaiveBayes(BaseNB):
         As in all classifiers.
     loo_ : Report
         Accuracy, log-loss, calibration and more, each row judged by a model that never saw it.
+    staleness_ : float
+        The weight learned and forgotten since the last refit, as a share of the weight at that refit: 0.0 after ``fit``
+        and ``refit``; once it exceeds 0.1, ``partial_fit``, ``forget`` and ``merge`` refit.
 
     Examples
     --------
@@ -140,8 +143,6 @@ class NaiveBayes(BaseNB):
             as a whole.
         """
         super().fit(X, y, sample_weight)
-        # Models are chosen and what looks at rows again is fitted now, so that predicting only predicts.
-        _ = self._model.blend, self._model.family
         return self
 
     def _labelled(self, X: Any, y: Any) -> tuple[Any, Any]:

@@ -89,6 +89,9 @@ class TextNB(Smaller):
         As in all classifiers.
     loo_ : Report
         Accuracy, log-loss, calibration and more, each text judged by a model that never saw it.
+    staleness_ : float
+        The weight learned and forgotten since the last refit, as a share of the weight at that refit: 0.0 after ``fit``
+        and ``refit``; once it exceeds 0.1, ``partial_fit``, ``forget`` and ``merge`` refit.
     vocabulary_ : dict
         The tokens that are scored (words, with "auto"), with their places.
     token_count_ : array or sparse array of shape (n_classes, n_tokens)
@@ -194,8 +197,6 @@ class TextNB(Smaller):
             self._fit_some(X, y, sample_weight, missing, how)
         else:
             super().fit(X, y, sample_weight)
-        # What looks at texts again is fitted now, so that predicting only predicts.
-        _ = self._model.blend
         return self
 
     def _fit_some(self, X: Any, y: Any, sample_weight: Any, missing: Array, how: str) -> None:

@@ -1,4 +1,6 @@
-"""A trained model without scikit-learn: a plan, a state, and the scorer made from them when first needed."""
+"""A trained model without scikit-learn: a plan, a state, what was fitted to rows left out, and the scorer made from
+them when first needed.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ import numpy as np
 from ..encoding.index import Index
 from ..exceptions import ForgetError, MergeError, ParameterError
 from ..families import Family
+from ..families.table import TableFamily
 from ..kernels import Kernels, default
 from ..kernels.data import Array, Floats, Positions, chunks
 from .blend import Blend, fit_blend, seen_rows, with_refinement
@@ -72,9 +75,32 @@ class Classifier:
             family = family.with_alpha(self.blend.alpha)
         return family.settle(self.state.statistics)
 
+    def complete(self) -> Classifier:
+        """The same model, with everything fitted that the plan asks for.
+
+        Estimators complete a model whenever it has changed, so that predicting only reads it: what is fitted depends on
+        the rows learned, and never on when somebody predicted.
+        """
+        _ = self.blend
+        if self.plan.alpha is not None or isinstance(self.plan.family, TableFamily):
+            _ = self.family  # pseudo-counts and families of columns are chosen
+        return self
+
+    @property
+    def staleness(self) -> float:
+        """The weight learned and forgotten since the last refit, as a share of the weight at that refit."""
+        blend = self._latest_blend
+        return 0.0 if blend is None or not self.plan.looks_back else blend.age
+
+    @property
+    def can_refit(self) -> bool:
+        """Whether there are rows to refit on, and they can tell again what was fitted."""
+        blend = self._latest_blend
+        return self.plan.looks_back and self.state.sample is not None and not (blend is not None and blend.lasting)
+
     @cached
     def blend(self) -> Blend | None:
-        """What was chosen by looking at rows again; made when first needed, and again when much was learned since."""
+        """What was chosen by looking at rows again: the earlier one while little has changed since, else a new one."""
         if not self.plan.looks_back:
             return None
         if self._earlier_blend is not None and self._earlier_blend.suits(self.plan, self.state):
@@ -85,6 +111,12 @@ class Classifier:
     def _latest_blend(self) -> Blend | None:
         """The blend if it was made already."""
         return vars(self).get("blend", self._earlier_blend)
+
+    @property
+    def _kept_blend(self) -> Blend | None:
+        """The blend while it may be used; an outdated one must not be mistaken for that of the rows of now."""
+        blend = self._latest_blend
+        return blend if blend is not None and blend.suits(self.plan, self.state) else None
 
     @cached
     def honest(self) -> Honest:
@@ -241,13 +273,21 @@ class Classifier:
         if type(self.plan.family) is not type(other.plan.family):
             raise MergeError("only models of one kind can be merged")
         state = self.state.merge(other.state)
-        # With rows to look at, what comes out does not depend on who absorbed whom.
         if state.sample is None:
             blend = self.blend
             blend = None if blend is None else blend.later(float(other.state.rows.sum())).among(state.classes)
         else:
             blend = self._lasting_blend(other) or other._lasting_blend(self)
+            blend = blend or self._heavier_blend(other)
         return Classifier(self.plan, state, blend, token_names=all_names(other.token_names, self.token_names))
+
+    def _heavier_blend(self, other: Classifier) -> Blend | None:
+        """That of the model with more weight, so that the result does not depend on which model absorbed which."""
+        heavier, lighter = (self, other) if self.state.rows.sum() >= other.state.rows.sum() else (other, self)
+        blend = heavier._kept_blend
+        if blend is None or isinstance(blend.views, Blended):
+            return None  # views of a table hold counts of the rows of one side alone
+        return blend.later(float(lighter.state.rows.sum()))
 
     def _lasting_blend(self, other: Classifier) -> Blend | None:
         """What cannot be fitted again, after the rows of another model."""
