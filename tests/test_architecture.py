@@ -13,6 +13,7 @@ import candide
 
 SOURCE = Path(candide.__file__).parent
 ROOMS = [
+    "printable",
     "exceptions",
     "kernels",
     "encoding",

@@ -23,6 +23,8 @@ import sys
 import warnings
 from pathlib import Path
 
+from .printable import printable
+
 __all__ = [
     "CandideError",
     "ForgetError",
@@ -41,6 +43,10 @@ __all__ = [
 
 class CandideError(Exception):
     """Base of all errors that candide raises on purpose."""
+
+    def __str__(self) -> str:
+        # Names and labels come from data, and may hold what a terminal would obey.
+        return printable(super().__str__(), lines=True)
 
 
 class InputError(CandideError, ValueError):
@@ -89,4 +95,4 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     depth, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(home):
         depth, frame = depth + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=depth)
+    warnings.warn(printable(message, lines=True), category, stacklevel=depth)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from ..exceptions import InputError
+from ..printable import printable
 from . import options
 from .command import command
 from .session import as_json
@@ -75,7 +76,7 @@ def _answers(learner: BaseNB, lines: list[str], abstain: float | None, machine: 
             by_class = dict(zip(map(str, labels), shares, strict=True))
             yield as_json({"prediction": label, "probability": surest, "probabilities": by_class})
         else:
-            yield f"{label}\t{surest:.4f}"
+            yield f"{printable(label)}\t{surest:.4f}"
 
 
 def _table(learner: BaseNB, lines: list[str]) -> dict[str, list[Any]]:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar, cast
 
 from ..exceptions import CandideError, LockTimeout, SourceError
+from ..printable import printable
 from .groups import spread
 from .interrupt import Terminated, terminable
 from .session import as_json
@@ -60,7 +61,7 @@ def command(function: _Command) -> _Command:
 
 
 def _as_note(message: Any, *_: Any, **__: Any) -> None:
-    print(f"note: {in_a_terminal(str(message))}", file=sys.stderr)
+    print(f"note: {printable(in_a_terminal(str(message)))}", file=sys.stderr)
 
 
 def _about_files(error: OSError) -> str:
@@ -100,5 +101,5 @@ def _fail(message: str, code: int, kind: str, machine: bool) -> NoReturn:
     message = in_a_terminal(message)
     if machine:
         print(as_json({"error": {"kind": kind, "message": message}}))
-    print(f"candide: {message}", file=sys.stderr)
+    print(f"candide: {printable(message)}", file=sys.stderr)
     raise SystemExit(code)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rich import box
-from rich.table import Table as Picture
+from rich.table import Table as RichTable
 from rich.text import Text
+
+from ..printable import printable
 
 if TYPE_CHECKING:
     from ..model.evaluation import Report
@@ -17,13 +19,25 @@ _MOST_CLASSES = 12
 _MOST_MISTAKES = 8
 
 
+class Picture(RichTable):
+    """A table whose cells are safe to show, whatever text they hold."""
+
+    def add_row(self, *cells: Any, **more: Any) -> None:
+        super().add_row(*(printable(cell) if isinstance(cell, str) else cell for cell in cells), **more)
+
+
 def picture(title: str | None = None, *headings: str, right: tuple[str, ...] = ()) -> Picture:
     """An empty table in the style of all."""
     table = Picture(
-        title=title, box=box.SIMPLE, title_justify="left", title_style="bold", header_style="dim", pad_edge=False
+        title=None if title is None else printable(title),
+        box=box.SIMPLE,
+        title_justify="left",
+        title_style="bold",
+        header_style="dim",
+        pad_edge=False,
     )
     for heading in headings:
-        table.add_column(heading, justify="right" if heading in right else "left", overflow="fold")
+        table.add_column(printable(heading), justify="right" if heading in right else "left", overflow="fold")
     return table
 
 
@@ -40,7 +54,9 @@ def of_table(table: Table, title: str | None = None, most: int = 60) -> Picture:
 
 
 def _cell(value: Any) -> Text:
-    return Text("" if value is None or value != value else f"{value:.4g}" if isinstance(value, float) else str(value))
+    return Text(
+        "" if value is None or value != value else f"{value:.4g}" if isinstance(value, float) else printable(value)
+    )
 
 
 def of_honest(report: Report) -> list[Any]:

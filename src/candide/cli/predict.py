@@ -32,6 +32,14 @@ def predict(
         float | None, typer.Option(min=0.0, max=1.0, help="Below this probability the answer is 'unsure'.")
     ] = None,
     only: Annotated[bool, typer.Option("--only", help="Write the answers without the columns of the source.")] = False,
+    keep_formulas: Annotated[
+        bool,
+        typer.Option(
+            "--keep-formulas",
+            help="CSV and TSV: write texts that a spreadsheet runs as formulas (=, +, -, @ first) without an "
+            "apostrophe before them.",
+        ),
+    ] = False,
     text: options.Text = None,
     *,
     reading: options.Reading,
@@ -55,7 +63,7 @@ def predict(
     kept = [] if only else source.names
     with (
         watched(source, "predicting", session) as passed,
-        open_writer(output, "jsonl" if shared.json else "csv") as writer,
+        open_writer(output, "jsonl" if shared.json else "csv", keep_formulas) as writer,
     ):
         for batch in source.batches():
             writer.write(answers.beside(batch.select(kept), cells(batch, roles)))
@@ -63,6 +71,11 @@ def predict(
         if not passed.rows:
             writer.write(answers.of_nothing(source.schema, kept))
     say_bad_rows(source, session)
+    if writer.n_formulas:
+        session.remark(
+            f"{writer.n_formulas:,} texts that a spreadsheet would run as formulas were written with an apostrophe "
+            "before them; --keep-formulas writes them as they are"
+        )
     if output is not None:
         session.say(f"wrote {output}: {passed.rows:,} rows in {passed.seconds:.2f} s")
 

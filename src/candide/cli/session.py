@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ..printable import printable, printable_json
+
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
@@ -41,14 +43,14 @@ class Session:
         """For people, on stderr; nothing with ``--quiet``."""
         if not self.quiet:
             for line in lines:
-                self.people.print(line, soft_wrap=isinstance(line, str), highlight=False)
+                _show(self.people, line)
 
     def remark(self, text: str) -> None:
         """Something that people should know though nothing is wrong."""
         if not self.quiet:
             from rich.text import Text
 
-            self.people.print(Text.assemble(("note: ", "yellow"), text), soft_wrap=True)
+            self.people.print(Text.assemble(("note: ", "yellow"), printable(text)), soft_wrap=True)
 
     @contextmanager
     def status(self, what: str) -> Iterator[None]:
@@ -56,7 +58,7 @@ class Session:
         if not self.is_watched:
             yield
             return
-        with self.people.status(what):
+        with self.people.status(printable(what)):
             yield
 
     def answer(self, machine: Any, *lines: RenderableType) -> None:
@@ -67,7 +69,7 @@ class Session:
             return
         console = _console(sys.stdout)
         for line in lines:
-            console.print(line, soft_wrap=isinstance(line, str), highlight=False)
+            _show(console, line)
 
     def report(self, machine: Any, lines: Callable[[], list[RenderableType]]) -> None:
         """What was done, for people on stderr and, if asked for, for machines on stdout."""
@@ -75,6 +77,11 @@ class Session:
             print(as_json(machine))
         if not self.quiet:
             self.say(*lines())
+
+
+def _show(console: Console, line: RenderableType) -> None:
+    one_line = isinstance(line, str)
+    console.print(printable(line) if one_line else line, soft_wrap=one_line, highlight=False)
 
 
 def _console(stream: Any, *, quiet: bool = False) -> Console:
@@ -87,7 +94,7 @@ def _console(stream: Any, *, quiet: bool = False) -> Console:
 
 def as_json(value: Any) -> str:
     """One line; numbers that JSON does not know are texts."""
-    return json.dumps(_plain(value), ensure_ascii=False, allow_nan=False)
+    return printable_json(json.dumps(_plain(value), ensure_ascii=False, allow_nan=False))
 
 
 def _plain(value: Any) -> Any:

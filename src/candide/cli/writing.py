@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ..exceptions import ParameterError
+from ..printable import printable
 from .session import as_json
 
 if TYPE_CHECKING:
@@ -21,8 +22,13 @@ if TYPE_CHECKING:
 class Writer(ABC):
     """Takes one table after the other, all of the same columns."""
 
+    # Whether texts that a spreadsheet runs as formulas are written as they are; of formats that spreadsheets open.
+    keep_formulas = False
+    n_formulas = 0  # cells that were written in another way because of that
+
     def __init__(self, file: IO[bytes]) -> None:
         self.file = file
+        self.is_terminal = file.isatty()
 
     @abstractmethod
     def write(self, table: pa.Table) -> None:
@@ -67,19 +73,55 @@ class _Feather(_Arrow):
         return pa.ipc.new_file(self.file, schema)
 
 
+# What makes a spreadsheet take a cell for a formula, unless the cell is a number.
+_FORMULA = r"^[=+\-@\t\r]"
+_NUMBER = r"^[+-]?[0-9.,]*[0-9][0-9.,]*([eE][+-]?[0-9]+)?%?$"
+
+
 class _Csv(_Arrow):
-    """Lists and the like, for which it has no form, as JSON."""
+    """Lists and the like, for which it has no form, as JSON; texts so that no spreadsheet or terminal runs them."""
 
     delimiter = ","
+    _names: list[str] | None = None
 
     def write(self, table: pa.Table) -> None:
         import pyarrow as pa
 
         for place, field in enumerate(table.schema):
+            column = table.column(place)
             if pa.types.is_nested(field.type):
-                cells = [None if cell is None else as_json(cell) for cell in table.column(place).to_pylist()]
-                table = table.set_column(place, field.name, pa.array(cells, pa.string()))
-        super().write(table)
+                cells = [None if cell is None else as_json(cell) for cell in column.to_pylist()]
+                column = pa.chunked_array([pa.array(cells, pa.string())])
+            column = self._safe(column)
+            if column is not table.column(place):
+                table = table.set_column(place, field.name, column)
+        if self._names is None:
+            self._names = self._safe(pa.chunked_array([pa.array(table.schema.names, pa.string())])).to_pylist()
+        super().write(table.rename_columns(self._names))
+
+    def _safe(self, column: Any) -> Any:
+        """The column as it is written, if it holds texts."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if column.type in (pa.binary(), pa.large_binary()):
+            texts = [None if cell is None else cell.decode(errors="replace") for cell in column.to_pylist()]
+            column = pa.chunked_array([pa.array(texts, pa.string())])
+        if column.type not in (pa.string(), pa.large_string()):
+            return column
+        if not self.keep_formulas:
+            runs = pc.and_not(pc.match_substring_regex(column, _FORMULA), pc.match_substring_regex(column, _NUMBER))
+            found = pc.sum(runs).as_py()
+            if found:
+                self.n_formulas += found
+                apostrophe, nothing = pa.scalar("'", column.type), pa.scalar("", column.type)
+                column = pc.if_else(runs, pc.binary_join_element_wise(apostrophe, column, nothing), column)
+        if self.is_terminal:
+            cells = [None if text is None else printable(text) for text in column.to_pylist()]
+            column = pa.chunked_array([pa.array(cells, pa.string())])
+        return column
 
     def _open(self, schema: pa.Schema) -> Any:
         import pyarrow.csv as csv
@@ -122,10 +164,11 @@ def checked_place(path: Path) -> Path:
 
 
 @contextmanager
-def open_writer(path: Path | None, on_stdout: str) -> Iterator[Writer]:
+def open_writer(path: Path | None, on_stdout: str, keep_formulas: bool = False) -> Iterator[Writer]:
     """A writer for a file by its ending, or for stdout."""
     if path is None or str(path) == "-":
         writer = _WRITERS[on_stdout](sys.stdout.buffer)
+        writer.keep_formulas = keep_formulas
         yield writer
         writer.close()
         return
@@ -136,5 +179,6 @@ def open_writer(path: Path | None, on_stdout: str) -> Iterator[Writer]:
 
     with written_aside(path) as file:
         writer = _WRITERS[kind](file)
+        writer.keep_formulas = keep_formulas
         yield writer
         writer.close()

@@ -21,6 +21,7 @@ from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats
 from ..model.classifier import Classifier
+from ..printable import printable
 from ..priors import above_zero, pseudo_count
 from .tokens import code_names, tokens_of
 
@@ -75,14 +76,14 @@ class Fractions:
         return [product / whole for product in self.products] if whole else None
 
     def __repr__(self) -> str:
-        labels = [str(label) for label in self.classes.tolist()]
+        labels = [printable(label) for label in self.classes.tolist()]
         width = max(map(len, labels)) + 1
         lines = [
             f"{label + ':':<{width}} {' × '.join(factor.written(k) for factor in self.factors)} = {_fraction(product)}"
             for k, (label, product) in enumerate(zip(labels, self.products, strict=True))
         ]
-        named = [f"factors: {', '.join(factor.name for factor in self.factors)}"]
-        named += [f"left out: {', '.join(self.left_out)}"] if self.left_out else []
+        named = [f"factors: {', '.join(printable(factor.name) for factor in self.factors)}"]
+        named += [f"left out: {', '.join(map(printable, self.left_out))}"] if self.left_out else []
         return "\n".join([*lines, "", *named, *self._last()])
 
     def _repr_html_(self) -> str:
@@ -95,7 +96,7 @@ class Fractions:
         whole = " + ".join(map(_fraction, self.products))
         for label, product, share in zip(self.classes.tolist(), self.products, self.probabilities, strict=True):
             reduced = f"{_fraction(share)} = " if _is_short(share) else ""
-            yield f"p({label} | x) = {_fraction(product)} / ({whole}) = {reduced}{float(share):.4f}"
+            yield f"p({printable(label)} | x) = {_fraction(product)} / ({whole}) = {reduced}{float(share):.4f}"
 
 
 def worked_out(model: Classifier, data: Any, names: Array, kernels: Kernels) -> Iterator[Fractions]:

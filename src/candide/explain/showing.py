@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from typing import Any, NamedTuple
 
+from ..printable import printable
 from .explanation import Explanation
 
 _MOST = 20
@@ -17,12 +18,6 @@ _FOR, _AGAINST = "#0072b2", "#d55e00"
 _FOR_SHOWN, _AGAINST_SHOWN = "dodger_blue1", "dark_orange"
 # What is less is shown as 0.00, and says nothing by itself.
 _SHOWN = 0.005
-# What a text could tell a terminal to do is shown as a picture of it, one letter for one.
-_CONTROLS = {
-    **{code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"},
-    **dict.fromkeys(range(0x80, 0xA0), 0xFFFD),
-    0x7F: 0x2421,
-}
 
 
 class Bar(NamedTuple):
@@ -38,7 +33,7 @@ def bars(found: Explanation, most: int = _MOST, of: Any = None, against: Any = N
     table = found.evidence(of, against, by=found.for_people)
     pairs = list(zip(table["term"].tolist(), table["bits"].tolist(), strict=True))
     largest = max((abs(bits) for _, bits in pairs if abs(bits) < float("inf")), default=0.0) or 1.0
-    made = [Bar(visible(name), bits, max(-1.0, min(1.0, bits / largest))) for name, bits in pairs]
+    made = [Bar(printable(name), bits, max(-1.0, min(1.0, bits / largest))) for name, bits in pairs]
     shown = [bar for bar in made[:most] if abs(bar.bits) >= _SHOWN]
     others = made[len(shown) :]
     if len(others) == 1:  # its name takes no more room than its number
@@ -47,22 +42,14 @@ def bars(found: Explanation, most: int = _MOST, of: Any = None, against: Any = N
     return shown, rest
 
 
-def visible(text: str) -> str:
-    """
-    >>> visible("\\x1b[31mred")
-    '␛[31mred'
-    """
-    return text.translate(_CONTROLS)
-
-
 def heading(found: Explanation, of: Any = None, against: Any = None) -> str:
     """The answer in words."""
     if len(found.classes) < 2:
-        return f"{found.answer}: the model knows no other class"
+        return f"{printable(found.answer)}: the model knows no other class"
     first, second = (found.classes.tolist()[place] for place in found.pair(of, against))
     asked = "" if first == found.answer else f"{first} "
     odds = found.log_odds(first, second)
-    return f"{found.answer} ({found.probability:.4f}), {asked}against {second}: {odds:+.2f} bits"
+    return printable(f"{found.answer} ({found.probability:.4f}), {asked}against {second}: {odds:+.2f} bits")
 
 
 def as_text(found: Explanation) -> str:
@@ -96,7 +83,7 @@ def coloured(found: Explanation, column: Any = None, of: Any = None, against: An
     """A text for a terminal, its words coloured by the evidence that falls on them."""
     from rich.text import Text
 
-    text = Text(visible(found.texts[column]))
+    text = Text(printable(found.texts[column], lines=True))
     for word in found.words(of, against, column=column).words:
         if abs(word.amount) >= _LEAST:
             strong = "bold " if abs(word.amount) >= _STRONG else ""

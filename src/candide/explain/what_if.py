@@ -15,6 +15,7 @@ from ..kernels import Kernels
 from ..kernels.data import Array, Floats
 from ..kernels.text_rows import TextRows
 from ..model.classifier import Classifier
+from ..printable import printable
 from .account import explained
 from .variants import Cells, Variants, Words
 
@@ -40,7 +41,7 @@ class Change(NamedTuple):
     def __str__(self) -> str:
         if self.column is None:
             return f"without {self.before!r}"
-        return f"{self.column}: {_shown(self.before)} → {_shown(self.after)}"
+        return printable(f"{self.column}: {_shown(self.before)} → {_shown(self.after)}")
 
 
 class Flip(NamedTuple):
@@ -51,7 +52,7 @@ class Flip(NamedTuple):
     probability: float
 
     def __str__(self) -> str:
-        return f"{', '.join(map(str, self.changes))}: {self.answer} ({self.probability:.4f})"
+        return printable(f"{', '.join(map(str, self.changes))}: {self.answer} ({self.probability:.4f})")
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,7 +66,7 @@ class WhatIf:
     def __repr__(self) -> str:
         none = ["  no change of a few cells or words was found that makes another answer"]
         lines = [f"  {flip}" for flip in self.flips] or none
-        return "\n".join([f"{self.answer} ({self.probability:.4f}), unless", *lines])
+        return "\n".join([f"{printable(self.answer)} ({self.probability:.4f}), unless", *lines])
 
 
 def what_if(model: Classifier, data: Any, names: Array, to: Any, most: int, kernels: Kernels) -> Iterator[WhatIf]:

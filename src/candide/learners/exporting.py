@@ -76,8 +76,9 @@ class Exports(Fitted):
             "duckdb", "postgres" or "sqlite"; any other that sqlglot knows, such as "spark", "bigquery" or "snowflake",
             needs that package (``pip install 'candide[sql]'``).
         table : str, default "rows"
-            What is scored: the name of a table or view, ``"schema.name"``, or a query in parentheses. It must have the
-            columns that the model was trained on (x0, x1, … if they had no names); NULL and NaN are missing values.
+            What is scored: the name of a table or view, ``"schema.name"``, or a query in parentheses. Names are quoted;
+            a query is inserted verbatim, so never make one from text that you do not trust. It must have the columns
+            that the model was trained on (x0, x1, … if they had no names); NULL and NaN are missing values.
         keep : bool or list of str, default True
             Whether the answer has the table's own columns too, or which of them. SQLite keeps all columns of tables
             only, not of views and queries: name them.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels.data import Array
+from ..printable import printable
 
 _SHOWN = 20
 
@@ -45,7 +46,7 @@ class Table(dict[str, Array]):
 
     def _cells(self) -> tuple[list[list[str]], int]:
         shown = {name: column[:_SHOWN] for name, column in self.items()}
-        cells = [[name, *(_text(value) for value in column.tolist())] for name, column in shown.items()]
+        cells = [[printable(name), *(_text(value) for value in column.tolist())] for name, column in shown.items()]
         return cells, self.n_rows - min(self.n_rows, _SHOWN)
 
     def __repr__(self) -> str:
@@ -71,7 +72,7 @@ class Table(dict[str, Array]):
 
 
 def _text(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value:.6g}" if isinstance(value, float) else printable(value)
 
 
 def objects(values: Iterable[Any]) -> Array:

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..model.table import Table
+from ..printable import printable
 from .style import figure_of
 
 
@@ -42,4 +43,4 @@ class Display:
     def __repr__(self) -> str:
         panels = "1 panel" if len(self.axes) == 1 else f"{len(self.axes)} panels"
         shown = "".join(f", {name} {value:.4g}" for name, value in self.numbers.items())
-        return f"Display({panels}, {self.table.n_rows} marks: {', '.join(self.table)}{shown})"
+        return f"Display({panels}, {self.table.n_rows} marks: {', '.join(map(printable, self.table))}{shown})"

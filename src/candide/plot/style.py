@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
 from ..exceptions import ParameterError
+from ..printable import printable
 
 # Okabe and Ito's colours, which the colour-blind can tell apart, without the yellow that paper swallows.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -51,7 +52,7 @@ def name(label: Any, most: int = _LONGEST) -> str:
     >>> name("5 $ or more"), name("_hidden")
     ('5 \\\\$ or more', ' _hidden')
     """
-    text = " ".join(str(label).split())
+    text = printable(" ".join(str(label).split()))
     if len(text) > most:
         tail = most // 2 - 1
         text = f"{text[: most - tail - 1].rstrip()}…{text[-tail:].lstrip()}"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import html
 import math
-import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
+
+from ..printable import printable
 
 MOST_ROWS = 200
 _MOST_CHARACTERS = 60
@@ -16,26 +17,15 @@ def plain(value: Any, most: int = _MOST_CHARACTERS) -> str:
     """What a user has written, for an attribute or a picture: cut, on one line, without signs that control anything.
 
     >>> plain("a\\x00 <b> & " + "very " * 20, 20)
-    'a\ufffd &lt;b&gt; &amp; very very…'
+    'a␀ &lt;b&gt; &amp; very very…'
     """
-    text = " ".join("".join(map(_harmless, str(value)[: 4 * most])).split())
+    text = printable(" ".join(str(value)[: 4 * most].split()))
     return html.escape(text if len(text) <= most else text[: most - 1].rstrip() + "…")
 
 
 def users(value: Any, most: int = _MOST_CHARACTERS) -> str:
     """The same for a page, in a place of its own: a text that runs from right to left does not turn others around."""
     return f"<bdi>{plain(value, most)}</bdi>"
-
-
-def _harmless(sign: str) -> str:
-    # Surrogates have no form in UTF-8; marks of direction would reach beyond the text.
-    kind = unicodedata.category(sign)
-    if sign.isspace():
-        return " "
-    return "\ufffd" if kind in ("Cc", "Cs") else "" if sign in _TURNING else sign
-
-
-_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
 
 
 def percent(share: float, digits: int = 1) -> str:

@@ -8,6 +8,7 @@ from functools import cached_property
 import pyarrow as pa
 
 from ..encoding.roles import Roles
+from ..printable import printable
 from .ahead import one_ahead
 from .bad_rows import BadRows, OnBadRow
 from .batching import evened
@@ -38,7 +39,7 @@ class Source:
 
     def __repr__(self) -> str:
         places = self._parts[0].name if len(self._parts) == 1 else f"{len(self._parts)} places"
-        return f"Source({places}, columns {', '.join(self.names)})"
+        return printable(f"Source({places}, columns {', '.join(self.names)})")
 
     @property
     def names(self) -> list[str]:

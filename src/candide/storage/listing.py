@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels.data import Array
+from ..printable import printable_json
 from .container import DTYPE_NAMES, DTYPES
 from .document import Document
 from .encoder import Tree
@@ -37,7 +38,7 @@ _ROOM_PER_CHARACTER = 32
 
 def line_of(value: Any) -> str:
     """JSON in one line."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return printable_json(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
 
 def entries_of(document: Document) -> Iterator[Entry]:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...exceptions import ParameterError
 from .dialects import Dialect
 from .query import ROWS, Query
+
+# A name as it is, or in the quotes of some dialect, which are doubled within.
+_NAME = re.compile(r'"(?:[^"]|"")+"|`(?:[^`]|``)+`|[^."`]+')
+_TABLE = re.compile(rf"(?:{_NAME.pattern})(?:\.(?:{_NAME.pattern}))*")
+
+
+def _unquoted(name: str) -> str:
+    quote = name[0]
+    return name[1:-1].replace(quote * 2, quote) if quote in '"`' else name
 
 
 @dataclass(frozen=True)
@@ -29,10 +39,15 @@ class Own:
 
     @property
     def source(self) -> str:
-        """The table as the query reads it: a name, names with dots between them, or a query in parentheses."""
-        if self.table.lstrip().startswith("(") or '"' in self.table or "`" in self.table:
+        """The table as the query reads it: quoted names with dots between them, or a query in parentheses as it is."""
+        if self.table.lstrip().startswith("("):
             return self.table
-        return ".".join(map(self.dialect.name_of, self.table.split(".")))
+        if not _TABLE.fullmatch(self.table):
+            raise ParameterError(
+                f"table is {self.table!r}; it must be a name, names with dots between them, each in double quotes if "
+                "it holds a dot or a quote, or a query in parentheses"
+            )
+        return ".".join(self.dialect.name_of(_unquoted(name)) for name in _NAME.findall(self.table))
 
     def columns(self) -> dict[str, str]:
         """What the first step reads for later, under short names."""
