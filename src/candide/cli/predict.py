@@ -114,7 +114,8 @@ class Answers:
         best = probability.argmax(axis=1)
         surest, answer = probability[np.arange(len(best)), best], self.labels[best]
         if self.abstain is not None:
-            answer = np.where(surest >= self.abstain, answer.astype(str), "unsure")
+            names = np.array([*map(str, self.labels.tolist()), "unsure"], dtype=object)
+            answer = names[np.where(surest >= self.abstain, best, len(self.labels))]
         shares = [np.ascontiguousarray(share) for share in probability.T] if len(self.types) > 2 else []
         return [answer.tolist(), surest, *shares]
 

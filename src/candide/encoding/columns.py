@@ -105,7 +105,10 @@ def like_frame(X: Any, columns: list[Array]) -> Any | None:
 
 
 def as_array(values: Any, name: str) -> Array:
-    """``values`` as an array. A list that mixes texts with other things keeps them: NumPy would make "nan" of a NaN."""
+    """``values`` as an array. A list that mixes texts with other things keeps them: NumPy would make "nan" of a NaN.
+
+    So does a list of texts of which one ends in a NUL character, which NumPy would take away.
+    """
     if isinstance(values, np.ma.MaskedArray):
         objects = np.array(values.data, dtype=object)
         objects[np.ma.getmaskarray(values)] = None
@@ -114,10 +117,16 @@ def as_array(values: Any, name: str) -> Array:
         array = np.asarray(_one_chunk(values))
     except ValueError as error:
         raise InputError(f"{name} is no array ({error}); give all its rows the same length") from None
-    if array.dtype.kind not in "US" or not isinstance(values, (list, tuple)):
+    if array.dtype.kind not in "US" or isinstance(values, np.ndarray):
+        return array
+    if hasattr(values, "to_list"):  # a series of polars
+        values = values.to_list()
+    if not isinstance(values, (list, tuple)):
         return array
     objects = np.asarray(values, dtype=object)
-    return array if all(isinstance(value, (str, bytes)) for value in objects.flat) else objects
+    if not all(isinstance(value, (str, bytes)) for value in objects.flat):
+        return objects
+    return array if np.strings.str_len(array).sum() == sum(map(len, objects.flat)) else objects
 
 
 def aligned(values: Array) -> Array:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from ..encoding.columns import as_array
 from ..encoding.roles import Roles
 
 # Bytes of a label, of which there is one for each row: 64 characters.
@@ -98,6 +97,7 @@ def _as_numpy(labels: Any) -> Any:
     if not (pa.types.is_string(labels.type) or pa.types.is_large_string(labels.type)):
         return labels
     coded = labels.dictionary_encode()
-    names = np.array(coded.dictionary.to_pylist(), dtype=str)
+    names = as_array(coded.dictionary.to_pylist(), "y")
     # All cells of such an array are as wide as the widest.
-    return labels if names.itemsize > _WIDEST else names[coded.indices.to_numpy(zero_copy_only=False)]
+    wide = names.dtype.kind != "U" or names.itemsize > _WIDEST
+    return labels if wide else names[coded.indices.to_numpy(zero_copy_only=False)]

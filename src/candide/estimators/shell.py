@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import learners
 from ..clusters import cluster_of
+from ..encoding.columns import as_array
 from ..learners.base import BaseNB
 
 
@@ -34,7 +35,8 @@ class Shell(ClassifierMixin, BaseEstimator, BaseNB):  # type: ignore[misc]  # sc
         """The share of rows that are predicted right."""
         if cluster_of(X) is not None:
             return BaseNB.score(self, X, y, sample_weight)
-        return float(super().score(*self._labelled(X, y), sample_weight))
+        X, y = self._labelled(X, y)
+        return float(super().score(X, as_array(y, "y") if isinstance(y, (list, tuple)) else y, sample_weight))
 
     def _traveller(self, *model: Any) -> Any:
         """The learner alone: workers have no use for scikit-learn, and would wait for it."""

@@ -113,7 +113,9 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
         if self.keep_sample is not None:
             flag(self.keep_sample, "keep_sample")
         plan = Plan(self._family(n_features), self._class_prior(), self._prior_in_score(), alpha, calibrate, order)
-        looks_back = plan.looks_back or evaluate
+        # Rows that are kept stay until a new fit, though a setting ask for them no more: they tell what was learned.
+        kept = not first and "_model" in vars(self) and self._model.state.sample is not None
+        looks_back = plan.looks_back or evaluate or kept
         keeps = looks_back and first if self.keep_sample is False else looks_back or self.keep_sample
         room = self._sample_bytes
         if plan.alpha != "loo" and order is None and not (evaluate or self.keep_sample):
@@ -242,7 +244,9 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
         """Remove rows that were learned, as if they had never been seen. Changes this model.
 
         Exact for counts; means and variances to rounding. A removal that would make a count negative is refused as a
-        whole. Rows that were never learned but fit into the counts cannot be told apart from those that were.
+        whole. Where training rows are kept (``keep_sample=True``), so is a row that is not among them although its hash
+        says that it would be; else rows that were never learned but fit into the sums cannot be told apart from those
+        that were.
         After ``discount``, pass the rows' discounted weight.
         """
         self._require_fitted()

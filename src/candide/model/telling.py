@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..encoding.columns import as_array
 from ..encoding.tokens import Buckets, Coding
 from ..families.terms import TokenLook
 from ..families.text_likelihood import TextLikelihood
@@ -83,7 +84,7 @@ def _names(model: Classifier, found: list[Spoken], kernels: Kernels) -> Names:
 def _table(rows: list[tuple[Any, Spoken, Any]], names: Names) -> Table:
     return Table(
         {
-            "class": np.array([label for label, _, _ in rows]),
+            "class": as_array([label for label, _, _ in rows], "class"),
             "look": np.array([one.look.name for _, one, _ in rows], dtype=object),
             "token": np.array([names[one.look.name][int(one.codes[i])] for _, one, i in rows], dtype=object),
             "bits": np.array([one.bits[i] for _, one, i in rows]),

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..kernels.data import Array, Floats, Positions
 from .base import move_classes, refuse_above, subtract
+from .moments import Moments, refuse_scatter
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,16 @@ class BlockMoments:
         return BlockMoments(self.rows + other.rows, weight, mean, self.scatter + other.scatter + between)
 
     def forget(self, other: BlockMoments) -> BlockMoments:
+        after = self.without(other)
+        refuse_scatter(self._single(), other._single(), after._single())
+        return after
+
+    def _single(self) -> Moments:
+        """Each column on its own."""
+        weight = np.repeat(self.weight[:, None], self.mean.shape[1], axis=1)
+        return Moments(self.rows, weight, self.mean, np.diagonal(self.scatter, axis1=1, axis2=2))
+
+    def without(self, other: BlockMoments) -> BlockMoments:
         rows = subtract(self.rows, other.rows, "the weight of a class")
         weight = subtract(self.weight, other.weight, "the weight of the complete rows of a class")
         refuse_above(weight[:, None], rows, self.rows, "the weight of rows with missing cells")
@@ -68,8 +79,6 @@ class BlockMoments:
         untouched = (other.weight == 0)[:, None]
         mean = np.where(untouched, self.mean, mean)
         return BlockMoments(rows, weight, mean, np.where(untouched[..., None], self.scatter, scatter))
-
-    without = forget
 
     def lost_digits(self, before: BlockMoments) -> bool:
         now, then = (np.diagonal(part.scatter, axis1=1, axis2=2) for part in (self, before))

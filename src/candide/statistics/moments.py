@@ -8,7 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..kernels.data import Array, Floats
-from .base import move_classes, refuse_above, subtract
+from .base import move_classes, never_learned, refuse_above, subtract
+
+# Rows that take away more than this multiple of the scatter there is were never in it. It is no closer to 1 because
+# forgetting an extreme value leaves rounding in the scatter of the others.
+_IMPOSSIBLE = 2.0
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,11 @@ class Moments:
         return Moments(self.rows + other.rows, weight, mean, self.scatter + other.scatter + between)
 
     def forget(self, other: Moments) -> Moments:
+        after = self.without(other)
+        refuse_scatter(self, other, after)
+        return after
+
+    def without(self, other: Moments) -> Moments:
         rows = subtract(self.rows, other.rows, "the weight of a class")
         weight = subtract(self.weight, other.weight, "the weight of a column")
         refuse_above(weight, rows, self.rows, "the number of missing cells")
@@ -50,8 +59,6 @@ class Moments:
             scatter = np.where(left, np.maximum(self.scatter - other.scatter - between, 0.0), 0.0)
         untouched = other.weight == 0
         return Moments(rows, weight, np.where(untouched, self.mean, mean), np.where(untouched, self.scatter, scatter))
-
-    without = forget
 
     def lost_digits(self, before: Moments) -> bool:
         return bool(((self.scatter <= 1e-4 * before.scatter) & (before.scatter > 0) & (self.weight > 0)).any())
@@ -88,3 +95,16 @@ class Moments:
     @classmethod
     def from_arrays(cls, arrays: dict[str, Any]) -> Moments:
         return cls(**arrays)
+
+
+def refuse_scatter(before: Moments, removed: Moments, after: Moments) -> None:
+    """Raises if the removed rows have more scatter, within them and around the mean, than all rows had."""
+    share = np.divide(after.weight, before.weight, out=np.zeros_like(after.weight), where=before.weight > 0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        around = removed.weight * share * (removed.mean - after.mean) ** 2
+        all_gone = removed.weight * (removed.mean - before.mean) ** 2
+        needed = removed.scatter + np.where(after.weight > 0, around, all_gone)
+        rounding = 1e-9 * before.weight * before.mean**2
+        impossible = needed > _IMPOSSIBLE * before.scatter + rounding
+    if (impossible & (removed.weight > 0)).any():
+        raise never_learned("the variance of a column")
