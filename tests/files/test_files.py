@@ -130,13 +130,14 @@ def test_there_must_be_a_folder(tmp_path: Path) -> None:
     [
         (b"", "it has 0 bytes"),
         (b"abc", "it has 3 bytes"),
-        (b"\xff" * 100, "cut short, or no model file"),
-        (b"PK\x03\x04" + b"\0" * 100, "cut short, or no model file"),
+        (b"\xff" * 100, "no model file: it begins with the bytes ff ff"),
+        (b"PK\x03\x04" + b"\0" * 100, "no model file: it begins with the bytes 50 4b"),
+        ((10**9).to_bytes(8, "little") + b'{"__metadata__"', "cut short"),
         ((10**7).to_bytes(8, "little") + b"{" * 10**7, "its header is no JSON"),
         ((2).to_bytes(8, "little") + b"{}", "no description"),
         ((2).to_bytes(8, "little") + b"[]", "no table of arrays"),
     ],
-    ids=["empty", "short", "long header", "zip", "deep", "bare", "list"],
+    ids=["empty", "short", "bytes", "zip", "long header", "deep", "bare", "list"],
 )
 def test_other_files_are_refused(content: bytes, found: str, tmp_path: Path) -> None:
     path = tmp_path / "other.candide"
@@ -145,7 +146,7 @@ def test_other_files_are_refused(content: bytes, found: str, tmp_path: Path) -> 
         read_model(path)
     assert str(path) in str(caught.value)
     assert isinstance(caught.value, CandideError)
-    assert "fetch it again" in str(caught.value)
+    assert ("fetch it again" in str(caught.value)) == ("it begins with" not in str(caught.value))
 
 
 def test_an_altered_byte_is_found(path: Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from ..encoding.columns import is_sparse
+from ..encoding.names import listed
 from ..encoding.roles import Roles
 from ..engines.batches import needed
 from ..engines.parts import Part, merged
@@ -29,6 +31,7 @@ class DaskRows(SpreadRows):
     def __init__(self, X: Any, y: Any, weight: Any, within: Roles | None) -> None:
         self.roles = within if within is not None and within.label else None
         self._within = within
+        self._frame = X if within is not None else None
         if within is not None:
             # What lies in the frame itself comes with it, so that a file is read once.
             X = X[needed(within)]
@@ -39,7 +42,8 @@ class DaskRows(SpreadRows):
         from dask import delayed
 
         firsts = [delayed(tasks.few)(n, having, self._within, *part) for part in self._parts]
-        found = [chunk for chunk in _of_first(firsts, n, n_labels) if n_labels(chunk)]
+        with self._columns_checked():
+            found = [chunk for chunk in _of_first(firsts, n, n_labels) if n_labels(chunk)]
         if not found:
             return None
         # Sparse matrices hold numbers, of which few tell as much as many.
@@ -59,14 +63,26 @@ class DaskRows(SpreadRows):
         parts = [delayed(tasks.count)(sent, place, self._within, *part) for place, part in enumerate(self._parts)]
         while len(parts) > 1:
             parts = [delayed(merged)(parts[i : i + _FAN_IN]) for i in range(0, len(parts), _FAN_IN)]
-        found: tuple[Part] = compute(parts[0])
+        with self._columns_checked():
+            found: tuple[Part] = compute(parts[0])
         return found[0]
 
     def score(self, model: Answerer) -> float:
         from dask import compute, delayed
 
         sent = delayed(model, traverse=False)
-        return share_right(compute(*(delayed(tasks.score)(sent, self._within, *part) for part in self._parts)))
+        with self._columns_checked():
+            return share_right(compute(*(delayed(tasks.score)(sent, self._within, *part) for part in self._parts)))
+
+    @contextmanager
+    def _columns_checked(self) -> Iterator[None]:
+        """A partition may lack a column that the frame says it has: Dask looks at the first partition, or at none."""
+        try:
+            yield
+        except KeyError as error:
+            if self._frame is not None and self._within is not None:
+                _refuse_lacking(self._frame, needed(self._within), error)
+            raise
 
 
 class Dask:
@@ -105,6 +121,20 @@ class Dask:
 
 
 CLUSTER = Dask()
+
+
+def _refuse_lacking(frame: Any, names: list[str], error: KeyError) -> None:
+    """Names the first partition that lacks one of the columns, if there is one."""
+    from dask import delayed
+
+    for place, part in enumerate(frame.to_delayed()):
+        columns = list(delayed(getattr)(part, "columns").compute())
+        lacking = [name for name in names if name not in columns]
+        if lacking:
+            raise InputError(
+                f"partition {place} has no column {listed(lacking)}; it has {listed(columns)}, and the data frame says "
+                "that all partitions have the same columns; write the partitions with the same columns"
+            ) from error
 
 
 def _has_partitions(X: Any) -> bool:

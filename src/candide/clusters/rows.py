@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ..encoding.names import did_you_mean, listed
 from ..encoding.roles import Roles
 from ..engines.parts import Part
 from ..exceptions import InputError
@@ -115,6 +116,5 @@ class Cluster(Protocol):
 def check_name(name: Any, what: str, names: Iterable[Any]) -> None:
     """Refuses the name of a column that is not there."""
     if name not in names:
-        raise InputError(
-            f"{what} is {name!r}, and X has no such column; it has {', '.join(map(str, names))}; pass one of these"
-        )
+        hint = did_you_mean(name, names, "pass one of these")
+        raise InputError(f"{what} is {name!r}, and X has no such column; it has {listed(names)}; {hint}")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
 from ..encoding.roles import Roles
 from ..engines.batches import needed
 from ..engines.parts import Part, merged
-from ..exceptions import InputError
+from ..exceptions import InputError, MissingPackage
 from . import spark_tasks as tasks
 from .answers import column_names
 from .arrow_rows import ArrowRows
@@ -145,7 +146,44 @@ def _quoted(name: str) -> str:
 def _mapped(frame: Any, task: Callable[..., Any], schema: Any) -> Any:
     """``mapInArrow`` of a frame whose names may hold dots and backticks, which it takes for something else."""
     plain = [f"_{place}" for place in range(len(frame.columns))]
-    return frame.toDF(*plain).mapInArrow(partial(tasks.named, frame.columns, task), schema)
+    return frame.toDF(*plain).mapInArrow(sent_to_workers(partial(tasks.named, frame.columns, task)), schema)
+
+
+def sent_to_workers(task: Callable[..., Any]) -> Callable[..., Any]:
+    """A task in a form that a Python worker without candide can load, to say what is wrong."""
+    from pyspark import cloudpickle
+
+    pickled = cloudpickle.dumps(task)
+
+    # pyspark sends a function within a function as it is, whereas the task is a name that workers import.
+    def run(batches: Any) -> Any:
+        import pickle
+        import sys
+
+        try:
+            import candide  # noqa: F401
+        except ModuleNotFoundError:
+            raise ModuleNotFoundError(
+                f"candide is not installed for Spark's Python workers ({sys.executable}); install it on every worker, "
+                "or send an environment that has it: spark.archives"
+            ) from None
+        return pickle.loads(pickled)(batches)
+
+    return run
+
+
+@contextmanager
+def _workers_checked() -> Iterator[None]:
+    """What a worker lacks is said here without the stack traces of three languages."""
+    from pyspark.errors import PythonException
+
+    try:
+        yield
+    except PythonException as error:
+        found = re.search(r"ModuleNotFoundError: (candide is not installed .*)", str(error))
+        if found is None:
+            raise
+        raise MissingPackage(found[1].strip()) from error
 
 
 def _first_rows(frame: Any, n: int) -> Any:
@@ -171,10 +209,13 @@ def _is_plain(kind: Any) -> bool:
 def _held(parts: Any, held: ExitStack) -> tuple[int, int]:
     """How many there are and how many bytes. They are made now, and stay where they are for the next to ask."""
     held.callback(parts.persist().unpersist)
-    n_parts, n_bytes = parts.selectExpr("count(*)", "sum(length(packed))").first()
+    with _workers_checked():
+        n_parts, n_bytes = parts.selectExpr("count(*)", "sum(length(packed))").first()
     return n_parts, n_bytes or 0
 
 
 def _unpacked(parts: Any) -> list[Any]:
     # As Arrow: rows of Python's would take three times as long.
-    return loaded(part.as_buffer() for part in parts.select("packed").toArrow().column("packed"))
+    with _workers_checked():
+        column = parts.select("packed").toArrow().column("packed")
+    return loaded(part.as_buffer() for part in column)

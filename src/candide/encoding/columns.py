@@ -77,9 +77,30 @@ def as_frame(X: Any) -> Any | None:
             return nw.from_native(X, eager_only=True)
         except nw.exceptions.DuplicateError as error:
             raise InputError(f"two columns of X have one name ({error}); give each a name of its own") from None
-    if hasattr(X, "collect") and hasattr(X, "collect_schema"):
-        raise InputError("X is a lazy frame; call .collect() on it first")
+    _refuse_streams(X)
     return None
+
+
+# What holds rows that are not in memory, by what it has, and what to pass instead.
+_STREAMS = (
+    (("collect", "collect_schema"), "X.collect()"),
+    (
+        ("sql_query", "to_arrow_table"),
+        "X.to_arrow_table(); to count in DuckDB: candide.fit_sql(model, None, X, label=…)",
+    ),
+    (("read_next_batch", "read_all"), "X.read_all()"),
+    (("to_batches", "to_table", "count_rows"), "X.to_table(); for files larger than memory: candide.read(…)"),
+    (("batches", "to_table", "roles"), "X.to_table()"),
+    (("columns", "num_columns", "to_struct_array"), "pyarrow.Table.from_batches([X])"),
+)
+
+
+def _refuse_streams(X: Any) -> None:
+    """Lazy frames, relations, datasets and readers have columns with names, and no rows yet."""
+    for has, instead in _STREAMS:
+        if all(hasattr(type(X), name) for name in has):
+            package = type(X).__module__.partition(".")[0].lstrip("_")
+            raise InputError(f"X is a {type(X).__name__} of {package}, which is no table in memory; pass {instead}")
 
 
 def new_frame(columns: dict[Any, Array], backend: Any) -> Any:

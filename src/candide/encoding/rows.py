@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ..exceptions import InputError
+from ..exceptions import InputError, warn
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats, Positions
 from .columns import aligned, as_array, is_missing
 from .index import Index, encode, kind_of
+
+# More classes than this that are floating-point numbers are worth a warning.
+_FEW_FLOAT_CLASSES = 50
 
 
 def read_labels(y: Any, n_rows: int, kernels: Kernels) -> tuple[Index, Positions]:
@@ -72,18 +75,49 @@ def _float_labels(values: Array) -> Array:
         raise InputError(
             f"Input y contains {what} (first at row {odd[0]}); every row needs a label; drop the rows without one"
         )
-    fraction = np.flatnonzero(values != np.trunc(values))
-    if len(fraction):
-        raise InputError(
-            f"Unknown label type: continuous. y holds {values[fraction[0]]} at row {fraction[0]}; a classifier needs "
-            "labels; pass whole numbers or texts"
-        )
+    _refuse_fractions(values, values)
     return values
+
+
+def _refuse_fractions(floats: Array, labels: Any) -> None:
+    """``floats``: the finite numbers among the labels."""
+    fraction = np.flatnonzero(floats != np.trunc(floats))
+    if len(fraction):
+        found = floats[fraction[0]]
+        row = next(row for row, label in enumerate(labels) if label == found)
+        raise InputError(
+            f"Unknown label type: continuous. y holds {found} at row {row}; a classifier needs labels; pass whole "
+            "numbers or texts"
+        )
+
+
+def warn_of_measurements(classes: Array) -> None:
+    """Warns of so many classes that are floating-point numbers: they are more likely measurements than labels.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as found:
+    ...     warnings.simplefilter("always")
+    ...     warn_of_measurements(np.arange(72.0))
+    >>> print(str(found[0].message).partition(";")[0])
+    y holds 72 different floating-point numbers (0.0, 1.0, 2.0, …), and each becomes a class
+    """
+    if classes.dtype.kind not in "fO" or len(classes) <= _FEW_FLOAT_CLASSES:
+        return
+    labels = classes.tolist()
+    if not all(isinstance(label, float) for label in labels):
+        return
+    warn(
+        f"y holds {len(labels)} different floating-point numbers ({', '.join(map(repr, labels[:3]))}, …), and each "
+        "becomes a class; if they are measurements, pass ranges of them as labels; if they are labels, pass integers "
+        "or texts"
+    )
 
 
 def _check_objects(labels: list[Any]) -> None:
     if set(map(type, labels)) == {str}:  # the usual
         return
+    floats = np.array([label for label in labels if isinstance(label, float)])
+    _refuse_fractions(floats[np.isfinite(floats)], labels)
     for row, label in enumerate(labels):
         if is_missing(label):
             raise InputError(f"Input y contains NaN: row {row} has no label ({label!r}); drop the rows without one")

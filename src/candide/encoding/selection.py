@@ -8,10 +8,9 @@ from typing import Any
 
 from ..exceptions import InputError, ParameterError
 from .columns import as_frame
+from .names import did_you_mean, listed
 from .typed import Columns, Kind
 
-# Names listed in a message; of wider tables, the first ones.
-_LISTED = 20
 # How precise a key is: where several mean a column, the lowest has it.
 _NAMED, _DESCRIBED, _OF_A_KIND = range(3)
 _KIND_WORDS: dict[Any, Kind] = {"numbers": "number", "categories": "category", "texts": "text"}
@@ -41,13 +40,9 @@ def find_label(X: Any, y: Any) -> tuple[Any, Any]:
 
 def _known(y: Any, names: Iterable[Any]) -> Any:
     if y not in names:
-        raise InputError(f"y is {y!r}, but X has no such column; it has {_listed(names)}; pass one of these, or labels")
+        hint = did_you_mean(y, names, "pass one of these, or labels")
+        raise InputError(f"y is {y!r}, but X has no such column; it has {listed(names)}; {hint}")
     return y
-
-
-def _listed(names: Iterable[Any]) -> str:
-    each = list(map(repr, names))
-    return ", ".join(each[:_LISTED]) + (f" and {len(each) - _LISTED} more" if len(each) > _LISTED else "")
 
 
 def select_columns(
@@ -115,14 +110,15 @@ def _meant(key: Any, table: Columns) -> tuple[int, list[Any]]:
 
 def _existing(name: Any, names: tuple[Any, ...]) -> Any:
     if name not in names:
-        raise ParameterError(f"columns speaks of {name!r}, but X has no such column; it has {_listed(names)}")
+        hint = did_you_mean(name, names, "name one of these")
+        raise ParameterError(f"columns speaks of {name!r}, but X has no such column; it has {listed(names)}; {hint}")
     return name
 
 
 def _matching(pattern: re.Pattern[str], names: tuple[Any, ...]) -> list[Any]:
     found = [name for name in names if pattern.search(str(name))]
     if not found:
-        raise ParameterError(f"columns speaks of {_words(pattern)}, which no column matches; X has {_listed(names)}")
+        raise ParameterError(f"columns speaks of {_words(pattern)}, which no column matches; X has {listed(names)}")
     return found
 
 

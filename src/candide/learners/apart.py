@@ -9,6 +9,8 @@ from dataclasses import replace
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from ..clusters import cluster_of
 from ..encoding.roles import Roles
 from ..engines.growth import Growth
@@ -21,7 +23,7 @@ from ..model.classifier import Classifier
 from ..model.plan import ClassPrior, Plan
 from ..model.state import State
 from .chunks import Chunks
-from .sourced import roles_among
+from .sourced import cells_of, is_source, roles_among
 
 if TYPE_CHECKING:
     from ..clusters.rows import Cluster, SpreadRows
@@ -34,10 +36,13 @@ Answer = TypeVar("Answer")
 
 
 def anywhere(method: Callable[[Any, Any], Answer]) -> Callable[[Any, Any], Answer]:
-    """Rows of a cluster are answered where they are, lazily, in the type that they came in."""
+    """Rows of a cluster are answered where they are, lazily, in the type that they came in; a source in batches."""
 
     @wraps(method)
     def answered(self: Any, X: Any) -> Any:
+        if is_source(X):
+            self._require_fitted()
+            return np.concatenate([method(self, cells) for cells in cells_of(self, X)])
         cluster = cluster_of(X)
         if cluster is None:
             return method(self, X)

@@ -14,7 +14,7 @@ from ..encoding.columns import as_array, read_numbers
 from ..encoding.containers import names_of
 from ..encoding.index import Index, encode
 from ..encoding.labelled import LabelledRows
-from ..encoding.rows import label_array, read_labels, read_weights
+from ..encoding.rows import label_array, read_labels, read_weights, warn_of_measurements
 from ..engines.memory import summarize
 from ..exceptions import InputError, MergeError, NotFitted, ParameterError, warn
 from ..families import Batch, Family
@@ -143,6 +143,7 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
             plan, state = self._summarize_chunks(X, sample_weight)
         else:
             plan, state = self._summarize(X, y, sample_weight, reset=True)
+        warn_of_measurements(state.classes.labels)
         plan.prior.check_weights(state.classes)
         return self._become(Classifier(plan, state))
 

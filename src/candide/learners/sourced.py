@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeGuard
 
+from ..encoding.names import similar_name
 from ..encoding.roles import Roles
-from ..engines.batches import Groups, labelled_cells, needed
+from ..engines.batches import Groups, cells, labelled_cells, needed
 from ..exceptions import InputError, warn
 
 if TYPE_CHECKING:
@@ -45,6 +46,17 @@ def chunks_of(source: Source, roles: Roles, group_bytes: int) -> Iterator[tuple[
         warn(f"{left_out} rows without a label were left out")
 
 
+def cells_of(learner: Chunks, source: Source) -> Iterator[Any]:
+    """What a fitted model looks at, batch by batch; of a source without rows, a batch without rows."""
+    roles = roles_for(learner, source)
+    n_rows = 0
+    for batch in source.batches(columns=list(roles.columns)):
+        n_rows += batch.num_rows
+        yield cells(batch, roles)
+    if not n_rows:
+        raise InputError(f"the source has the columns {', '.join(source.names)} and no rows; pass a source with rows")
+
+
 def roles_for(
     learner: Chunks, source: Source, text: str | None = None, *, label: str | None = None, weight: str | None = None,
     labelled: bool = False,
@@ -54,17 +66,11 @@ def roles_for(
     label = label or (trained.label if trained else None)
     weight = weight or (trained.weight if trained else None) if labelled else None
     if weight is not None and weight not in names:
-        raise InputError(
-            f"the source has no column {weight!r} of weights, which the model was trained with; it has "
-            f"{', '.join(names)}; name the column of weights with weight= (--weight in a terminal)"
-        )
+        raise _no_column(weight, "weight", trained.weight if trained else None, names)
     if labelled and label is None:
         label = source.roles.label
     if labelled and label not in names:
-        raise InputError(
-            f"the source has no column {label!r} of labels, which the model was trained with; it has "
-            f"{', '.join(names)}; name the column of labels with label= (--label in a terminal)"
-        )
+        raise _no_column(label, "label", trained.label if trained else None, names)
     return roles_among(learner, names, text, label or "")._replace(weight=weight)
 
 
@@ -74,21 +80,28 @@ def roles_among(learner: Chunks, names: list[str], text: str | None = None, labe
     if label is None:
         label = trained.label if trained else ""
     if learner.reads_texts:
-        column = _text_column(text or (trained.text if trained else None), names, label)
+        known = trained.text if trained else None
+        column = _text_column(text or known, known, names, label)
         return Roles(label, column, (column,))
     return Roles(label, None, _table_columns(learner, names, label))
 
 
-def _text_column(wanted: str | None, names: list[str], label: str | None) -> str:
+def _text_column(wanted: str | None, trained: str | None, names: list[str], label: str | None) -> str:
     if wanted in names:
         return str(wanted)
     others = [name for name in names if name != label]
     if wanted is None and len(others) == 1:
         return others[0]
-    raise InputError(
-        f"the source has no column {wanted!r} of texts, which the model was trained on; it has {', '.join(names)}; "
-        "name the column of texts with text= (--text in a terminal)"
-    )
+    raise _no_column(wanted, "text", trained, names)
+
+
+def _no_column(name: str | None, role: str, trained: str | None, names: list[str]) -> InputError:
+    """The error for a column that a source should have: the one of training, or another that the user named."""
+    why = ", which the model was trained with" if name == trained else ""
+    advice = f"name the column of {role}s with {role}= (--{role} in a terminal)"
+    meant = None if name is None else similar_name(name, names)
+    hint = "" if meant is None else f"did you mean {meant!r}? "
+    return InputError(f"the source has no column {name!r} of {role}s{why}; it has {', '.join(names)}; {hint}{advice}")
 
 
 def _table_columns(learner: Chunks, names: list[str], label: str | None) -> tuple[str, ...]:

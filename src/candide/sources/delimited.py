@@ -34,6 +34,9 @@ _SAMPLE_BYTES = 4 * HEAD_BYTES
 # The longest row, and what is read at once.
 _LINE_BYTES = 1 << 24
 _BUFFER_BYTES = 1 << 24
+_TOO_LONG = (f"a row of more than {_LINE_BYTES >> 20} MB", "see whether a quote is missing, or shorten the row")
+# Of a row that is too long, so many characters are kept; after a byte, so many rows are looked at for one.
+_SHOWN, _ROWS_LOOKED_AT = 1_000, 10
 # As many rows that cannot be read are listed by the engine.
 _LISTED = 100_000
 _REJECTED = "SELECT line_byte_position, error_type, column_name, csv_line, error_message FROM reject_errors"
@@ -156,6 +159,31 @@ class Delimited(Part):
             warn(f"{self.name} has {_LISTED:,} rows or more that cannot be read, and more than these are not listed")
         first = {row[0]: row for row in reversed(found)}  # a row may have several faults
         positions = sorted(first)
+        unquoted = next((at for at in positions if first[at][1] == "UNQUOTED VALUE"), None)
+        huge = None if unquoted is None else self._huge_row(unquoted)
+        rows = self._bad_rows(first)
+        if huge is not None and unquoted is not None:
+            # The engine takes the end of its buffers, within such a row, for a quote that is not closed.
+            rows[positions.index(unquoted)] = huge
+        return rows
+
+    def _huge_row(self, start: int) -> BadRow | None:
+        """The first row from a byte on, where it or the next is too long, whatever the engine takes it for."""
+        with opened(self._path) as stream:
+            # The engine may begin within the row: with its quote, or after it.
+            before = _end_of_skipped(stream, start)
+            text: str = (before + stream.read(2 * _LINE_BYTES + _BUFFER_BYTES)).decode(errors="replace")
+        line = _line_numbers(self._path, [start - len(before)])[0]
+        line, text = line + len(text) - len(text.lstrip("\n")), text.lstrip("\r\n")
+        for row in self.dialect.quoting.texts(text, _ROWS_LOOKED_AT):
+            if len(row.encode()) > _LINE_BYTES:
+                return BadRow(self.name, line, *_too_long(row))
+            line += row.count("\n") or row.count("\r")
+        return None
+
+    def _bad_rows(self, first: dict[int, tuple[Any, ...]]) -> list[BadRow]:
+        """Of what the engine says, by byte."""
+        positions = sorted(first)
         # Where lines end with \r\n, the engine may begin a row with the \n of the line before.
         starts = [at + len(line) - len(line.lstrip("\r\n")) for at in positions for line in [first[at][3] or ""]]
         lines = _line_numbers(self._path, starts)
@@ -208,8 +236,23 @@ def _explained(error: str, message: str) -> tuple[str, str]:
     if error == "INVALID ENCODING":
         return "bytes that are no UTF-8", "pass encoding='cp1252' or whichever it has"
     if error == "LINE SIZE OVER MAXIMUM":
-        return f"a row of more than {_LINE_BYTES >> 20} MB", "see whether a quote is missing"
+        return _TOO_LONG
     return message.partition("\n")[0], "correct the line"
+
+
+def _too_long(row: str) -> tuple[str, str, str]:
+    problem, advice = _TOO_LONG
+    return problem, row[:_SHOWN], advice
+
+
+def _end_of_skipped(stream: Any, n_bytes: int) -> bytes:
+    """Go so many bytes on; what came after the last end of a line, if that was not long ago."""
+    end = b""
+    while n_bytes > 0:
+        block = stream.read(min(n_bytes, 1 << 22))
+        n_bytes -= len(block) or n_bytes
+        end = (end + block)[-_SHOWN:]
+    return end[max(end.rfind(b"\n"), end.rfind(b"\r")) + 1 :]
 
 
 def _sample(path: Path, kind: Kind) -> str:

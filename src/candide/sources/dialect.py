@@ -51,6 +51,23 @@ class Quoting:
                     if row:
                         yield row
 
+    def texts(self, text: str, n_rows: int) -> Iterator[str]:
+        """The first rows as they are written, the last of them cut off where the text ends."""
+        taken: list[str] = []
+
+        def taking() -> Iterator[str]:
+            for line in io.StringIO(text, newline=""):
+                taken.append(line)
+                yield line
+
+        reader = csv.reader(taking(), **self.settings())
+        with long_fields():
+            for _ in range(n_rows):
+                if next(reader, None) is None:
+                    return
+                yield "".join(taken)
+                taken.clear()
+
     def settings(self) -> dict[str, Any]:
         if not self.quote:
             return {"delimiter": self.delimiter, "quoting": csv.QUOTE_NONE, "quotechar": None}

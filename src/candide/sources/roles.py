@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..encoding.labels import Labelled
+from ..encoding.names import did_you_mean, listed
 from ..encoding.prose import has_words, is_prose
 from ..encoding.roles import Roles
 from ..exceptions import InputError, ParameterError
@@ -55,19 +55,24 @@ class Asked:
 def _check_name(role: str, name: str | None, names: Sequence[str]) -> None:
     if name is None or name in names:
         return
-    near = get_close_matches(name.casefold(), [known.casefold() for known in names], n=1, cutoff=0.6)
-    meant = next((known for known in names if [known.casefold()] == near), None)
-    hint = f"did you mean {meant!r}?" if meant else "pass one of these"
+    hint = did_you_mean(name, names, "pass one of these")
     raise InputError(f"{role} names a column {name!r}, but the columns are {', '.join(map(repr, names))}; {hint}")
 
 
-def find_roles(asked: Asked, rows: pa.Table, is_texts: bool = False) -> Roles:
+def find_roles(asked: Asked, rows: pa.Table, is_texts: bool = False, name: str = "the source") -> Roles:
     """Roles as asked for, and the others by the names and the first rows; ``is_texts``: the column text is one.
+
+    ``name`` is what messages call the source.
 
     >>> rows = pa.table({"age": [31, 40, 52], "job": ["cook", "smith", "cook"], "class": ["a", "b", "a"]})
     >>> find_roles(Asked(), rows)
     Roles(label='class', text=None, columns=('age', 'job'), weight=None)
     """
+    if not rows.num_rows:
+        raise InputError(
+            f"{name} has the columns {listed(rows.column_names)} and no rows; found no labeled rows, expected at least "
+            "one; pass a source with rows"
+        )
     names = [name for name in rows.column_names if name != asked.weight]
     label = asked.label or _label(rows.select(names), asked, is_texts)
     if asked.text is not None:

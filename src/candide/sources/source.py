@@ -74,7 +74,8 @@ class Source:
     @cached_property
     def roles(self) -> Roles:
         """Which column is the label, and which are learned from; as given, or found on the first rows."""
-        return find_roles(self._asked, self.head(_ROWS_FOR_ROLES), self._describes_texts())
+        name = self._parts[0].name if len(self._parts) == 1 else "the source"
+        return find_roles(self._asked, self.head(_ROWS_FOR_ROLES), self._describes_texts(), name)
 
     def _describes_texts(self) -> bool:
         return all(part.is_texts for part in self._parts)

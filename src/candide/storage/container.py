@@ -16,7 +16,7 @@ import numpy as np
 
 from ..exceptions import ModelFileError
 from ..kernels.data import Array
-from .sound import Unsound, require
+from .sound import NOT_A_MODEL, Unsound, require
 
 # By the names that the format has for them.
 DTYPES = {
@@ -30,6 +30,8 @@ _LENGTH, _ALIGNMENT = 8, 8
 # Of headers: trees stay far below it, and what JSON becomes in memory is many times as large.
 _MOST_HEADER = 1 << 26
 _MOST_AXES = 8
+# Bytes of a file that is no model that a message shows.
+_SHOWN = 40
 _METADATA, _CHECKSUM = "__metadata__", "checksum"
 _BLANK = "0" * hashlib.sha256().digest_size * 2
 
@@ -84,7 +86,11 @@ def unpacked(content: memoryview) -> Tensors:
     """What the bytes of a file hold; arrays are views of them, not copies."""
     require(len(content) >= _LENGTH, f"it has {len(content)} bytes, and the shortest model file has more")
     size = int.from_bytes(content[:_LENGTH], "little")
-    require(size <= min(_MOST_HEADER, len(content) - _LENGTH), "it is cut short, or no model file at all")
+    if size > min(_MOST_HEADER, len(content) - _LENGTH):
+        # The header is a JSON object, so whatever has no brace here never was a model file.
+        is_cut = bytes(content[_LENGTH : _LENGTH + 1]) in (b"{", b"")
+        require(is_cut, f"it is no model file: it begins with {_shown(content)}", NOT_A_MODEL)
+        raise Unsound("it is cut short, or no model file at all")
     raw, data = bytes(content[_LENGTH : _LENGTH + size]), content[_LENGTH + size :]
     entries = _parsed(raw)
     metadata = entries.pop(_METADATA, None)
@@ -94,6 +100,13 @@ def unpacked(content: memoryview) -> Tensors:
     )
     _check_digest(metadata, raw, data)
     return Tensors(metadata, _arrays(entries, data))
+
+
+def _shown(content: memoryview) -> str:
+    """The beginning of a file, as text if it is one."""
+    head = bytes(content[:_SHOWN])
+    text = head.decode("utf-8", errors="replace").partition("\n")[0].rstrip("\r\ufffd")
+    return repr(text) if text.isprintable() and text else f"the bytes {head[:_LENGTH].hex(' ')}"
 
 
 def _parsed(raw: bytes) -> dict[str, Any]:

@@ -22,6 +22,9 @@ _MOST_COLUMNS, _COLUMNS_PER_CELL = 1 << 26, 256
 
 
 _DAMAGED = "it was damaged or altered on the way; fetch it again, or save the model again"
+NOT_A_MODEL = (
+    "expected a file that save() or candide train wrote; to learn from rows, pass them to candide.read or candide train"
+)
 
 
 class Unsound(Exception):
@@ -32,10 +35,10 @@ class Unsound(Exception):
         self.remedy = remedy
 
 
-def require(holds: bool, otherwise: str) -> None:
+def require(holds: bool, otherwise: str, remedy: str = _DAMAGED) -> None:
     """Raises ``Unsound`` where something does not hold."""
     if not holds:
-        raise Unsound(otherwise)
+        raise Unsound(otherwise, remedy)
 
 
 @contextmanager

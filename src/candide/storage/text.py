@@ -10,7 +10,7 @@ from .content import Content
 from .document import Document
 from .encoder import Tree
 from .listing import Entry, arrays_of, entries_of, line_of
-from .sound import refusing, require
+from .sound import NOT_A_MODEL, refusing, require
 from .versions import CURRENT, upgraded
 
 FORMAT = "candide text"
@@ -59,7 +59,9 @@ def _lines(entry: Entry) -> Iterator[str]:
 def from_text(lines: Iterable[str], source: str = "the text") -> Content:
     """The inverse of ``to_text``, with the checks of ``read_model``; ``source`` is what errors call it."""
     with refusing(f"{source} cannot be used"):
-        found = json.loads("".join(lines))
+        text = "".join(lines)
+        require(f'"{FORMAT}"' in text, f"{_NO_MODEL}: it begins with {text[:_SHORT]!r:.60}", NOT_A_MODEL)
+        found = json.loads(text)
         named = isinstance(found, dict) and found.get("format") == FORMAT
         require(named and {"version", "kind", "provenance", "settings", "parts", "arrays"} <= found.keys(), _NO_MODEL)
         require(isinstance(found["kind"], str) and isinstance(found["version"], str), _NO_MODEL)
