@@ -235,7 +235,11 @@ def refused(match: str, X: Any, y: Any = "label", weight: Any = None, model: Any
 
 def test_labels_that_are_not_there() -> None:
     spread = cut(TABLE)
-    refused("y is 'lable', and X has no such column; it has age, visits, job, member, label", spread, "lable")
+    refused(
+        "y is 'lable', and X has no such column; it has 'age', 'visits', 'job', 'member', 'label'; did you mean 'label'",
+        spread,
+        "lable",
+    )
     refused("y is None; pass the labels, or the name", spread, None)
     refused("sample_weight is 'w', and X has no such column", spread, "label", "w")
     refused("X is Dask's, and y is array.*; pass Dask's too", spread, LABELS)

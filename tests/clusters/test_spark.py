@@ -254,7 +254,11 @@ def refused(match: str, X: Any, y: Any = "label", weight: Any = None, model: Any
 
 def test_what_is_refused(spark: Any) -> None:
     table = spread(spark, TABLE)
-    refused("y is 'lable', and X has no such column; it has age, visits, job, member, label", table, "lable")
+    refused(
+        "y is 'lable', and X has no such column; it has 'age', 'visits', 'job', 'member', 'label'; did you mean 'label'",
+        table,
+        "lable",
+    )
     refused("y is None; with a data frame of Spark it is the name of one of its columns, age, visits", table, None)
     refused("y is array.*; with a data frame of Spark it is the name", table, LABELS)
     refused("sample_weight is 'w', and X has no such column", table, "label", "w")
