@@ -37,7 +37,7 @@ def test_train_tells_what_it_understood(tmp_path: Path) -> None:
     ran = done("train", source)
     assert (tmp_path / "messages.candide").exists()
     assert ran.out == ""
-    for told in ("label", "text", "400", "MB/s", "accuracy", "log-loss", "confusion", "telling", "invoice", "without"):
+    for told in ("label", "text", "400", "MB/s", "accuracy", "log-loss", "confusion", "informative", "invoice", "without"):
         assert told in ran.err, told
 
 
@@ -175,7 +175,7 @@ def test_merge_of_ten_parts_is_the_whole(tmp_path: Path, updatable: Path) -> Non
 
 def test_show(model: Path, people: Path) -> None:
     ran = done("show", model)
-    for told in ("TextNB", "order 112", "accuracy", "telling", "not kept"):
+    for told in ("TextNB", "order 112", "accuracy", "informative", "not kept"):
         assert told in ran.out, told
     told = json.loads(done("show", model, "--json", "-q").out)
     assert told["classes"]["order"] == 112

@@ -83,7 +83,7 @@ def telling_words(learner: Any, n: int = _WORDS) -> Any:
     found = learner.telling(n, "words") if "words" in learner.summary()["look"].tolist() else learner.telling(n)
     if not found.n_rows:
         found = learner.telling(n)
-    table = picture("the most telling words", "class", "words")
+    table = picture("the most informative words of each class, the best first", "class", "words")
     words: dict[Any, list[str]] = {}
     for label, token in zip(found["class"].tolist(), found["token"].tolist(), strict=True):
         words.setdefault(label, []).append(token)

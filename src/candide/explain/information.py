@@ -11,6 +11,7 @@ from ..exceptions import ParameterError
 from ..kernels.data import Array, Floats
 from ..model.classifier import Classifier
 from ..model.table import Table
+from ..model.telling import identified, raised
 from .terms import BITS
 
 # Points of each class at which densities are compared, each in the middle of as much probability.
@@ -34,7 +35,7 @@ def information(model: Classifier, names: Array) -> Table:
 
 
 def telling_values(model: Classifier, names: Array, n: int) -> Table:
-    """The ``n`` values of each class that say most for it, in the mean over its rows."""
+    """The ``n`` values of each class that identify most of its rows (``identified``)."""
     parameters = _with_ranges(model.parameters(names))
     if "probability" not in parameters or "value" not in parameters:
         raise ParameterError(
@@ -51,10 +52,11 @@ def telling_values(model: Classifier, names: Array, n: int) -> Table:
     rest = np.maximum(whole - probability * share[place], 0.0) / np.maximum(1.0 - share[place], 1e-300)
     with np.errstate(divide="ignore", invalid="ignore"):
         bits = np.nan_to_num(np.log(probability) - np.log(rest), nan=0.0, posinf=np.inf) / BITS
-        gain = np.nan_to_num(np.where(np.isinf(bits), probability * 1e300, probability * bits), nan=0.0)
-    kept = [i for k in range(len(labels)) for i in _best(np.flatnonzero((place == k) & (bits > 0)), gain, n)]
+    posterior = probability * share[place] / np.maximum(whole, 1e-300)
+    score = identified(probability, raised(posterior, share[place]))
+    kept = [i for k in range(len(labels)) for i in _best(np.flatnonzero((place == k) & (bits > 0)), score, n)]
     return Table({name: parameters[name][kept] for name in ("class", "column", "value")} | {
-        "bits": bits[kept], "probability": probability[kept], "count": parameters["count"][kept],
+        "score": score[kept], "bits": bits[kept], "probability": probability[kept], "count": parameters["count"][kept],
     })  # fmt: skip
 
 
@@ -76,8 +78,8 @@ def _range(low: float, high: float) -> str:
     return f"{low:.6g}" if low == high else f"{low:.4g} to {high:.4g}"
 
 
-def _best(rows: Array, gain: Floats, n: int) -> list[int]:
-    order: list[int] = rows[np.argsort(-gain[rows], kind="stable")[:n]].tolist()
+def _best(rows: Array, score: Floats, n: int) -> list[int]:
+    order: list[int] = rows[np.argsort(-score[rows], kind="stable")[:n]].tolist()
     return order
 
 

@@ -109,7 +109,7 @@ class Explains(Fitted):
         return information(self._fitted(), self._column_names())
 
     def telling(self, n: int = 10) -> Table:
-        """The values of columns that speak most for each class.
+        """The values of columns that identify most of each class's rows, the best first.
 
         Parameters
         ----------
@@ -119,17 +119,18 @@ class Explains(Fitted):
         Returns
         -------
         Table
-            ``bits``: how much more often rows of the class have the value than rows of all other classes. In the order
-            of what a value adds in the mean over the class's rows.
+            In the order of ``score``: the share of the class's rows that have the value, times how far it raises the
+            probability of the class from its share of all rows (0) towards 1 (1). ``bits``: how much more often rows of
+            the class have the value than rows of all other classes.
 
         Examples
         --------
         >>> from candide import CategoricalNB
         >>> model = CategoricalNB().fit([["sun"], ["sun"], ["rain"], ["fog"]], ["out", "out", "in", "in"])
         >>> model.telling(1)
-        class  column  value     bits  probability  count
-        in     x0      fog          1          0.4      1
-        out    x0      sun    1.58496          0.6      2
+        class  column  value     score     bits  probability  count
+        in     x0      fog    0.133333        1          0.4      1
+        out    x0      sun         0.3  1.58496          0.6      2
         """
         from ..explain.information import telling_values
 

@@ -287,7 +287,7 @@ class TextNB(Smaller):
         return text_summary(self._fitted())
 
     def telling(self, n: int = 10, look: str | None = None) -> Table:
-        """The tokens that speak most for each class.
+        """The tokens that identify most of each class's texts, the best first.
 
         Parameters
         ----------
@@ -299,19 +299,21 @@ class TextNB(Smaller):
         Returns
         -------
         Table
+            In the order of ``score``: the share of the class's texts that hold the token, times how far it raises the
+            probability of the class from its share of all texts (0) towards 1 (1). Tokens that many classes have in
+            common score low. Punctuation is listed only if it raises the probability at least half of the way.
             ``bits``: what the token says for the class against the mean of all classes; with "auto" in a text of this
             token alone, in longer ones less, by the root of the number of tokens. ``count``: how many texts of the
-            class hold it (or how often they do, where a text counts a token more than once). In the order of what a
-            token adds in the mean over the class's texts. Hashed tokens have the names that training texts give them;
-            when these go (``keep_sample=False``), the names of the heaviest stay.
+            class hold it (or how often they do, where a text counts a token more than once). Hashed tokens have the
+            names that training texts give them; when these go (``keep_sample=False``), the names of the heaviest stay.
 
         Examples
         --------
         >>> mail = ["win cash now", "win a prize", "lunch at noon", "see you at noon"]
         >>> TextNB("multinomial").fit(mail, ["spam", "spam", "ham", "ham"]).telling(1)
-        class  look   token      bits  count
-        ham    words  at     0.696159      2
-        spam   words  win    0.888804      2
+        class  look   token  score      bits  count
+        ham    words  at         1  0.696159      2
+        spam   words  win        1  0.888804      2
         """
         model = self._fitted()
         family: Any = model.plan.family

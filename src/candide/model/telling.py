@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # Tokens of a class that are looked at, for each that is asked for.
 _CANDIDATES = 5
+# Punctuation is listed only where it takes the probability of the class at least so far of the way to 1.
+_TELLING_SIGN = 0.5
 # Tokens of a class and look whose names stay when the training texts go.
 _KEPT = 20
 Names = dict[str, dict[int, str]]
@@ -36,22 +38,52 @@ class Spoken(NamedTuple):
     classes: Array
     codes: Array
     held: Floats  # in the class: of the texts that hold it, or of how often they do
-    rate: Floats  # the same for each text of the class
+    score: Floats  # ``identified``
+    rise: Floats  # ``raised``
     bits: Floats  # for the class, against the mean of all
+
+    @property
+    def speaks(self) -> Array:
+        """Whether a token is more frequent in the class than elsewhere, and the model takes it for evidence."""
+        return np.asarray((self.score > 0) & (self.bits > 0))
+
+
+def raised(probability: Floats, share: Floats | float) -> Floats:
+    """How far a probability of a class is from its share of all towards 1; below 0 where it is less than the share.
+
+    >>> raised(np.array([0.25, 0.6, 1.0]), 0.2).round(4)
+    array([0.0625, 0.5   , 1.    ])
+    """
+    return np.asarray((probability - share) / np.maximum(1.0 - share, 1e-300))
+
+
+def identified(rate: Floats, rise: Floats) -> Floats:
+    """The share of a class that something identifies: has it, times how far it raises the probability of the class.
+
+    What many classes have in common raises the probability of each but little, however frequent it is.
+    """
+    return np.asarray(rate * np.maximum(rise, 0.0))
 
 
 def telling(model: Classifier, n: int, look: str | None, kernels: Kernels) -> Table:
-    """The ``n`` tokens of each class that add most to its score, in the mean over its texts."""
+    """The ``n`` tokens of each class that identify most of its texts."""
     likelihood: Any = model.likelihood
     assert isinstance(likelihood, TextLikelihood)
     heard = _looks(model)
     found = [_spoken(model, likelihood, i, n, kernels) for i in heard if look in (None, heard[i])]
+    names = _names(model, found, kernels)
     rows: list[tuple[Any, ...]] = []
     for k, label in enumerate(model.classes.labels.tolist()):
-        of_class = [(one, i) for one in found for i in np.flatnonzero((one.classes == k) & (one.bits > 0))]
-        best = sorted(of_class, key=lambda pair: -pair[0].rate[pair[1]] * pair[0].bits[pair[1]])[:n]
+        of_class = [(one, i) for one in found for i in np.flatnonzero((one.classes == k) & one.speaks)]
+        listed = [(one, i) for one, i in of_class if one.rise[i] >= _TELLING_SIGN or _is_word(names, one, i)]
+        best = sorted(listed, key=lambda pair: -pair[0].score[pair[1]])[:n]
         rows += [(label, one, i) for one, i in best]
-    return _table(rows, _names(model, found, kernels))
+    return _table(rows, names)
+
+
+def _is_word(names: Names, one: Spoken, i: Any) -> bool:
+    """Whether a token has a letter or a digit."""
+    return any(map(str.isalnum, names[one.look.name][int(one.codes[i])]))
 
 
 def heavy_names(model: Classifier, kernels: Kernels) -> Names:
@@ -87,6 +119,7 @@ def _table(rows: list[tuple[Any, Spoken, Any]], names: Names) -> Table:
             "class": as_array([label for label, _, _ in rows], "class"),
             "look": np.array([one.look.name for _, one, _ in rows], dtype=object),
             "token": np.array([names[one.look.name][int(one.codes[i])] for _, one, i in rows], dtype=object),
+            "score": np.array([one.score[i] for _, one, i in rows]),
             "bits": np.array([one.bits[i] for _, one, i in rows]),
             "count": np.array([one.held[i] for _, one, i in rows]),
         }
@@ -108,15 +141,16 @@ def _spoken(model: Classifier, likelihood: TextLikelihood, place: int, n: int, k
     look, sums = likelihood.family.looks[place], likelihood.statistics.looks[place]
     counts = sums.counts if isinstance(views, TextBlended) else likelihood.known.counts
     coding = sums.coding if isinstance(views, TextBlended) else likelihood.known.coding
-    classes, codes, count = _candidates(counts.total, _CANDIDATES * n)
+    classes, codes, count, rise = _candidates(counts.total, counts.rows, _CANDIDATES * n)
     rows = _one_token_each(codes, len(coding))
     if isinstance(views, TextBlended):
         pull = views.pull(likelihood, look.name, rows, kernels)
     else:
         pull = _pull(likelihood, rows, kernels)
     own = (pull - pull.mean(axis=1, keepdims=True))[np.arange(len(codes)), classes]
-    rate = count / np.maximum(counts.rows[classes], 1e-300)
-    return Spoken(look, coding, classes, codes, count, rate, own / np.log(2.0))
+    # Where a text counts a token more than once, a rate may be above 1.
+    score = identified(np.minimum(count / np.maximum(counts.rows[classes], 1e-300), 1.0), rise)
+    return Spoken(look, coding, classes, codes, count, score, rise, own / np.log(2.0))
 
 
 def _one_token_each(codes: Array, n_codes: int) -> Sparse:
@@ -133,19 +167,21 @@ def _pull(likelihood: TextLikelihood, rows: Sparse, kernels: Kernels) -> Floats:
     return np.asarray(after - before)
 
 
-def _candidates(total: Any, n: int) -> tuple[Array, Array, Floats]:
-    """Of each class the ``n`` tokens that are most above their share of all, by their part of the likelihood ratio."""
-    by_class, share = (np.asarray(total.sum(axis=axis), dtype=np.float64).ravel() for axis in (1, 0))
-    share /= max(share.sum(), 1e-300)
-    kept: list[tuple[Array, Floats]] = []
-    for place, of_class in enumerate(by_class):
+def _candidates(total: Any, rows: Floats, n: int) -> tuple[Array, Array, Floats, Floats]:
+    """Of each class the ``n`` tokens that identify most of it: classes, codes, counts and how far they raise it."""
+    everywhere = np.asarray(total.sum(axis=0), dtype=np.float64).ravel()
+    share = rows / max(float(rows.sum()), 1e-300)
+    kept: list[tuple[Array, Floats, Floats]] = []
+    for place in range(len(rows)):
         codes, count = _of_class(total, place)
-        best = _largest(_gain(count, (share if codes is None else share[codes]) * of_class), n)
+        whole = everywhere if codes is None else everywhere[codes]
+        rise = raised(count / np.maximum(whole, 1e-300), share[place])
+        best = _largest(identified(count, rise), n)
         best = best[count[best] > 0]
-        kept.append((best if codes is None else codes[best], count[best]))
-    classes = np.repeat(np.arange(len(kept)), [len(codes) for codes, _ in kept])
-    found, counts = (np.concatenate(parts) for parts in zip(*kept, strict=True))
-    return classes, found.astype(np.int64), counts
+        kept.append((best if codes is None else codes[best], count[best], rise[best]))
+    classes = np.repeat(np.arange(len(kept)), [len(codes) for codes, _, _ in kept])
+    found, counts, rises = (np.concatenate(parts) for parts in zip(*kept, strict=True))
+    return classes, found.astype(np.int64), counts, rises
 
 
 def _of_class(total: Any, place: int) -> tuple[Array | None, Floats]:
@@ -154,15 +190,6 @@ def _of_class(total: Any, place: int) -> tuple[Array | None, Floats]:
         return None, np.asarray(total[place], dtype=np.float64)
     stretch = slice(*total.indptr[place : place + 2].tolist())
     return total.indices[stretch], np.asarray(total.data[stretch], dtype=np.float64)
-
-
-def _gain(count: Floats, expected: Floats) -> Floats:
-    """count · log(count / expected), written over ``expected``: there are as many as a model has sums."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        np.divide(count, expected, out=expected)
-        np.log(expected, out=expected)
-        expected *= count
-    return np.where(count > 0, expected, -np.inf) if not count.all() else expected
 
 
 def _largest(gain: Floats, n: int) -> Array:

@@ -25,7 +25,7 @@ class Looks(NamedTuple):
     """Columns or looks, the most informative first."""
 
     table: Table | None  # None where nobody knows
-    telling: Table | None = None  # class, term, bits: what speaks most for each class
+    telling: Table | None = None  # class, term, score, bits: what identifies each class
     views: Table | None = None  # columns together, by name and weight
     pictures: dict[str, Shares] | None = None  # of the first columns, by name
 
@@ -76,7 +76,8 @@ def _information(subject: Subject) -> Table | None:
 def _telling(subject: Subject) -> Table | None:
     """What speaks most for each class: words, or values of columns where they have any."""
     if subject.words is not None:
-        return Table({"class": subject.words["class"], "term": subject.words["token"], "bits": subject.words["bits"]})
+        words = subject.words
+        return Table({"class": words["class"], "term": words["token"], "score": words["score"], "bits": words["bits"]})
     # The words of a column of texts would be values too, hundreds of thousands of them.
     if len(subject.names) > _MOST_COLUMNS or len(subject.labels) < 2 or subject.holds_texts:
         return None
@@ -86,4 +87,4 @@ def _telling(subject: Subject) -> Table | None:
         return None
     pairs = zip(found["column"].tolist(), found["value"].tolist(), strict=True)
     terms = np.array([f"{column} = {value}" for column, value in pairs], dtype=object)
-    return Table({"class": found["class"], "term": terms, "bits": found["bits"]})
+    return Table({"class": found["class"], "term": terms, "score": found["score"], "bits": found["bits"]})

@@ -18,10 +18,12 @@ _MOST_CLASSES = 20
 _MOST_CURVES = 4
 _MOST_WORDS = 30
 _TELLING = {
-    "words": "What speaks most for each class, with the bits that a word gives in a text of this word alone; in longer "
-    "texts it gives less.",
-    "values": "What speaks most for each class: the bits say how much more often its rows have a value than others, "
-    "column by column; a bit is twice as often.",
+    "words": "The number is the share of the class that a word identifies: the share of its texts that hold the word, "
+    "times how far the word raises the probability of the class, from its share of all texts (0 %) towards certainty "
+    "(100 %). A word of many classes has a small number, however frequent it is.",
+    "values": "The number is the share of the class that a value identifies: the share of its rows that have the "
+    "value, times how far the value alone raises the probability of the class, from its share of all rows (0 %) "
+    "towards certainty (100 %).",
 }
 
 
@@ -142,17 +144,17 @@ def _telling(telling: Table | None, what: str) -> str:
     if telling is None or not telling.n_rows:
         return ""
     lines = [
-        f"<div><dt>{users(label)}</dt><dd>{''.join(_chip(term, bits) for _, term, bits in rows)}</dd></div>"
+        f"<div><dt>{users(label)}</dt><dd>{''.join(_chip(term, score) for _, term, score, _ in rows)}</dd></div>"
         for label, rows in groupby(telling.rows(), key=lambda row: row[0])
     ]
     made = f'<dl class="words">{"".join(lines[:_MOST_WORDS])}</dl>'
     if len(lines) > _MOST_WORDS:
         made += details(f"{len(lines) - _MOST_WORDS:,} more", f'<dl class="words">{"".join(lines[_MOST_WORDS:])}</dl>')
-    return f"<h3>The most telling {what}</h3><p>{_TELLING[what]}</p>{made}"
+    return f"<h3>The most informative {what} of each class</h3><p>{_TELLING[what]}</p>{made}"
 
 
-def _chip(token: str, bits: float) -> str:
-    return f'<span class="chip">{users(token, 64)} <small>+{bits:.1f}</small></span>'
+def _chip(token: str, score: float) -> str:
+    return f'<span class="chip">{users(token, 64)} <small>{percent(score)}</small></span>'
 
 
 def origin_section(found: Findings) -> str:
