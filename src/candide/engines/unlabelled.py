@@ -18,11 +18,12 @@ from ..model.blend import Blend
 from ..model.calibration import calibrate, cross_fitted, normalised
 from ..model.classifier import Classifier
 from ..model.evaluation import Report
-from ..model.folds import deal
+from ..model.folds import deal_blocks
 from ..model.honest import weighed_again
 from ..model.refinement import fit_refinement, refined_without
 from ..model.smoothing import Seen
 from ..model.views.texts import TextBlended
+from ..statistics.hashing import row_hashes
 from .memory import summarize
 
 How = Literal["em", "sfe"]
@@ -67,7 +68,7 @@ def learn_unlabelled(model: Classifier, batch: Batch, texts: Unread, kernels: Ke
     and by such scores of all folds texts are weighed.
     """
     rows = _judges(model, batch)
-    folds = deal(batch.classes, np.ones(len(batch.classes), dtype=np.int64)).fold
+    folds = deal_blocks(batch.classes, _first_of_copies(batch.data))
     parts = [_scores_of_fold(model, batch, texts, rows, folds == fold, kernels) for fold in np.unique(folds)]
     order = np.argsort(np.concatenate([part.rows for part in parts]))
     alone = np.concatenate([part.alone for part in parts], axis=1)[:, order]
@@ -89,6 +90,12 @@ def _judges(model: Classifier, batch: Batch) -> Array:
     if isinstance(views, TextBlended) and not model.plan.refine:
         return views.few(_seen(batch))
     return np.arange(len(batch.classes))
+
+
+def _first_of_copies(texts: TextRows) -> Array:
+    """For each text the place of the first that is equal: copies are in one fold."""
+    _, first, place = np.unique(row_hashes(texts), return_index=True, return_inverse=True)
+    return np.asarray(first[place])
 
 
 def _seen(batch: Batch) -> Seen:

@@ -143,7 +143,7 @@ def _blended(model: Classifier, seen: Seen, kernels: Kernels) -> tuple[Seen, Ble
 
 
 def seen_rows(plan: Plan, state: State, what: str) -> Seen:
-    """The training rows that were kept, for ``what`` needs them."""
+    """The training rows that were kept, for ``what`` needs them; copies are one row of their weight."""
     sample = state.sample
     if sample is None:
         raise ParameterError(
@@ -151,8 +151,11 @@ def seen_rows(plan: Plan, state: State, what: str) -> Seen:
             "(merged models: all of them) and fit again"
         )
     data = plan.family.restored(sample.data, state.statistics)
-    batch = Batch(data, sample.classes, sample.weight, len(state.classes))
-    return Seen(batch, sample.case_weight(state.rows), sample.multiplicity)
+    places, weight, multiplicity = sample.observations
+    if len(places) < data.n_rows:
+        data = data.take(places)
+    batch = Batch(data, sample.classes[places], weight, len(state.classes))
+    return Seen(batch, sample.observed_weight(state.rows), multiplicity)
 
 
 def alphas(plan: Plan, state: State, seen: Seen, subsets: list[Array], kernels: Kernels) -> list[float | Floats]:

@@ -73,7 +73,12 @@ class Classifier:
             family = family.with_alpha(by_evidence(family, self.state.statistics))
         elif self.plan.alpha == "loo" and self.blend is not None and self.blend.alpha is not None:
             family = family.with_alpha(self.blend.alpha)
-        return family.settle(self.state.statistics)
+        return family.settle(self.statistics)
+
+    @cached
+    def statistics(self) -> Any:
+        """The sums of the state; where the rows kept tell copies, a row weighs as much as all of its copies."""
+        return self.state.statistics_with_copies()
 
     def complete(self) -> Classifier:
         """The same model, with everything fitted that the plan asks for.
@@ -143,7 +148,7 @@ class Classifier:
 
     @cached
     def likelihood(self) -> Any:
-        return self.family.likelihood(self.state.statistics)
+        return self.family.likelihood(self.statistics)
 
     @cached
     def class_prior(self) -> Floats:
@@ -237,7 +242,8 @@ class Classifier:
         if blend is not None and blend.views is not None:
             blend = replace(blend, views=blend.views.without_idle())
         names = self.token_names if self.state.sample is None else heavy_names(self, default(self.plan.n_threads))
-        return Classifier(self.plan, replace(self.state, sample=None), blend, made, names)
+        state = replace(self.state, statistics=self.statistics, sample=None)
+        return Classifier(self.plan, state, blend, made, names)
 
     def settled(self, *, evaluate: bool) -> Classifier:
         """With all that looks at rows again made already."""

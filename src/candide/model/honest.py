@@ -128,10 +128,19 @@ def _made_again(model: Classifier, seen: Seen, folds: Array, kernels: Kernels) -
         if len(here) == len(folds):  # all rows are copies of one: a model of none says nothing
             out[here] = -np.log(len(model.classes))
             continue
-        gone = seen.batch.take(np.repeat(here, seen.multiplicity[here]))
         rows = seen.batch.take(here).data
-        out[here] = _without(bare, gone, kernels).posterior(rows, kernels, logarithm=True)
+        out[here] = _without_fold(bare, seen, here, kernels).posterior(rows, kernels, logarithm=True)
     return _possible(out, float(model.state.rows.sum()))
+
+
+def _without_fold(model: Classifier, seen: Seen, here: Array, kernels: Kernels) -> Classifier:
+    """The model of all rows but those of a fold; copies, which are one row, stay so."""
+    rest = np.delete(np.arange(len(seen.case_weight)), here)
+    gone, left = (seen.batch.take(np.repeat(rows, seen.multiplicity[rows])) for rows in (here, rest))
+    plan, state = model.plan, model.state
+    statistics = state.statistics_with_copies().forget(plan.family.observe(gone, kernels))
+    sample = Sample.of(left.data, left.classes, left.weight, left.n_classes, plan.sample_bytes)
+    return type(model)(plan, replace(state, statistics=statistics, sample=sample))
 
 
 def _possible(log_probability: Floats, weight: float) -> Floats:
@@ -183,7 +192,29 @@ def _applied(plan: Plan, scores: Floats, amount: Floats | None, seen: Seen, rows
 
 
 def left_out_posterior(model: Classifier, batch: Batch, kernels: Kernels, prior: PriorWhileOut) -> Floats:
-    """log p(class | x) of rows that the model has learned, each with itself left out; what was fitted stays."""
+    """log p(class | x) of rows that the model has learned, each with itself left out; what was fitted stays.
+
+    Copies of a row leave with it, as far as the rows kept tell them from coincidences.
+    """
+    refuse_strangers(batch, model.state.statistics)
+    if model.state.sample is not None:
+        distinct, places = _without_copies(model.state.sample, batch)
+        return _left_out_posterior(model, distinct, kernels, prior)[places]
+    return _left_out_posterior(model, batch, kernels, prior)
+
+
+def _without_copies(sample: Sample, batch: Batch) -> tuple[Batch, Array | slice]:
+    """Rows with copies as one row that weighs as much as all of them, and where each row of the batch is among them."""
+    if not sample.has_copies:
+        return batch, slice(None)
+    weight, place = sample.copied_weight(batch.classes, row_hashes(batch.data))
+    rows = np.where(place < 0, np.arange(len(place)) + len(sample.classes), place)
+    _, first, places = np.unique(rows, return_index=True, return_inverse=True)
+    own = np.ones(len(place)) if batch.weight is None else batch.weight
+    return batch._replace(weight=np.where(place < 0, own, weight)).take(first), places
+
+
+def _left_out_posterior(model: Classifier, batch: Batch, kernels: Kernels, prior: PriorWhileOut) -> Floats:
     blend = model.blend
     if blend is not None and blend.refinement is not None:
         raise ParameterError(
@@ -196,7 +227,6 @@ def left_out_posterior(model: Classifier, batch: Batch, kernels: Kernels, prior:
     views = _views(model)
     if views is None:
         return model.calibrated(leave_one_out(model, batch, kernels, prior), batch.data)
-    refuse_strangers(batch, model.state.statistics)
     share = _share_in_sample(model.state, batch)
     parts = []
     for begin, end, data in chunks(batch.data):

@@ -11,6 +11,7 @@ from ..encoding.index import Index, kind_of
 from ..exceptions import ForgetError, InputError, ParameterError
 from ..kernels.data import Array, Floats
 from ..statistics import Sample
+from ..statistics.table import TableStatistics
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,12 @@ class State:
         """Weight of the rows of each class."""
         rows: Floats = self.statistics.rows
         return rows
+
+    def statistics_with_copies(self) -> Any:
+        """The statistic; of a table with rows that weigh as much as all of their copies, which the sample tells."""
+        if self.sample is None or not isinstance(self.statistics, TableStatistics):
+            return self.statistics
+        return self.statistics.with_copies(self.sample.copies_per_row())
 
     def merge(self, other: State) -> State:
         """The state of both sets of rows; classes that differ are aligned."""

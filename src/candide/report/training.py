@@ -25,7 +25,7 @@ class Trained(NamedTuple):
     """What training rows tell beside the measures."""
 
     rows: Judged
-    n_rows: int  # that were judged, each as often as it was seen
+    n_rows: int  # that were judged, copies as one
     plain: Report | None  # the same rows with every column counted once, and nothing calibrated
     examples: list[Example]
     n_doubtful: int
@@ -80,7 +80,9 @@ def _plain(subject: Subject, seen: Seen) -> Report | None:
 
 def _in_words(subject: Subject, place: int) -> str:
     """One of the training rows that are kept."""
-    data = seen_rows(subject.model.plan, subject.model.state, "a report").batch.data.take(np.array([place]))
+    state = subject.model.state
+    assert state.sample is not None
+    data = subject.model.plan.family.restored(state.sample.data, state.statistics).take(np.array([place]))
     if isinstance(data, TextRows):
         return str(data.arrays()["utf8"].tobytes(), "utf-8")
     cells = zip(subject.names.tolist(), values_of(data), strict=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..kernels.mixing import Hashes
 from ..kernels.text_rows import TextRows
 from .base import ROUNDING, move_classes, never_learned, refuse_above, subtract
 from .cells import Kept, joined, row_bytes, stored
+from .copies import Observations, observations
 from .hashing import ABOVE_ALL, row_hashes
 from .mixed_rows import MixedRows
 
@@ -95,13 +97,54 @@ class Sample:
         """How many copies of each entry were seen."""
         return self.entries.multiplicity
 
+    @cached_property
+    def observations(self) -> Observations:
+        """Distinct rows, with copies folded into their weight."""
+        return observations(self)
+
     def represented(self) -> Floats:
         """Weight of the rows inside the sample, per class."""
         return _class_weight(self.classes, self.weight * self.multiplicity, len(self.rows))
 
     def case_weight(self, rows: Floats) -> Floats:
         """The weight of all copies of each entry, so that those of a class add up to its ``rows``."""
-        return self.weight * self.multiplicity * rows[self.classes] / self.represented()[self.classes]
+        return self.weight * self.multiplicity * self._scale(rows)
+
+    def _scale(self, rows: Floats) -> Floats:
+        return np.asarray(rows[self.classes] / self.represented()[self.classes])
+
+    def observed_weight(self, rows: Floats) -> Floats:
+        """The weight of each of ``observations`` and its equals, so that those of a class add up to its ``rows``."""
+        places, weight, multiplicity = self.observations
+        return weight * multiplicity * self._scale(rows)[places]
+
+    def copies_per_row(self) -> Floats:
+        """By what factor an independent observation of each class weighs more than a row, in the mean over weight."""
+        places, weight, multiplicity = self.observations
+        rows = _class_weight(self.classes, self.weight**2 * self.multiplicity, len(self.rows))
+        observed = _class_weight(self.classes[places], weight**2 * multiplicity, len(self.rows))
+        return np.divide(observed, rows, out=np.ones_like(rows), where=rows > 0)
+
+    @cached_property
+    def has_copies(self) -> bool:
+        """Whether some rows are copies of others."""
+        return int(self.observations.multiplicity.sum()) < int(self.multiplicity.sum())
+
+    def copied_weight(self, classes: Positions, hashes: Hashes) -> tuple[Floats, Array]:
+        """The weight of all copies of rows of these classes and hashes, and the place of each row among the entries.
+
+        Where a row is there as coincidences alone, or not at all, 0 and -1.
+        """
+        places, weight, multiplicity = self.observations
+        entries = self.entries.take(places)
+        copied = np.flatnonzero((weight != entries.weight) | (multiplicity != entries.multiplicity))
+        out, at = np.zeros(len(classes)), np.full(len(classes), -1)
+        for k in np.unique(entries.classes[copied]).tolist():
+            own, asked = copied[entries.classes[copied] == k], np.flatnonzero(classes == k)
+            near = own[np.minimum(np.searchsorted(entries.hashes[own], hashes[asked]), len(own) - 1)]
+            found = entries.hashes[near] == hashes[asked]
+            out[asked[found]], at[asked[found]] = weight[near[found]], places[near[found]]
+        return out, at
 
     def thresholds(self, positions: Array) -> Hashes:
         """Of classes at these positions; of those that the sample does not know (-1), above all."""

@@ -46,6 +46,10 @@ class TableStatistics:
         # Where almost all was forgotten, rounding may have left anything of the squares.
         return np.clip(mean, LEAST_WEIGHT * self.rows, np.maximum(self.rows, LEAST_WEIGHT))
 
+    def with_copies(self, factor: Floats) -> TableStatistics:
+        """The same with rows that weigh so many times as much, by class: copies leave together."""
+        return self if (factor == 1.0).all() else replace(self, squares=self.squares * factor)
+
     def place(self, j: int) -> int:
         """Where column ``j`` stands among those of its kind."""
         return self.kinds[:j].count(self.kinds[j])

@@ -40,6 +40,7 @@ class Blended:
     ridge: Floats  # of each of them
     mixture: Mixture
     texts: tuple[TextView, ...] = ()
+    unit: float = 1.0  # what a row weighs: views past single columns count rows, and so do their pseudo-counts
 
     @property
     def names(self) -> list[str]:
@@ -130,7 +131,7 @@ class Blended:
         if self.views:
             looked = self.look.see(batch.data, kernels)
             for i, view in enumerate(self.views, n_single + 1):
-                out[i] = view.left_out(looked, batch.classes, share, kernels)
+                out[i] = view.left_out(looked, batch.classes, share / self.unit, kernels)
         return out
 
     def few(self, seen: Seen) -> Array:

@@ -18,6 +18,7 @@ from .dependence import one_dependence
 from .look import Look
 from .merging import merged
 from .mixture import Mixture
+from .rows import row_weight
 from .text_view import TextView
 from .two_dependence import two_dependence
 from .waves import make_waves
@@ -56,9 +57,10 @@ def make_views(likelihood: TableLikelihood, seen: Seen, order: int, kernels: Ker
     log_prior, losses = log_shares(rows), _losses(likelihood)
     gains, n_rows = gain(rows, losses), float((rows / likelihood.statistics.row_weight).sum())
     views: tuple[View, ...] = ()
+    unit = row_weight(seen)
     if order and len(look.columns) > 1:
-        share = seen.case_weight / seen.multiplicity
-        cases = Cases(look.see(seen.batch.data, kernels), seen.batch.classes, seen.case_weight, share)
+        weight = seen.case_weight / unit
+        cases = Cases(look.see(seen.batch.data, kernels), seen.batch.classes, weight, weight / seen.multiplicity)
         views = tuple(_views(look, cases, log_prior, np.argsort(losses, kind="stable"), order, kernels))
         if order > 1:
             views += tuple(make_waves(*_codes(look), cases, len(rows), _relevance(gains, n_rows)))
@@ -66,7 +68,7 @@ def make_views(likelihood: TableLikelihood, seen: Seen, order: int, kernels: Ker
     unweighted = Mixture(none, none, np.zeros((0, n_classes)), np.zeros(n_classes))
     texts = tuple(TextView.of(likelihood, j) for j in likelihood.texts)
     ridge = np.append(_ridges(gains * n_rows, len(likelihood.blocks), len(views)), np.full(len(texts), TEXT_RIDGE))
-    return Blended(tuple(likelihood.shown), len(likelihood.blocks), look, views, ridge, unweighted, texts)
+    return Blended(tuple(likelihood.shown), len(likelihood.blocks), look, views, ridge, unweighted, texts, unit)
 
 
 def _ridges(gain: Floats, n_blocks: int, n_views: int) -> Floats:

@@ -94,6 +94,7 @@ def check_blended(views: Blended, family: TableFamily, statistics: TableStatisti
         _check_text_view(text, family, statistics)
     check_mixture(views.mixture, views.n_views, n_classes)
     require(views.ridge.shape == (views.n_views,) and are_weights(views.ridge), "ridges are of other views")
+    require(bool(np.isfinite(views.unit) and views.unit > 0), "a row of a view has no weight")
 
 
 def _check_text_view(text: TextView, family: TableFamily, statistics: TableStatistics) -> None:
