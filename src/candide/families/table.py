@@ -22,6 +22,7 @@ from ..statistics.table import TableStatistics
 from ..statistics.texts import TextStatistics
 from .base import Batch, Family, Plain, Scores
 from .columns import ColumnModel, candidates_for_categories, candidates_for_numbers, choose, named_column
+from .columns.base import in_rows
 from .columns.losses import gain, log_shares
 from .left_out import put_own
 from .set_aside import despite, set_aside
@@ -145,7 +146,13 @@ class TableFamily(Plain):
 
     def _best(self, statistics: TableStatistics, j: int, log_prior: Floats, row: Floats) -> Choice:
         make: Any = candidates_for_numbers if statistics.kinds[j] == "number" else candidates_for_categories
-        model, losses = choose(make(**self._parts(statistics, j)), log_prior, row)
+        models = make(**self._parts(statistics, j))
+        if self.alpha is None:
+            # Pseudo-counts are rows, which may all have another weight than 1.
+            models = [
+                in_rows(model, float(statistics.rows @ row) / max(statistics.rows.sum(), 1e-300)) for model in models
+            ]
+        model, losses = choose(models, log_prior, row)
         return Choice(model, "", losses)
 
     def _parts(self, statistics: TableStatistics, j: int) -> dict[str, Any]:

@@ -260,6 +260,11 @@ class CodedColumn:
         }
 
 
+def in_rows(model: ColumnModel, weight: float) -> ColumnModel:
+    """The same with pseudo-counts that are rows of such a weight."""
+    return replace(model, base=weight * model.base) if isinstance(model, CodedColumn) and weight != 1.0 else model
+
+
 def _places(theirs: Array | None, mine: Array | None, absent: int, unseen: int) -> Array:
     """The code of each of a column's labels, and last, where -1 points, that of a missing cell."""
     place = {} if mine is None else {label: i for i, label in enumerate(mine.tolist())}
