@@ -44,7 +44,7 @@ class Observations(NamedTuple):
 def observations(sample: Sample) -> Observations:
     """The rows of a sample with copies folded into the weight.
 
-    >>> from .sample import Sample
+    >>> from candide.statistics import Sample
     >>> X = Dense.of(np.array([[0.3, 1.7], [0.3, 1.7], [2.2, 3.1], [0.9, 0.1]]))
     >>> sample = Sample.of(X, np.zeros(4, dtype=np.int32), None, n_classes=1, budget=1000)
     >>> found = observations(sample)
