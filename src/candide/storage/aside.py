@@ -3,33 +3,49 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
+import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
+
+from .locking import is_same, short_name, try_lock
+
+# How a file is called while it is written: the target's name and a number that no other has.
+_NUMBER = r"\.[0-9a-f]{16}\.part"
+_NUMBER_BYTES = len(".0123456789abcdef.part")
+_ATTEMPTS = 10
+# Seconds after which a file that nobody has open is taken to be abandoned, where renaming cannot be done under a lock.
+_ABANDONED = 3600.0
 
 
 @contextmanager
 def written_aside(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A new file beside the old one, which takes its place once all of it is on the disk.
 
-    Whatever goes wrong on the way, the old file stays as it is, and nothing is left beside it.
+    Whatever goes wrong on the way, the old file stays as it is, and nothing is left beside it; what a process that was
+    killed has left there is removed by the next one that writes the same file.
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
         with target.open("wb") as device:  # a device or a pipe is no file that another could take the place of
             yield device
         return
-    aside = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
+    _remove_abandoned(target)
+    aside, file = _created(target)
     try:
-        with aside.open("xb") as file:
+        with file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        if target.exists():
-            aside.chmod(target.stat().st_mode & 0o7777)
-        aside.replace(target)
+            if target.exists():
+                aside.chmod(target.stat().st_mode & 0o7777)
+            if os.name != "nt":  # while it is locked: nobody takes it for abandoned
+                aside.replace(target)
+        if os.name == "nt":  # where no file is renamed that is open
+            aside.replace(target)
     except BaseException:
         aside.unlink(missing_ok=True)
         raise
@@ -40,6 +56,46 @@ def write_aside(path: str | os.PathLike[str], pieces: Iterable[bytes | memoryvie
     """All pieces, one after the other."""
     with written_aside(path) as file:
         file.writelines(pieces)
+
+
+def _created(target: Path) -> tuple[Path, IO[bytes]]:
+    """A new file, locked for as long as it is open: it is not abandoned."""
+    for attempt in range(_ATTEMPTS):
+        aside = target.with_name(f".{short_name(target.name, _NUMBER_BYTES + 1)}.{secrets.token_hex(8)}.part")
+        file = aside.open("xb")
+        # Another process may have met it between these two lines, and removed it.
+        if (try_lock(file.fileno()) is not False and is_same(file.fileno(), aside)) or attempt == _ATTEMPTS - 1:
+            break
+        file.close()
+        aside.unlink(missing_ok=True)
+    return aside, file
+
+
+def _remove_abandoned(target: Path) -> None:
+    """Remove what processes have left that were killed while they wrote this file, or a checkpoint of it."""
+    names = (short_name(name, _NUMBER_BYTES + 1) for name in (target.name, f"{target.name}.checkpoint"))
+    pattern = re.compile(rf"\.(?:{'|'.join(map(re.escape, names))}){_NUMBER}")
+    try:
+        with os.scandir(target.parent) as entries:
+            found = [Path(one.path) for one in entries if pattern.fullmatch(one.name) and not one.is_symlink()]
+    except OSError:
+        return  # whoever may not list the folder leaves it as it is
+    for path in found:
+        with suppress(OSError):
+            _remove_if_abandoned(path)
+
+
+def _remove_if_abandoned(path: Path) -> None:
+    if os.name == "nt":
+        if time.time() - path.stat().st_mtime > _ABANDONED:
+            path.unlink()  # which fails if it is open
+        return
+    handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        if try_lock(handle):
+            path.unlink()
+    finally:
+        os.close(handle)
 
 
 def _settle(folder: Path) -> None:

@@ -17,6 +17,8 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 DEFAULT_TIMEOUT = 300.0
+# Bytes that file systems allow in a name.
+_LONGEST_NAME = 255
 # Seconds between two attempts.
 _BETWEEN = 0.05
 # What file systems without locks answer.
@@ -63,7 +65,7 @@ def locked(
     if target.exists() and not target.is_file():  # a device or a pipe is never read, changed and written again
         yield
         return
-    beside = target.with_name(f".{target.name}.lock")
+    beside = target.with_name(f".{short_name(target.name, len('..lock'))}.lock")
     handle = _acquired(beside, target, timeout, on_wait)
     try:
         yield
@@ -89,7 +91,7 @@ def _acquired(beside: Path, target: Path, timeout: float, on_wait: Callable[[], 
             os.close(handle)
             raise
         os.close(handle)
-        if state:
+        if state and time.monotonic() < deadline + 1.0:
             continue  # the file was removed by the process that held it before
         if time.monotonic() >= deadline:
             raise LockTimeout(
@@ -139,6 +141,16 @@ def try_lock(handle: int) -> bool | None:
             return False
         raise
     return True
+
+
+def short_name(name: str, room: int) -> str:
+    """The first characters of a file's name, so that there is room for so many bytes more.
+
+    >>> short_name("mail.candide", 6), len(short_name("ä" * 127, 6).encode())
+    ('mail.candide', 248)
+    """
+    most, encoded = _LONGEST_NAME - room, os.fsencode(name)
+    return name if len(encoded) <= most else encoded[:most].decode(errors="ignore")
 
 
 def is_same(handle: int, path: Path) -> bool:
