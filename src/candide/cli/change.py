@@ -10,6 +10,7 @@ import typer
 from ..exceptions import ParameterError
 from . import options
 from .command import command
+from .reading import check_output, check_stdin
 from .session import Session
 from .writing import checked_place
 
@@ -53,7 +54,7 @@ def update(
     once a tenth has changed, if the file holds training rows (train --updatable); else it stays.
     """
     roles = {"text": text, "label": label, "weight": weight}
-    target, session = checked_place(output or model), shared.session
+    target, session = _target(model, output, sources), shared.session
     source = reading.source(sources, weight=weight)
     with writing.locked(target, session):
         _change(model, source, target, session, "learn", roles, decay)
@@ -78,10 +79,17 @@ def forget(
     before the model is written: nothing in the file depends on the rows that were taken out.
     """
     roles = {"text": text, "label": label, "weight": weight}
-    target, session = checked_place(output or model), shared.session
+    target, session = _target(model, output, sources), shared.session
     source = reading.source(sources, weight=weight)
     with writing.locked(target, session):
         _change(model, source, target, session, "forget", roles)
+
+
+def _target(model: Path, output: Path | None, sources: list[str] | None) -> Path:
+    """Where a model goes that was changed."""
+    check_stdin(model, sources)
+    check_output(model, output)
+    return checked_place(output or model)
 
 
 def _change(
@@ -119,6 +127,7 @@ def merge(
 
     if output is None:
         raise ParameterError("merge needs a place for the result: -o FILE")
+    check_stdin(models)
     session, target = shared.session, checked_place(output)
     # The place may be one of the models.
     with writing.locked(target, session):

@@ -6,8 +6,7 @@ import json as json_room
 import sys
 from collections.abc import Iterator
 from datetime import date
-from io import BufferedReader
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -32,7 +31,7 @@ def classify(
     model: options.Model,
     texts: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TEXT]...", show_default=False, help="Texts; without any, the lines of stdin."),
+        typer.Argument(metavar="[TEXT]...", show_default=False, help="Texts; - or none for the lines of stdin."),
     ] = None,
     abstain: Annotated[
         float | None, typer.Option(min=0.0, max=1.0, help="Below this probability the answer is 'unsure'.")
@@ -44,26 +43,17 @@ def classify(
 
     Rows of a table are JSON: an object for each row, with the columns' names. Lines of stdin are answered as they come.
     """
-    from .reading import open_model
+    from .reading import STDIN, check_stdin, open_model, texts_or_stdin
 
     session = shared.session
+    texts = texts if texts is not None else [STDIN]
+    check_stdin(model, texts)
     learner = open_model(model)
-    if texts is None and sys.stdin.isatty():
+    if STDIN in texts and sys.stdin.isatty():
         session.say("one text a line; Ctrl-D ends")
-    for lines in [texts] if texts is not None else _arriving():
+    for lines in texts_or_stdin(texts):
         sys.stdout.writelines(f"{answer}\n" for answer in _answers(learner, lines, abstain, shared.json))
         sys.stdout.flush()
-
-
-def _arriving() -> Iterator[list[str]]:
-    """Lines of stdin, as many at once as there are."""
-    rest, pipe = b"", cast("BufferedReader", sys.stdin.buffer)
-    while piece := pipe.read1(1 << 20):
-        *lines, rest = (rest + piece).split(b"\n")
-        if lines:
-            yield [line.decode(errors="replace").removesuffix("\r") for line in lines]
-    if rest:
-        yield [rest.decode(errors="replace")]
 
 
 def _answers(learner: BaseNB, lines: list[str], abstain: float | None, machine: bool) -> Iterator[str]:

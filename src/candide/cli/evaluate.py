@@ -38,9 +38,10 @@ def evaluate(
     from ..learners.sourced import roles_for
     from .pictures import of_report
     from .progress import watched
-    from .reading import open_model, say_bad_rows
+    from .reading import check_stdin, open_model, say_bad_rows
 
     session = shared.session
+    check_stdin(model, sources)
     learner = open_model(model)
     source = reading.source(sources, weight=weight)
     roles = roles_for(learner, source, text, label=label, weight=weight, labelled=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -23,7 +24,8 @@ candide explain people.candide '{"age": 40, "job": "smith"}'
 def explain(
     model: options.Model,
     texts: Annotated[
-        list[str], typer.Argument(metavar="TEXT...", show_default=False, help="Texts, or rows of a table as JSON.")
+        list[str],
+        typer.Argument(metavar="TEXT...", show_default=False, help="Texts, or rows of a table as JSON; - for stdin."),
     ],
     of: Annotated[str | None, typer.Option(metavar="CLASS", help="The class to argue for; else the answer.")] = None,
     against: Annotated[
@@ -40,12 +42,13 @@ def explain(
     """
     from ..explain.showing import as_rich, coloured
     from .classify import known_cells
-    from .reading import open_model
+    from .reading import check_stdin, open_model, texts_or_stdin
 
     session = shared.session
+    check_stdin(model, texts)
     learner = open_model(model)
     pair = tuple(None if label is None else _label(label, learner.classes_.tolist()) for label in (of, against))
-    for text in texts:
+    for text in chain.from_iterable(texts_or_stdin(texts)):
         row: Any = [text]
         if not learner.reads_texts:
             row = {name: [value] for name, value in known_cells(learner, text).items()}

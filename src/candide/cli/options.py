@@ -31,7 +31,7 @@ Sources = Annotated[
         "train, also spark:TABLE, spark:FILES and dask:FILES.",
     ),
 ]
-Model = Annotated[Path, typer.Argument(metavar="MODEL", show_default=False, help="A model file.")]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", show_default=False, help="A model file, or - for stdin.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", show_default=False, help="Where to write.")]
 
 Label = Annotated[

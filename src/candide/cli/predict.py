@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,7 +19,7 @@ EXAMPLES = """
 candide predict messages.candide inbox.csv
 candide predict messages.candide inbox.csv -o answers.parquet --proba
 candide predict messages.candide inbox.csv -o answers.jsonl --abstain 0.9     # no answer below 0.9
-cat inbox.csv | candide predict messages.candide - | head
+cat inbox.csv | candide predict messages.candide | head
 """
 
 
@@ -52,10 +53,13 @@ def predict(
     from ..engines.batches import cells
     from ..learners.sourced import roles_for
     from .progress import watched
-    from .reading import open_model, say_bad_rows
+    from .reading import STDIN, check_stdin, open_model, say_bad_rows
     from .writing import open_writer
 
     session = shared.session
+    if not sources and reading.sql is None and not sys.stdin.isatty():
+        sources = [STDIN]
+    check_stdin(model, sources)
     learner = open_model(model)
     source = reading.source(sources)
     roles = roles_for(learner, source, text)

@@ -2,16 +2,60 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from io import BufferedReader
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from ..exceptions import ParameterError
+from ..exceptions import ModelFileError, ParameterError
 from .session import Session
 
 if TYPE_CHECKING:
     from ..learners.base import BaseNB
     from ..sources import Source
     from .afar import Afar
+
+
+STDIN = "-"
+
+
+def check_stdin(*given: object) -> None:
+    """Refuses arguments of which more than one is standard input; lists are looked into."""
+    each = [one for value in given for one in (value if isinstance(value, list) else [value])]
+    count = sum(str(one) == STDIN for one in each)
+    if count > 1:
+        raise ParameterError(
+            f"standard input is named {count} times ('-', or no argument where standard input is the default), and it "
+            "can be read once; name files for the others"
+        )
+
+
+def check_output(model: Path, output: Path | None) -> None:
+    """A model that comes from standard input has no place of its own."""
+    if str(model) == STDIN and output is None:
+        raise ParameterError("the model comes from standard input, so the result needs a place: -o FILE")
+
+
+def lines_of_stdin() -> Iterator[list[str]]:
+    """Lines, as many at once as there are."""
+    rest, pipe = b"", cast("BufferedReader", sys.stdin.buffer)
+    while piece := pipe.read1(1 << 20):
+        *lines, rest = (rest + piece).split(b"\n")
+        if lines:
+            yield [line.decode(errors="replace").removesuffix("\r") for line in lines]
+    if rest:
+        yield [rest.decode(errors="replace")]
+
+
+def texts_or_stdin(texts: list[str]) -> Iterator[list[str]]:
+    """Texts in their order, in groups; for "-", the lines of standard input as they come."""
+    for is_stdin, some in groupby(texts, lambda text: text == STDIN):
+        if is_stdin:
+            yield from lines_of_stdin()
+        else:
+            yield list(some)
 
 
 def open_source(sources: list[str] | None, *, on_bad_row: str = "error", **options: Any) -> Source:
@@ -27,6 +71,7 @@ def open_source(sources: list[str] | None, *, on_bad_row: str = "error", **optio
             f"{engine}: is for train; read the files here, without it, or ask the model in Python: "
             "candide.load(MODEL).predict(frame)"
         )
+    check_stdin(sources)
     bad = _collecting(on_bad_row)
     if isinstance(bad, Path):
         refuse_source(bad, sources)
@@ -53,7 +98,19 @@ def _collecting(on_bad_row: str) -> str | Path:
 
 
 def open_model(path: Path) -> BaseNB:
-    """The model in a file, be it one that ``dump`` wrote."""
+    """The model in a file or in standard input, be it one that ``dump`` wrote."""
+    if str(path) == STDIN:
+        from ..sources.streams import spooled
+
+        copy = spooled(sys.stdin.buffer)
+        try:
+            return _model_in(copy.path)
+        except ModelFileError as error:
+            raise ModelFileError(str(error).replace(str(copy.path), "standard input")) from None
+    return _model_in(path)
+
+
+def _model_in(path: Path) -> BaseNB:
     from ..learners.storing import load, load_lines
 
     with path.open("rb") as file:

@@ -50,10 +50,12 @@ def report(
     One HTML file, by default beside the model, that needs no other file and no network. Training rows are looked at if
     the model keeps some (train --updatable); else --data gives the examples.
     """
-    from .reading import open_model, refuse_source
+    from .reading import check_output, check_stdin, open_model, refuse_source
     from .writing import checked_place
 
     session = shared.session
+    check_stdin(model, data)
+    check_output(model, output)
     path = checked_place(output or model.with_suffix(".html"))
     refuse_source(path, [str(model), *(data or [])])
     learner = open_model(model)
