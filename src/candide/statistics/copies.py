@@ -31,6 +31,8 @@ _LEVEL = 0.99
 _MOST_COPIES, _FACTOR = 20.0, 4.0
 # Weight of the copies per row of all classes in the estimate of one class, in rows.
 _SHRINK = 5.0
+# Rows that are there once and tell how frequent values are, at most.
+_MOST_ROWS = 5_000
 
 
 class Observations(NamedTuple):
@@ -45,11 +47,11 @@ def observations(sample: Sample) -> Observations:
     """The rows of a sample with copies folded into the weight.
 
     >>> from candide.statistics import Sample
-    >>> X = Dense.of(np.array([[0.3, 1.7], [0.3, 1.7], [2.2, 3.1], [0.9, 0.1]]))
-    >>> sample = Sample.of(X, np.zeros(4, dtype=np.int32), None, n_classes=1, budget=1000)
+    >>> X = np.sin(np.arange(60.0)).reshape(30, 2)
+    >>> sample = Sample.of(Dense.of(np.vstack([X, X[:3]])), np.zeros(33, dtype=np.int32), None, 1, budget=1000)
     >>> found = observations(sample)
-    >>> sorted(found.weight.tolist()), found.multiplicity.tolist()
-    ([1.0, 1.0, 2.0], [1, 1, 1])
+    >>> len(found.weight), int(found.multiplicity.max()), float(found.weight.sum())
+    (30, 1, 33.0)
     """
     entries = sample.entries
     # Entries of one class and hash stand beside each other, one for each weight.
@@ -73,30 +75,55 @@ def observations(sample: Sample) -> Observations:
 
 def _independent(sample: Sample, first: Array, seen: Array) -> Array:
     """How many independent observations the equal rows are, for each distinct row of a class."""
-    classes = sample.classes[first]
     # Every row copied as often as all others, whatever the columns are.
     every = int(np.gcd.reduce(seen)) if len(seen) >= _SHRINK else 1
-    counts = seen // every
-    if counts.max(initial=0) <= 1:
-        return counts
-    n_rows = np.bincount(classes, counts, minlength=len(sample.rows)).astype(np.float64)
+    found = seen // every
+    if found.max(initial=0) > 1:
+        rows = _Rows.of(sample.classes[first], found, len(sample.rows))
+        found[rows.places] = _independent_of(sample, first[rows.places], rows)
+    return found
+
+
+class _Rows(NamedTuple):
+    """Distinct rows: all that are there several times, and enough of the others."""
+
+    places: Array
+    classes: Positions
+    counts: Array  # how often each is there
+    stands_for: Floats  # rows
+    per_class: Floats  # rows of each class, equal ones counted as often as they are there
+
+    @classmethod
+    def of(cls, classes: Positions, counts: Array, n_classes: int) -> _Rows:
+        once, several = np.flatnonzero(counts == 1), np.flatnonzero(counts > 1)
+        step = max(1, len(once) // _MOST_ROWS)
+        places = np.sort(np.concatenate([once[::step], several]))
+        stands_for = np.where(counts[places] == 1, len(once) / max(1, len(once[::step])), 1.0)
+        per_class = np.bincount(classes, counts, minlength=n_classes).astype(np.float64)
+        return cls(places, classes[places], counts[places], stands_for, per_class)
+
+
+def _independent_of(sample: Sample, entries: Array, rows: _Rows) -> Array:
     represented = sample.represented()
-    n_rows *= np.divide(sample.rows, represented, out=np.ones_like(n_rows), where=represented > 0)
-    log_share = _log_shares(sample.data, first, classes, counts)
-    if log_share is None:
-        return counts
+    n_rows = rows.per_class * np.divide(sample.rows, represented, out=np.ones_like(represented), where=represented > 0)
     with np.errstate(divide="ignore"):
-        expected = np.exp(np.minimum(log_share + np.log(n_rows)[classes], 50.0))
-    if _are_too_even(counts[expected >= _RARE]):
+        log_rows = np.log(n_rows)[rows.classes]
+    log_expected = _log_expected(sample.data, entries, rows, log_rows)
+    if log_expected is None:
+        return rows.counts
+    expected = np.exp(np.minimum(log_expected, 50.0))
+    if _are_too_even(rows, expected >= _RARE):
         expected = np.zeros_like(expected)
-    per_row = _copies_per_row(classes, counts, expected < _RARE, len(n_rows))[classes]
-    likely = 1.0 + _poisson_quantile(expected / per_row)
-    at_least = counts / (_FACTOR * np.maximum(per_row, _MOST_COPIES / _FACTOR))
-    found = np.maximum(np.minimum(counts / per_row, likely), at_least)
-    return np.clip(np.rint(found).astype(np.int64), 1, counts)
+    per_row = _copies_per_row(rows, expected < _RARE)[rows.classes]
+    likely = np.ones(len(expected))
+    several = rows.counts > 1
+    likely[several] += _poisson_quantile((expected / per_row)[several])
+    at_least = rows.counts / (_FACTOR * np.maximum(per_row, _MOST_COPIES / _FACTOR))
+    found = np.maximum(np.minimum(rows.counts / per_row, likely), at_least)
+    return np.clip(np.rint(found).astype(np.int64), 1, rows.counts)
 
 
-def _are_too_even(counts: Array) -> bool:
+def _are_too_even(rows: _Rows, some: Array) -> bool:
     """Whether there are too few triples beside so many pairs for coincidences.
 
     If rows came independently, the number of each would be Poisson, whatever its mean; of such numbers f_m that are m,
@@ -104,20 +131,20 @@ def _are_too_even(counts: Array) -> bool:
     """
     from scipy.special import pdtr
 
-    once, twice, thrice = np.bincount(counts, minlength=4)[1:4].tolist()
+    once, twice, thrice = np.bincount(rows.counts[some], rows.stands_for[some], minlength=4)[1:4].tolist()
     # All three vary by about their root.
     once, twice = once + 2.0 * np.sqrt(once) + 2.0, twice - np.sqrt(twice)
     return bool(pdtr(thrice, 2.0 * twice**2 / (3.0 * once)) < 1.0 - _LEVEL)
 
 
-def _copies_per_row(classes: Positions, counts: Array, clear: Array, n_classes: int) -> Floats:
+def _copies_per_row(rows: _Rows, clear: Array) -> Floats:
     """How often a row of each class is there on average, by the rows that are no coincidences."""
-    rows, copies = (
-        np.bincount(classes[clear], part, minlength=n_classes).astype(np.float64)
-        for part in (np.ones(int(clear.sum())), counts[clear])
+    n_rows, copies = (
+        np.bincount(rows.classes[clear], part[clear], minlength=len(rows.per_class)).astype(np.float64)
+        for part in (rows.stands_for, rows.stands_for * rows.counts)
     )
-    overall = copies.sum() / rows.sum() if rows.any() else 1.0
-    return np.asarray((copies + _SHRINK * overall) / (rows + _SHRINK))
+    overall = copies.sum() / n_rows.sum() if n_rows.any() else 1.0
+    return np.asarray((copies + _SHRINK * overall) / (n_rows + _SHRINK))
 
 
 def _poisson_quantile(mean: Floats) -> Floats:
@@ -128,72 +155,77 @@ def _poisson_quantile(mean: Floats) -> Floats:
     return np.asarray(np.ceil(np.nan_to_num(found, nan=0.0)))
 
 
-def _log_shares(data: Kept, rows: Array, classes: Positions, counts: Array) -> Floats | None:
-    """log p of each row within its class, generously; None where columns have so few values that equal rows are no
-    copies.
+def _log_expected(data: Kept, entries: Array, rows: _Rows, log_rows: Floats) -> Floats | None:
+    """How often each row is expected, its logarithm, generously; None where columns have so few values that equal rows
+    are no copies.
 
     Copies make their own values frequent. So shares are counted among distinct rows, and again among all rows without
     the row and its equals; the larger one holds.
     """
     if isinstance(data, TextRows):
-        return np.full(len(rows), -np.inf)
+        return np.full(len(entries), -np.inf)
     if isinstance(data, Sparse):
-        few_values = len(np.unique(data.values)) <= _FEW_VALUES
-        return None if few_values and data.n_columns <= _JOINT else _log_shares_sparse(data.take(rows), classes)
+        if data.n_columns <= _JOINT and len(np.unique(data.values)) <= _FEW_VALUES:
+            return None
+        return log_rows + _log_shares_sparse(data.take(entries), rows)
     cells, texts = parted(data)
     assert isinstance(cells, Dense)
-    shares = _Shares(classes, counts)
-    few, is_coarse = [], not texts
+    shares = _Shares(rows, log_rows)
     for own in texts.values():
         # No text is there twice by chance; a missing one may be.
-        missing = own.texts.missing()[rows]
+        missing = own.texts.missing()[entries]
         shares.add(missing.astype(np.int64))
         shares.log[:, ~missing] = -np.inf
-    for j in range(cells.n_columns):
-        if j in texts:
-            continue
-        column = cells.column(j)[rows]
-        if is_numeric(column):
-            values, codes = np.unique(column, return_inverse=True)
-            if len(values) > _FEW_VALUES:
-                shares.add(codes, 1.0 / _places(values))
-                is_coarse = is_coarse and _are_coarse(values)
-                continue
-        else:
-            codes, _ = coded(column)
-        few.append(np.unique(codes, return_inverse=True)[1])
-    if is_coarse and cells.n_columns <= _JOINT:
+    columns = [cells.column(j)[entries] for j in range(cells.n_columns) if j not in texts]
+    numbers = [np.unique(column, return_inverse=True) for column in columns if is_numeric(column)]
+    measured = [(values, codes) for values, codes in numbers if len(values) > _FEW_VALUES]
+    if cells.n_columns <= _JOINT and not texts and all(_are_coarse(values) for values, _ in measured):
         # Of numbers with few digits, so few columns are often equal, some values far more often than others.
-        return None if len(few) == cells.n_columns else np.zeros(len(rows))
+        return log_rows if measured else None
+    for values, codes in measured:
+        shares.add(codes, 1.0 / _places(values))
+    if shares.all_rare:
+        return np.asarray(shares.log.max(axis=0))
+    few = [codes for values, codes in numbers if len(values) <= _FEW_VALUES]
+    few += [np.unique(coded(column)[0], return_inverse=True)[1] for column in columns if not is_numeric(column)]
     few.sort(key=lambda codes: -int(codes.max(initial=0)))
     if few:
-        joint = np.unique(np.column_stack(few[:_JOINT]), axis=0, return_inverse=True)[1].ravel()
+        joint = np.zeros(len(entries), dtype=np.int64)
+        for codes in few[:_JOINT]:
+            joint = np.unique(joint * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)[1]
         for codes in (joint, *few[_JOINT:]):
             shares.add(codes)
     return np.asarray(shares.log.max(axis=0))
 
 
 class _Shares:
-    """Logarithms of the shares of rows within their class, columns as independent."""
+    """How often rows are expected, columns as independent: logarithms."""
 
-    def __init__(self, classes: Positions, counts: Array) -> None:
-        self.classes, self.counts = classes, counts
-        self.log = np.zeros((2, len(classes)))  # among distinct rows; among all but the equals of the row
-        self._distinct = np.bincount(classes)[classes].astype(np.float64)
-        self._others = np.bincount(classes, counts)[classes] - counts
+    def __init__(self, rows: _Rows, log_rows: Floats) -> None:
+        self._rows = rows
+        self.log = np.tile(log_rows, (2, 1))  # by distinct rows; by all but the equals of the row
+        self._distinct = np.bincount(rows.classes, rows.stands_for)[rows.classes]
+        self._others = rows.per_class[rows.classes] - rows.counts
+
+    @property
+    def all_rare(self) -> bool:
+        """Whether all rows are expected so rarely that further columns make no difference."""
+        return bool((self.log < np.log(_RARE)).all())
 
     def add(self, codes: Array, least: float | None = None) -> None:
         """A column more, by the code of each row. ``least``: of measurements, whose share is that of other rows alone,
         and at least this one.
         """
-        cell = self.classes.astype(np.int64) * (int(codes.max(initial=0)) + 1) + codes
-        distinct, others = np.bincount(cell)[cell], np.bincount(cell, self.counts)[cell] - self.counts
+        counts, stands_for = self._rows.counts, self._rows.stands_for
+        cell = self._rows.classes.astype(np.int64) * (int(codes.max(initial=0)) + 1) + codes
+        distinct, rows = (np.bincount(cell, part)[cell] for part in (stands_for, stands_for * counts))
+        others = np.maximum(rows - stands_for * counts, 0.0)
         share = np.divide(others, self._others, out=np.zeros(len(cell)), where=self._others > 0)
         with np.errstate(divide="ignore"):
             if least is None:
-                self.log += np.log([distinct / self._distinct, share])
+                self.log += np.log([distinct / self._distinct, np.minimum(share, 1.0)])
             else:
-                self.log += np.log(np.maximum([(distinct - 1) / self._distinct, share], least))
+                self.log += np.log(np.maximum([(distinct - stands_for) / self._distinct, share], least))
 
 
 def _are_coarse(values: Floats) -> bool:
@@ -212,22 +244,20 @@ def _places(values: Floats) -> float:
         return float(min((finite[-1] - finite[0]) / np.diff(finite).min() + 1.0, 1e15))
 
 
-def _log_shares_sparse(data: Sparse, classes: Positions) -> Floats:
-    """The same where most cells are 0."""
-    row = np.repeat(np.arange(data.n_rows), np.diff(data.indptr))
-    n_rows = np.bincount(classes).astype(np.float64)
-    column = np.asarray(data.indices, dtype=np.int64)
-    own = classes[row].astype(np.int64) * data.n_columns + column
+def _log_shares_sparse(data: Sparse, rows: _Rows) -> Floats:
+    """log p of each row within its class where most cells are 0, by distinct rows."""
+    classes, row = rows.classes, np.repeat(np.arange(data.n_rows), np.diff(data.indptr))
+    n_rows, stands_for = np.bincount(classes, rows.stands_for), rows.stands_for[row]
+    own = classes[row].astype(np.int64) * data.n_columns + data.indices
     held, place = np.unique(own, return_inverse=True)
     of_class = held // data.n_columns
     # A column that all rows of a class hold has no zeros, but may have.
-    zero = 1.0 - np.bincount(place) / (n_rows[of_class] + 0.5)
+    zero = 1.0 - np.bincount(place, stands_for) / (n_rows[of_class] + 0.5)
     no_cells = np.bincount(of_class, np.log(zero), minlength=len(n_rows))
     values, value = np.unique(data.values, return_inverse=True)
     same = np.unique(np.column_stack([place, value]), axis=0, return_inverse=True)[1].ravel()
-    count = np.bincount(same)[same].astype(np.float64)
+    count = np.bincount(same, stands_for)[same]
     if len(values) > _FEW_VALUES:
-        count = np.maximum(count - 1.0, 1.0 / _places(values))
-    share = count / n_rows[classes[row]]
-    cells = np.log(share) - np.log(zero)[place]
+        count = np.maximum(count - stands_for, 1.0 / _places(values))
+    cells = np.log(count / n_rows[classes[row]]) - np.log(zero)[place]
     return np.asarray(no_cells[classes] + np.bincount(row, cells, minlength=data.n_rows))
