@@ -108,15 +108,26 @@ class Stored(Fitted):
         return self._fitted().state.sample is not None
 
 
-def load(path: str | os.PathLike[str]) -> BaseNB:
+def load(path: str | os.PathLike[str], *, mmap: bool = False) -> BaseNB:
     """The model in a file: all its verbs, without scikit-learn (``as_estimator()`` for its pipelines).
 
     Nothing in a file is ever executed, and everything in it is checked: a file that was cut, changed or made to harm is
-    refused with a ``ModelFileError``. Arrays stay in the file until they are asked for.
+    refused with a ``ModelFileError``.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    mmap : bool, default False
+        By default the model is read into memory: what happens to the file later does not matter to it. Only training
+        rows of more than 4 MB stay in the file, which is kept open, until a method needs them; if they were changed
+        there, that method raises a ``ModelFileError``. With ``mmap=True`` the file is mapped into memory, and several
+        processes share it: it must not be written to while the model is in use. Whoever shortens it ends the process,
+        and whoever overwrites it changes the model. (``save`` does neither: it puts a new file in its place.)
     """
     from ..storage import read_model
 
-    return learner_of(read_model(path), path)
+    return learner_of(read_model(path, mmap=mmap), path)
 
 
 def from_json(text: str) -> BaseNB:

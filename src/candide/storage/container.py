@@ -82,24 +82,75 @@ def _digest(parts: Iterable[bytes | memoryview]) -> str:
     return digest.hexdigest()
 
 
-def unpacked(content: memoryview) -> Tensors:
-    """What the bytes of a file hold; arrays are views of them, not copies."""
-    require(len(content) >= _LENGTH, f"it has {len(content)} bytes, and the shortest model file has more")
+class Header(NamedTuple):
+    """What comes before the arrays: texts by name, and for each array its type, shape and place in the file."""
+
+    metadata: Mapping[str, str]
+    entries: dict[str, Any]
+    places: Mapping[str, tuple[int, int]]
+    raw: bytes
+
+    @property
+    def end(self) -> int:
+        """Where the arrays begin."""
+        return _LENGTH + len(self.raw)
+
+    def arrays(self, content: memoryview, names: Iterable[str]) -> dict[str, Array]:
+        """Some arrays, as views of the content of the file."""
+        return {name: self.array(name, content[slice(*self.places[name])]) for name in names}
+
+    def array(self, name: str, data: memoryview) -> Array:
+        """The array that some bytes are."""
+        return _array(name, self.entries[name], data)
+
+    def digest(self) -> Any:
+        """The state of the checksum after the header, whose own digits are taken as zeros."""
+        blank = self.raw.replace(self.checksum.encode(), _BLANK.encode(), 1)
+        return hashlib.sha256(_length(self.raw) + blank)
+
+    @property
+    def checksum(self) -> str:
+        """That of everything but itself."""
+        stored = self.metadata.get(_CHECKSUM, "")
+        require(len(stored) == len(_BLANK), "it has no checksum")
+        return stored
+
+    def check(self, found: str) -> None:
+        """Raises unless a checksum is the one that is stored."""
+        require(found == self.checksum, "its checksum is not that of its content")
+
+
+def header_size(content: memoryview, n_bytes: int) -> int:
+    """How long the header of a file of so many bytes is, by its first bytes."""
+    require(n_bytes >= _LENGTH, f"it has {n_bytes} bytes, and the shortest model file has more")
     size = int.from_bytes(content[:_LENGTH], "little")
-    if size > min(_MOST_HEADER, len(content) - _LENGTH):
+    if size > min(_MOST_HEADER, n_bytes - _LENGTH):
         # The header is a JSON object, so whatever has no brace here never was a model file.
         is_cut = bytes(content[_LENGTH : _LENGTH + 1]) in (b"{", b"")
         require(is_cut, f"it is no model file: it begins with {_shown(content)}", NOT_A_MODEL)
         raise Unsound("it is cut short, or no model file at all")
-    raw, data = bytes(content[_LENGTH : _LENGTH + size]), content[_LENGTH + size :]
+    return size
+
+
+def header_of(content: memoryview, n_bytes: int) -> Header:
+    """The header of a file of so many bytes, of which those of the header are there."""
+    raw = bytes(content[_LENGTH : _LENGTH + header_size(content, n_bytes)])
     entries = _parsed(raw)
     metadata = entries.pop(_METADATA, None)
     require(
         isinstance(metadata, dict) and all(isinstance(text, str) for text in metadata.values()),
         "it has no description of what it holds",
     )
-    _check_digest(metadata, raw, data)
-    return Tensors(metadata, _arrays(entries, data))
+    return Header(metadata, entries, _places(entries, _LENGTH + len(raw), n_bytes), raw)
+
+
+def unpacked(content: memoryview) -> Tensors:
+    """What the bytes of a file hold; arrays are views of them, not copies."""
+    header = header_of(content, len(content))
+    digest = header.digest()
+    digest.update(content[header.end :])
+    header.check(digest.hexdigest())
+    return Tensors(header.metadata, header.arrays(content, header.places))
 
 
 def _shown(content: memoryview) -> str:
@@ -122,23 +173,15 @@ def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is no number of JSON")
 
 
-def _check_digest(metadata: dict[str, Any], raw: bytes, data: memoryview) -> None:
-    """Of everything but itself: its own digits are taken as zeros."""
-    stored = metadata.get(_CHECKSUM, "")
-    require(len(stored) == len(_BLANK), "it has no checksum")
-    blank = raw.replace(stored.encode(), _BLANK.encode(), 1)
-    require(_digest([_length(raw), blank, data]) == stored, "its checksum is not that of its content")
-
-
-def _arrays(entries: dict[str, Any], data: memoryview) -> dict[str, Array]:
-    """All arrays, which must follow one another without a gap."""
-    places = {name: _place(name, entry) for name, entry in entries.items()}
-    arrays, end = {}, 0
-    for name, (begin, after) in sorted(places.items(), key=lambda item: item[1]):
-        require(begin == end <= after <= len(data), f"the array {name!r:.60} does not follow the one before")
-        arrays[name], end = _array(name, entries[name], data[begin:after]), after
-    require(end == len(data), f"its arrays end at byte {end} of {len(data)}")
-    return arrays
+def _places(entries: dict[str, Any], begin: int, n_bytes: int) -> dict[str, tuple[int, int]]:
+    """Where all arrays lie, which must follow one another without a gap."""
+    bounds = {name: _place(name, entry) for name, entry in entries.items()}
+    places, end = {}, 0
+    for name, (first, after) in sorted(bounds.items(), key=lambda item: item[1]):
+        require(first == end <= after <= n_bytes - begin, f"the array {name!r:.60} does not follow the one before")
+        places[name], end = (begin + first, begin + after), after
+    require(end == n_bytes - begin, f"its arrays end at byte {end} of {n_bytes - begin}")
+    return places
 
 
 def _place(name: str, entry: Any) -> tuple[int, int]:

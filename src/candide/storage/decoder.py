@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from itertools import pairwise
@@ -34,9 +34,12 @@ _POINTER, _TEXT = 8, 64
 class Decoder:
     """Makes what the tree says of arrays that were read; each array may be asked for several times."""
 
-    def __init__(self, arrays: Mapping[str, Array]) -> None:
-        self._arrays = arrays
-        self._unused = set(arrays)
+    def __init__(
+        self, arrays: Mapping[str, Array], made: Mapping[str, Any] | None = None, needed: Iterable[str] | None = None
+    ) -> None:
+        """``made``: values that are not to be made of the tree, by where they stand; ``needed``: arrays to be used."""
+        self._arrays, self._made = arrays, made or {}
+        self._unused = set(arrays if needed is None else needed)
         self._vocabularies: dict[tuple[str, str], Vocabulary] = {}
         self._texts: dict[tuple[str, str], list[str]] = {}
         self._matrices: dict[str, Array] = {}
@@ -47,6 +50,8 @@ class Decoder:
         """What a tree stands for; ``where`` it stands, for messages."""
         if not isinstance(tree, (list, dict)):
             return tree
+        if where in self._made:
+            return self._made[where]
         with self._within(where):
             if isinstance(tree, list):
                 return tuple(self.values(tree, where))

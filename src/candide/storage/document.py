@@ -40,9 +40,9 @@ class Document(NamedTuple):
             document.content()
         return document
 
-    def content(self) -> Content:
-        """The model again; nothing in it is believed."""
-        decoder = Decoder(self.arrays)
+    def content(self, made: Mapping[str, Any] | None = None) -> Content:
+        """The model again; nothing in it is believed. ``made``: parts that are not in ``arrays``, by their place."""
+        decoder = Decoder(self.arrays, made)
         settings, parts = decoder.value(self.settings, "settings"), decoder.value(self.parts, "model")
         for name, found in (("settings", settings), ("model", parts)):
             require(fits(found, dict[str, Any]), f"the {name} have no names")

@@ -19,6 +19,7 @@ from ..kernels.vocabulary import Vocabulary
 from ..model.table import Table
 from .nouns import NAMES
 from .sound import most_columns
+from .stored_rows import StoredSample
 
 # A tree: None, truth values, numbers, texts, lists (which are tuples), and dicts whose "$" says what they are.
 Tree = Any
@@ -49,6 +50,8 @@ class Encoder:
             return _text(value, where) if isinstance(value, str) else value
         if isinstance(value, (int, float)) and not isinstance(value, np.generic):
             return _number(value)
+        if isinstance(value, StoredSample):
+            value.load()
         if type(value) in NAMES:
             return self._noun(value, where)
         write = next((write for kind, write in _WRITERS.items() if isinstance(value, kind)), None)

@@ -3,6 +3,6 @@
 Types were seen to when the parts were made. Here are shapes, ranges and what one part says of another.
 """
 
-from .model import KINDS, check_content
+from .model import KINDS, check_content, check_stored_rows
 
-__all__ = ["KINDS", "check_content"]
+__all__ = ["KINDS", "check_content", "check_stored_rows"]

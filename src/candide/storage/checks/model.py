@@ -21,10 +21,12 @@ from ...model.state import State
 from ...model.telling import Names
 from ...model.views.blended import Blended
 from ...model.views.texts import TextBlended
+from ...statistics import Sample
 from ...statistics.table import TableStatistics
 from ..content import Content
 from ..hints import fits
 from ..sound import are_weights, require
+from ..stored_rows import StoredSample
 from .calibrations import check_calibration
 from .families import are_shares, check_family
 from .rows import check_sample
@@ -110,9 +112,18 @@ def _check_state(plan: Plan, state: State) -> int:
     require(n_classes > 0 and len(set(map(kind_of, labels.tolist()))) == 1, "labels are of several types, or none")
     require(state.declared.shape == (n_classes,) and state.declared.dtype == bool, "classes are declared by no flags")
     n_columns = _check_statistics(plan.family, state.statistics, n_classes)
-    if state.sample is not None:
+    # Rows that are still in the file are checked when they are read.
+    if state.sample is not None and not isinstance(state.sample, StoredSample):
         check_sample(state.sample, plan.family, n_classes, n_columns)
     return n_columns
+
+
+def check_stored_rows(content: Content, sample: Any) -> None:
+    """Training rows that were read after the model, which was checked without them."""
+    require(isinstance(sample, Sample), "training rows are none")
+    plan, state = content.parts["plan"], content.parts["state"]
+    n_columns = _check_statistics(plan.family, state.statistics, len(state.classes))
+    check_sample(sample, plan.family, len(state.classes), n_columns)
 
 
 def _check_statistics(family: Any, statistics: Any, n_classes: int) -> int:

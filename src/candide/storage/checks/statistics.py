@@ -56,7 +56,11 @@ def _is_within(table: Any, rows: Floats) -> bool:
     """Whether no cell is larger than its row's weight."""
     if isinstance(table, np.ndarray):
         return is_within(table, rows[:, None])
-    return is_within(table.data, np.repeat(rows, np.diff(table.indptr)))
+    filled = np.flatnonzero(np.diff(table.indptr))
+    largest = np.zeros(len(rows))
+    if len(filled):
+        largest[filled] = np.maximum.reduceat(table.data, table.indptr[filled])
+    return is_within(largest, rows)
 
 
 def check_moments(moments: Moments, n_classes: int, *, wild: bool = False) -> int:
