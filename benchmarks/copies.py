@@ -105,8 +105,8 @@ def lines_of(arguments: argparse.Namespace) -> Iterator[str]:
     yield (
         f"Changes of at most .01 either way: {int((np.abs(changes) <= 0.01).sum())} of {len(changes)} (means over "
         f"{arguments.repeats} halves, from {min(changes):+.4f} to {max(changes):+.4f}). Promises within two standard "
-        f"errors of the test figure: {int((np.abs(apart) <= 2).sum())} of {len(apart)} fits; too good by more than two: "
-        f"{int((np.array(apart) < -2).sum())}."
+        f"errors of the test figure: {int((np.abs(apart) <= 2).sum())} of {len(apart)} fits; too good by more than "
+        f"two: {int((np.array(apart) < -2).sum())}."
     )
 
 

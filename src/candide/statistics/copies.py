@@ -31,6 +31,8 @@ _LEVEL = 0.99
 _MOST_COPIES, _FACTOR = 20.0, 4.0
 # Weight of the copies per row of all classes in the estimate of one class, in rows.
 _SHRINK = 5.0
+# Numbers of equal rows that are compared with one less and one more, at most.
+_MOST_EQUAL = 30
 # Rows that are there once and tell how frequent values are, at most.
 _MOST_ROWS = 5_000
 
@@ -124,17 +126,21 @@ def _independent_of(sample: Sample, entries: Array, rows: _Rows) -> Array:
 
 
 def _are_too_even(rows: _Rows, some: Array) -> bool:
-    """Whether there are too few triples beside so many pairs for coincidences.
+    """Whether rows are there equally often, as copies are, rather than by chance: beside so many pairs, say, there are
+    too few triples.
 
     If rows came independently, the number of each would be Poisson, whatever its mean; of such numbers f_m that are m,
-    m! f_m is log-convex (Cauchy and Schwarz), so that f_3 is at least 2 f_2² / 3 f_1.
+    m! f_m is log-convex (Cauchy and Schwarz), so that f_{m+1} is at least m f_m² / ((m + 1) f_{m-1}).
     """
     from scipy.special import pdtr
 
-    once, twice, thrice = np.bincount(rows.counts[some], rows.stands_for[some], minlength=4)[1:4].tolist()
+    found = np.bincount(rows.counts[some], rows.stands_for[some], minlength=4)[1:]
+    m = np.arange(2, min(len(found), _MOST_EQUAL) + 1)
+    before, here, after = (np.append(found, 0.0)[m + shift] for shift in (-2, -1, 0))
     # All three vary by about their root.
-    once, twice = once + 2.0 * np.sqrt(once) + 2.0, twice - np.sqrt(twice)
-    return bool(pdtr(thrice, 2.0 * twice**2 / (3.0 * once)) < 1.0 - _LEVEL)
+    before, here = before + 2.0 * np.sqrt(before) + 2.0, np.maximum(here - np.sqrt(here), 0.0)
+    least = m * here**2 / ((m + 1.0) * before)
+    return bool((pdtr(after, least) < np.where(m == 2, 1.0, 0.1) * (1.0 - _LEVEL)).any())
 
 
 def _copies_per_row(rows: _Rows, clear: Array) -> Floats:
