@@ -43,6 +43,7 @@ def update(
     label: options.Label = None,
     text: options.Text = None,
     weight: options.Weight = None,
+    absent: options.Absent = None,
     *,
     reading: options.Reading,
     writing: options.Writing,
@@ -57,7 +58,7 @@ def update(
     target, session = _target(model, output, sources), shared.session
     source = reading.source(sources, weight=weight)
     with writing.locked(target, session):
-        _change(model, source, target, session, "learn", roles, decay)
+        _change(model, source, target, session, "learn", roles, absent, decay)
 
 
 @command
@@ -68,6 +69,7 @@ def forget(
     label: options.Label = None,
     text: options.Text = None,
     weight: options.Weight = None,
+    absent: options.Absent = None,
     *,
     reading: options.Reading,
     writing: options.Writing,
@@ -82,7 +84,7 @@ def forget(
     target, session = _target(model, output, sources), shared.session
     source = reading.source(sources, weight=weight)
     with writing.locked(target, session):
-        _change(model, source, target, session, "forget", roles)
+        _change(model, source, target, session, "forget", roles, absent)
 
 
 def _target(model: Path, output: Path | None, sources: list[str] | None) -> Path:
@@ -94,17 +96,20 @@ def _target(model: Path, output: Path | None, sources: list[str] | None) -> Path
 
 def _change(
     path: Path, source: Source, target: Path, session: Session, verb: Literal["learn", "forget"],
-    named: dict[str, str | None], decay: float | None = None,
+    named: dict[str, str | None], absent: str | None, decay: float | None = None,
 ) -> None:  # fmt: skip
     from ..learners.sourced import roles_for
     from .learning import learn_source
-    from .reading import open_model, say_bad_rows
+    from .reading import open_model, say_bad_rows, set_absent
 
     learner = open_model(path)
+    own = getattr(learner, "absent", None)
+    set_absent(learner, absent)
     roles = roles_for(learner, source, **named, labelled=True)
     if decay is not None:
         learner.discount(decay)
     passed = learn_source(learner, source, roles, session, verb=verb)
+    set_absent(learner, own)  # what the user said is about this source
     if verb == "forget" and learner.can_refit and learner.staleness_:
         with session.status("weighing, on rows left out"):
             learner.refit()

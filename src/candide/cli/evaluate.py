@@ -13,6 +13,7 @@ from .command import command
 if TYPE_CHECKING:
     from ..sources import Roles, Source
     from .progress import Pass
+    from .records import UnseenNotes
 
 EXAMPLES = """
 candide evaluate messages.candide later.csv
@@ -26,6 +27,7 @@ def evaluate(
     sources: options.Sources = None,
     label: options.Label = None,
     text: options.Text = None,
+    absent: options.Absent = None,
     weight: options.Weight = None,
     least_accuracy: Annotated[
         float | None, typer.Option(min=0.0, max=1.0, help="Exit with 1 if the accuracy is lower, for scripts.")
@@ -38,15 +40,17 @@ def evaluate(
     from ..learners.sourced import roles_for
     from .pictures import of_report
     from .progress import watched
-    from .reading import check_stdin, open_model, say_bad_rows
+    from .reading import check_stdin, open_model, say_bad_rows, set_absent
+    from .records import UnseenNotes
 
     session = shared.session
     check_stdin(model, sources)
     learner = open_model(model)
+    set_absent(learner, absent)
     source = reading.source(sources, weight=weight)
     roles = roles_for(learner, source, text, label=label, weight=weight, labelled=True)
     with watched(source, "judging", session) as passed:
-        report = learner.measure(followed(source, roles, passed))
+        report = learner.measure(followed(source, roles, passed, UnseenNotes(learner, session)))
     say_bad_rows(source, session)
     session.answer(report.as_dict(), *of_report(report, f"{report.n_rows:,} rows"))
     if least_accuracy is not None and report.accuracy < least_accuracy:
@@ -54,11 +58,13 @@ def evaluate(
         raise SystemExit(1)
 
 
-def followed(source: Source, roles: Roles, passed: Pass) -> Iterator[tuple[Any, ...]]:
+def followed(source: Source, roles: Roles, passed: Pass, unseen: UnseenNotes) -> Iterator[tuple[Any, ...]]:
     """Batch by batch, rows with labels."""
     from ..engines.batches import labelled_cells, needed
 
     for batch in source.batches(columns=needed(roles)):
         rows = labelled_cells(batch, roles)
+        if rows.n_rows:
+            unseen.note(rows.X)
         yield rows.X, rows.y, rows.weight
         passed.advance(batch.num_rows)

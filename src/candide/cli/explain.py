@@ -41,18 +41,16 @@ def explain(
     the log-odds that the model answers by. --json has every term, and of texts every token.
     """
     from ..explain.showing import as_rich, coloured
-    from .classify import known_cells
     from .reading import check_stdin, open_model, texts_or_stdin
+    from .records import Records
 
     session = shared.session
     check_stdin(model, texts)
     learner = open_model(model)
     pair = tuple(None if label is None else _label(label, learner.classes_.tolist()) for label in (of, against))
+    records = None if learner.reads_texts else Records(learner, session)
     for text in chain.from_iterable(texts_or_stdin(texts)):
-        row: Any = [text]
-        if not learner.reads_texts:
-            row = {name: [value] for name, value in known_cells(learner, text).items()}
-        found = learner.explain(row)[0]
+        found = learner.explain([text] if records is None else records.table(text))[0]
         shown = [coloured(found, column, *pair) for column in found.texts] if len(found.classes) > 1 else []
         session.answer(_for_machines(found, *pair), *shown, as_rich(found, most, *pair))
 

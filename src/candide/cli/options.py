@@ -97,6 +97,17 @@ OnBadRow = Annotated[
 ]
 
 
+Absent = Annotated[
+    str | None,
+    typer.Option(
+        metavar="error|missing",
+        show_default=False,
+        help="Whether the source may lack columns that the model was trained with; else as the model was trained.",
+        rich_help_panel=_READING,
+    ),
+]
+
+
 @dataclass(frozen=True)
 class Shared(Group):
     """What every command takes."""

@@ -42,6 +42,7 @@ def predict(
         ),
     ] = False,
     text: options.Text = None,
+    absent: options.Absent = None,
     *,
     reading: options.Reading,
     shared: options.Shared,
@@ -53,7 +54,8 @@ def predict(
     from ..engines.batches import cells
     from ..learners.sourced import roles_for
     from .progress import watched
-    from .reading import STDIN, check_stdin, open_model, say_bad_rows
+    from .reading import STDIN, check_stdin, open_model, say_bad_rows, set_absent
+    from .records import UnseenNotes
     from .writing import open_writer
 
     session = shared.session
@@ -61,16 +63,18 @@ def predict(
         sources = [STDIN]
     check_stdin(model, sources)
     learner = open_model(model)
+    set_absent(learner, absent)
     source = reading.source(sources)
     roles = roles_for(learner, source, text)
-    answers = Answers(learner, proba, abstain)
+    answers, unseen = Answers(learner, proba, abstain), UnseenNotes(learner, session)
     kept = [] if only else source.names
     with (
         watched(source, "predicting", session) as passed,
         open_writer(output, "jsonl" if shared.json else "csv", keep_formulas) as writer,
     ):
         for batch in source.batches():
-            writer.write(answers.beside(batch.select(kept), cells(batch, roles)))
+            unseen.note(X := cells(batch, roles))
+            writer.write(answers.beside(batch.select(kept), X))
             passed.advance(batch.num_rows)
         if not passed.rows:
             writer.write(answers.of_nothing(source.schema, kept))

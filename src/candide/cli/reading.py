@@ -121,6 +121,20 @@ def _model_in(path: Path) -> BaseNB:
         return load_lines(lines, str(path))
 
 
+def set_absent(learner: BaseNB, absent: str | None) -> None:
+    """Whether tables may lack columns, if the user says so."""
+    if absent is None:
+        return
+    if absent not in ("error", "missing"):
+        raise ParameterError(f"--absent is {absent!r}; it must be error or missing")
+    if not hasattr(learner, "absent"):
+        raise ParameterError(
+            f"--absent is for tables, and the model is a {type(learner).__name__}, which needs all its columns; leave "
+            "it out"
+        )
+    learner.absent = absent
+
+
 def say_bad_rows(source: Source | Afar, session: Session) -> None:
     """How many rows could not be read, and the first of them."""
     bad = source.bad_rows

@@ -40,6 +40,7 @@ def report(
     ] = None,
     label: options.Label = None,
     text: options.Text = None,
+    absent: options.Absent = None,
     weight: options.Weight = None,
     *,
     reading: options.Reading,
@@ -50,7 +51,7 @@ def report(
     One HTML file, by default beside the model, that needs no other file and no network. Training rows are looked at if
     the model keeps some (train --updatable); else --data gives the examples.
     """
-    from .reading import check_output, check_stdin, open_model, refuse_source
+    from .reading import check_output, check_stdin, open_model, refuse_source, set_absent
     from .writing import checked_place
 
     session = shared.session
@@ -59,6 +60,7 @@ def report(
     path = checked_place(output or model.with_suffix(".html"))
     refuse_source(path, [str(model), *(data or [])])
     learner = open_model(model)
+    set_absent(learner, absent)
     roles = {"text": text, "label": label, "weight": weight}
     notes = {"file": str(model), **({"rows given": ", ".join(data)} if data else {})}
     source = reading.source(data, weight=weight) if data or reading.sql else None
@@ -74,9 +76,11 @@ def _rows(learner: BaseNB, source: Source, session: Session, roles: dict[str, An
     from .evaluate import followed
     from .progress import watched
     from .reading import say_bad_rows
+    from .records import UnseenNotes
 
     with watched(source, "judging", session) as passed:
-        yield followed(source, roles_for(learner, source, labelled=True, **roles), passed)
+        found = roles_for(learner, source, labelled=True, **roles)
+        yield followed(source, found, passed, UnseenNotes(learner, session))
     say_bad_rows(source, session)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..exceptions import warn
@@ -37,3 +39,17 @@ the type that was learned
         f"{name} holds values such as {asked.tolist()[0]!r}, but was learned with values such as "
         f"{learned.tolist()[0]!r}, and none of {len(known)} rows has one that is known; check how they are written"
     )
+
+
+def unseen_categories(column: Column, learned: Array) -> dict[Any, int]:
+    """The categories of a column that are not among those learned, and in how many rows each is.
+
+    >>> asked = Column("city", "category", np.array([0, 1, 0], dtype=np.int32), np.array(["Oslo", "Rome"]))
+    >>> unseen_categories(asked, np.array(["Paris", "Rome"]))
+    {'Oslo': 2}
+    """
+    assert column.labels is not None
+    is_new = Index(column.labels).positions_in(Index(learned)) < 0
+    counts = np.bincount(column.values[column.values >= 0], minlength=len(column.labels))
+    labels = column.labels.tolist()
+    return {labels[place]: int(counts[place]) for place in np.flatnonzero(is_new & (counts > 0))}

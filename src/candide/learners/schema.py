@@ -12,8 +12,9 @@ from ..encoding.columns import new_frame
 from ..encoding.containers import Filling, filled, library_named, library_of, names_of, some_columns, under_names
 from ..encoding.examples import cells_like, examples_of
 from ..encoding.index import is_whole
+from ..encoding.names import check_columns
 from ..encoding.selection import select_columns
-from ..encoding.strangers import remark_strangers
+from ..encoding.strangers import remark_strangers, unseen_categories
 from ..encoding.table import Column, Columns, Kind, read_table
 from ..exceptions import InputError, ParameterError
 from ..families.columns.options import OPTIONS, check_options
@@ -98,7 +99,7 @@ class Schema:
             mine = range(self.n_given) if self.given is None else self.given
             data = read_table(X if self.given is theirs else under_names(X, mine), kinds)
         else:
-            self._refuse_absent(theirs, absent)
+            check_columns(self.given, theirs, absent)
             data = read_table(some_columns(X, self.given), kinds)
         return self._in_order(data)
 
@@ -109,15 +110,6 @@ class Schema:
     def _kinds(self, known: tuple[Kind, ...]) -> dict[Any, Kind]:
         """What the columns are read as."""
         return dict(zip(self.names, map(_kind_for, self.wanted, known), strict=True))
-
-    def _refuse_absent(self, theirs: tuple[Any, ...], absent: str) -> None:
-        assert self.given is not None
-        lacking = [name for name in self.given if name not in theirs]
-        if lacking and (absent == "error" or len(lacking) == len(self.given)):
-            raise InputError(
-                f"column {lacking[0]!r} is absent, and the model was trained on it; pass it, or construct the model "
-                "with absent='missing' to take the cells of some columns as missing"
-            )
 
     def _in_order(self, data: Columns) -> Columns:
         if data.n_columns != len(self.names) and self.given is None:
@@ -135,6 +127,16 @@ class Schema:
         for j, column in enumerate(data.columns):
             if column.kind == statistics.kinds[j] == "category" and column.name in given:
                 remark_strangers(column, statistics.categories.labels[statistics.place(j)])
+
+    def unseen(self, data: Columns, statistics: TableStatistics) -> dict[Any, dict[Any, int]]:
+        """Categories that were never learned, by column, and in how many rows each is. Parts of dates are left out."""
+        given = set(range(self.n_given) if self.given is None else self.given)
+        found = {}
+        for j, column in enumerate(data.columns):
+            if column.kind == statistics.kinds[j] == "category" and column.name in given:
+                counts = unseen_categories(column, statistics.categories.labels[statistics.place(j)])
+                found.update({column.name: counts} if counts else {})
+        return found
 
     def table(self, columns: list[Array]) -> Any:
         """A table like that of training from the cells of its columns."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from ..encoding.names import similar_name
+from ..encoding.names import check_columns, similar_name
 from ..encoding.roles import Roles
 from ..engines.batches import Groups, cells, labelled_cells, needed
 from ..exceptions import InputError, warn
@@ -83,7 +83,8 @@ def roles_among(learner: Chunks, names: list[str], text: str | None = None, labe
         known = trained.text if trained else None
         column = _text_column(text or known, known, names, label)
         return Roles(label, column, (column,))
-    return Roles(label, None, _table_columns(learner, names, label))
+    others = {label, *((trained.label, trained.weight) if trained else ())}
+    return Roles(label, None, _table_columns(learner, names, others))
 
 
 def _text_column(wanted: str | None, trained: str | None, names: list[str], label: str | None) -> str:
@@ -104,16 +105,19 @@ def _no_column(name: str | None, role: str, trained: str | None, names: list[str
     return InputError(f"the source has no column {name!r} of {role}s{why}; it has {', '.join(names)}; {hint}{advice}")
 
 
-def _table_columns(learner: Chunks, names: list[str], label: str | None) -> tuple[str, ...]:
-    """Those that the model knows; whether some may be absent is the model's to say."""
+def _table_columns(learner: Chunks, names: list[str], others: set[str | None]) -> tuple[str, ...]:
+    """Those that the model knows; ``others`` are labels and weights."""
     known = getattr(learner, "feature_names_in_", None)
     if known is None:
         trained = learner.roles_.columns if learner.roles_ else ()
-        return trained if trained and set(trained) <= set(names) else tuple(name for name in names if name != label)
+        return (
+            trained if trained and set(trained) <= set(names) else tuple(name for name in names if name not in others)
+        )
     found = tuple(name for name in known.tolist() if name in names)
     if not found:
         raise InputError(
             f"the model was trained on the columns {', '.join(known.tolist())}, and the source has none of them, but "
             f"{', '.join(names)}; pass a source with these columns"
         )
+    check_columns(known.tolist(), names, getattr(learner, "absent", None), others)
     return found

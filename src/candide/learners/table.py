@@ -57,7 +57,8 @@ class NaiveBayes(BaseNB):
     unseen : {"ignore", "smooth"}, default "ignore"
         A category that was never seen says nothing, or has the share that smoothing leaves it.
     absent : {"error", "missing"}, default "error"
-        What becomes of columns that are not there when rows are predicted.
+        Whether a table to predict may lack columns of training: an error, or their cells are missing. A table that
+        lacks a column and has one that is unknown is refused either way: it is most likely misspelt.
     fit_prior, class_prior, class_weight
         As in ``MultinomialNB``.
     evaluate : bool, default True
@@ -199,6 +200,17 @@ class NaiveBayes(BaseNB):
             return data
         known = self._fitted().state.statistics.kinds
         return self._schema.read(X, known, absent)
+
+    def unseen_categories(self, X: Any) -> dict[Any, dict[Any, int]]:
+        """The categories in ``X`` that no training row has, by column, and in how many rows of ``X`` each is.
+
+        Examples
+        --------
+        >>> model = NaiveBayes(order=0).fit({"job": ["cook", "smith", "cook", "smith"]}, ["low", "high", "low", "high"])
+        >>> model.unseen_categories({"job": ["cook", "pilot"]})
+        {'job': {'pilot': 1}}
+        """
+        return self._schema.unseen(self._read_to_learn(X, reset=False), self._model.state.statistics)
 
     def _read_some(self, X: Any) -> tuple[Columns, Family]:
         data = self._schema.read_some(X, self._fitted().state.statistics.kinds)

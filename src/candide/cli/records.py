@@ -1,0 +1,132 @@
+"""Rows of a table as JSON objects: which columns each gives, and categories that no training row has."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from ..encoding.names import did_you_mean, listed
+from ..exceptions import InputError
+from .session import Session, as_json
+
+if TYPE_CHECKING:
+    from ..kernels.data import Floats
+    from ..learners.base import BaseNB
+
+# Categories that are noted; after so many, that there are more.
+_NOTED = 20
+
+
+class Records:
+    """Rows as a model reads them. A row may omit columns; a name that the model does not know is refused."""
+
+    def __init__(self, learner: BaseNB, session: Session) -> None:
+        self._learner = learner
+        known = getattr(learner, "feature_names_in_", None)
+        self._names: list[str] | None = None if known is None else known.tolist()
+        roles = learner.roles_
+        self._others = set() if roles is None else {roles.label, roles.weight}
+        self._unseen = UnseenNotes(learner, session)
+        if hasattr(learner, "absent"):
+            learner.absent = "missing"  # an object says which cells it gives
+
+    def probabilities(self, lines: list[str]) -> Floats:
+        """Those of the classes, row by row."""
+        import numpy as np
+
+        learner = self._learner
+        rows = [self._read(line) for line in lines]
+        # No cell at all says nothing: what is left is the class prior.
+        out = np.tile(np.asarray(learner.class_prior_, dtype=np.float64), (len(rows), 1))
+        for names, places in self._by_columns(rows):
+            if names:
+                table = self._table(names, [rows[place] for place in places])
+                self._unseen.note(table)
+                out[places] = learner.predict_proba(table)
+        return out
+
+    def table(self, line: str) -> dict[str, Any]:
+        """One row, with the columns that it gives."""
+        row = self._read(line)
+        (names, _), *_ = self._by_columns([row])
+        if not names:
+            raise InputError("the row gives no column, so there is nothing to explain: the answer is the class prior")
+        table = self._table(names, [row])
+        self._unseen.note(table)
+        return table
+
+    def _read(self, line: str) -> dict[str, Any]:
+        try:
+            row = json.loads(line)
+        except ValueError:
+            row = None
+        if not isinstance(row, dict):
+            raise InputError(
+                f'{line!r:.60} is no row: this model is of a table, and a row is a JSON object such as {{"age": 40, '
+                '"job": "smith"}; for files use candide predict'
+            )
+        names = list(row) if self._names is None else self._names
+        for name in row:
+            if name not in names and name not in self._others:
+                hint = did_you_mean(name, names, "name one of these, or leave it out")
+                raise InputError(
+                    f"the row {as_json(row):.60} has {name!r}, which is no column of the model; its columns are "
+                    f"{listed(names)}; {hint}"
+                )
+        return row
+
+    def _by_columns(self, rows: list[dict[str, Any]]) -> Iterator[tuple[list[str], list[int]]]:
+        """Columns, and the rows that give these; all of them in the order of training."""
+        if self._names is None:
+            yield list(dict.fromkeys(name for row in rows for name in row)), list(range(len(rows)))
+            return
+        if not hasattr(self._learner, "absent"):
+            # To other models a missing cell and one that is not given are the same.
+            yield self._names, list(range(len(rows)))
+            return
+        groups: dict[tuple[str, ...], list[int]] = {}
+        for place, row in enumerate(rows):
+            groups.setdefault(tuple(name for name in self._names if name in row), []).append(place)
+        yield from ((list(names), places) for names, places in groups.items())
+
+    def _table(self, names: list[str], rows: list[dict[str, Any]]) -> dict[str, Any]:
+        return {name: _as_learned(self._learner, name, [row.get(name) for row in rows]) for name in names}
+
+
+class UnseenNotes:
+    """Notes of categories that no training row has, each once."""
+
+    def __init__(self, learner: BaseNB, session: Session) -> None:
+        self._learner, self._session = learner, session
+        self._noted: set[tuple[Any, Any]] = set()
+
+    def note(self, table: Any) -> None:
+        """Those of a table."""
+        find = getattr(self._learner, "unseen_categories", None)
+        if find is None or self._session.quiet or len(self._noted) >= _NOTED:
+            return
+        for name, counts in find(table).items():
+            for label in counts:
+                if (name, label) in self._noted or len(self._noted) >= _NOTED:
+                    continue
+                self._noted.add((name, label))
+                self._session.remark(f"column {name!r} holds {label!r}, which no training row has")
+                if len(self._noted) == _NOTED:
+                    self._session.remark(f"these are {_NOTED} categories that are new; no further ones are noted")
+
+
+def _as_learned(learner: BaseNB, name: str, cells: list[Any]) -> Any:
+    """JSON knows no dates, and files may have held its booleans as words."""
+    import numpy as np
+
+    example = getattr(learner, "example_cells_", {}).get(name)
+    if isinstance(example, np.datetime64 | date):
+        try:
+            return np.array([None if cell is None else np.datetime64(cell) for cell in cells], dtype="datetime64[us]")
+        except ValueError as error:
+            raise InputError(f"column {name!r} holds dates, and {error}; write them as 2024-02-29") from None
+    if any(isinstance(cell, bool) for cell in cells) and not isinstance(example, bool):
+        return [str(cell).lower() if isinstance(cell, bool) else cell for cell in cells]
+    return cells
