@@ -66,7 +66,7 @@ def opened_afar(
 
 def _refuse(engine: str, reading: dict[str, Any]) -> None:
     """Options that only what reads files itself can heed."""
-    for name, ordinary in (("sql", None), ("encoding", None), ("on_bad_row", "error")):
+    for name, ordinary in (("sql", None), ("encoding", None), ("on_bad_row", "error"), ("extensions", False)):
         if reading[name] != ordinary:
             raise ParameterError(
                 f"--{name.replace('_', '-')} is given, and {engine}: reads in its own way; leave one of them out"

@@ -80,6 +80,7 @@ def _about_files(error: OSError) -> str:
 _IN_A_TERMINAL = (
     (r" with \w+= \((--[\w-]+) in a terminal\)", r" with \1"),
     (r"on_bad_row='skip'", "--on-bad-row skip"),
+    (r"extensions=True", "--extensions"),
     (r"set_params\(absent='missing'\)", "pass --absent missing"),
     (r"construct it with keep_sample=True", "train it with --updatable"),
     (r"pass columns=\{'([^']+)': '(\w+)'\}", r"pass --columns with \1=\2 in it"),

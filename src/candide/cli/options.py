@@ -108,6 +108,16 @@ Absent = Annotated[
 ]
 
 
+Extensions = Annotated[
+    bool,
+    typer.Option(
+        "--extensions",
+        help="Let DuckDB install extensions that --sql needs, from the network, and load them.",
+        rich_help_panel=_READING,
+    ),
+]
+
+
 @dataclass(frozen=True)
 class Shared(Group):
     """What every command takes."""
@@ -148,6 +158,7 @@ class Reading(Group):
     format: Format = None
     encoding: Encoding = None
     on_bad_row: OnBadRow = "error"
+    extensions: Extensions = False
 
     def source(self, sources: list[str] | None, **roles: Any) -> Source:
         """What a user named, opened."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..exceptions import InputError, MissingPackage, ParameterError
 from ..sources.database import Address, address_of, is_address
-from ..sources.engine import identifier
+from ..sources.engine import extension_settings, identifier
 from .database import Database, explained
 from .duckdb import ROWS, DuckDB
 from .postgres import Postgres
@@ -32,13 +32,15 @@ _PLAIN_NAME = re.compile(r'(\w+|"[^"]+")(\.(\w+|"[^"]+"))*')
 
 
 @contextmanager
-def connected(connection: Any, query: Any, dialect: str | None) -> Iterator[tuple[Database, str]]:
-    """A database, and what may stand after FROM."""
+def connected(
+    connection: Any, query: Any, dialect: str | None, extensions: bool = False
+) -> Iterator[tuple[Database, str]]:
+    """A database, and what may stand after FROM; ``extensions``: whether a DuckDB that is opened may install some."""
     connection, query, relation = _unwrapped(connection, query)
     if relation is not None:
         yield DuckDB(None, relation), ROWS
     elif connection is None or isinstance(connection, str):
-        with _opened(connection) as (found, table):
+        with _opened(connection, extensions) as (found, table):
             yield found, _source(table if query is None else query)
     else:
         yield _recognised(connection, dialect), _source(query)
@@ -84,25 +86,26 @@ def _recognised(connection: Any, dialect: str | None) -> Database:
 
 
 @contextmanager
-def _opened(address: str | None) -> Iterator[tuple[Database, str | None]]:
+def _opened(address: str | None, extensions: bool) -> Iterator[tuple[Database, str | None]]:
     """The database of an address, and the table that it names; DuckDB, to read files, without one."""
     if address is not None and not is_address(address):
         raise ParameterError(
             f"connection is {address!r}; an address begins with sqlite:, duckdb: or postgres:, as in 'sqlite:shop.db'"
         )
     found = Address("duckdb", ":memory:", None) if address is None else address_of(address)
-    with closing(_connect(found)) as connection:
+    with closing(_connect(found, extensions)) as connection:
         yield DIALECTS["postgres" if found.kind == "postgresql" else found.kind](connection), found.table
 
 
-def _connect(address: Address) -> Any:
+def _connect(address: Address, extensions: bool) -> Any:
     with explained(f"{address.kind}: to be opened"):
         if address.kind == "sqlite":
             return sqlite3.connect(f"{Path(address.place).resolve().as_uri()}?mode=ro", uri=True)
         if address.kind == "duckdb":
             import duckdb
 
-            return duckdb.connect(address.place, read_only=address.place != ":memory:")
+            is_file = address.place != ":memory:"
+            return duckdb.connect(address.place, read_only=is_file, config=extension_settings(extensions))
         return _connect_postgres(address.place)
 
 

@@ -10,10 +10,11 @@ from typing import ClassVar
 import pyarrow as pa
 
 from ..exceptions import CandideError, SourceError
-from ..sources.engine import first_line, identifier
+from ..sources.engine import EXTENSIONS_ADVICE, first_line, identifier, needs_extension
 
 # Characters of a query that an error shows.
 _SHOWN = 500
+_ADVICE = "check the names in the query, and that it may be read"
 
 
 class Database(ABC):
@@ -79,7 +80,7 @@ def explained(sql: str) -> Iterator[None]:
         raise
     except Exception as error:
         shown = sql if len(sql) <= _SHOWN else f"{sql[:_SHOWN]}…"
+        advice = EXTENSIONS_ADVICE if needs_extension(error) else _ADVICE
         raise SourceError(
-            f"the database does not answer: {first_line(error)}; it was asked {shown!r}; check the names in the query, "
-            "and that it may be read"
+            f"the database does not answer: {first_line(error)}; it was asked {shown!r}; {advice}"
         ) from error

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from ..sources.columns import conformed
+from ..sources.engine import check_query
 from .database import Database, explained
 
 # What a relation is called in queries about it.
@@ -29,6 +30,8 @@ class DuckDB(Database):
     def schema(self, source: str) -> pa.Schema:
         sql = f"SELECT * FROM {source} AS t LIMIT 0"
         with explained(sql):
+            if self._connection is not None:
+                check_query(self._connection, sql)
             return self._run(sql).to_arrow_table().schema
 
     def answer(self, sql: str, schema: pa.Schema, *, many: bool) -> Iterator[pa.RecordBatch]:

@@ -27,6 +27,7 @@ def fit_sql(
     columns: Sequence[str] | None = None,
     weight: str | None = None,
     dialect: str | None = None,
+    extensions: bool = False,
 ) -> Estimator:
     """Learn from the rows of a database, whose sums the database makes: ``fit`` without fetching the rows.
 
@@ -50,6 +51,9 @@ def fit_sql(
         of weights.
     dialect : {"duckdb", "postgres", "sqlite"}, optional
         What is spoken, where the type of the connection does not tell.
+    extensions : bool, default=False
+        Whether a DuckDB that is opened here may install extensions, which it fetches from the network, and load those
+        that are installed. A connection that you pass keeps its own settings.
 
     Returns
     -------
@@ -73,7 +77,7 @@ def fit_sql(
     if isinstance(columns, str):
         raise ParameterError(f"columns is the text {columns!r}; pass a list of names: columns=[{columns!r}]")
     asked = Asked(label, text, None if columns is None else tuple(columns), weight)
-    with connected(connection, query, dialect) as (database, source), database.snapshot():
+    with connected(connection, query, dialect, extensions) as (database, source), database.snapshot():
         rows = DatabaseRows(_query(database, source, asked, estimator), getattr(estimator, "n_threads", None))
         fitted: Estimator = estimator.fit(rows)
         return fitted

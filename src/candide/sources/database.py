@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ..exceptions import SourceError
 from .bad_rows import BadRows
-from .engine import connected, explained, first_line, identifier, literal
+from .engine import check_query, connected, explained, first_line, identifier, literal
 from .part import ENGINE_ROWS, Part, Reading
 from .places import missing_place
 
@@ -54,14 +54,15 @@ def address_of(text: str) -> Address:
     return address
 
 
-def database(address: str, sql: str | None) -> Part:
-    """The rows of a table or a query."""
+def database(address: str, sql: str | None, extensions: bool = False) -> Part:
+    """The rows of a table or a query; ``extensions``: whether the engine may install what it lacks."""
     kind, place, table = address_of(address)
     if kind == "sqlite":
         return SqliteQuery(place, sql or _select(table or _only_table(SqliteQuery(place, _SQLITE_TABLES))))
     attach = _attach(kind, place)
     name = f"{kind}:{place}" if kind == "duckdb" else kind  # an address may hold a password
-    return EngineQuery(name, sql or _select(table or _only_table(EngineQuery(name, _ENGINE_TABLES, attach))), attach)
+    query = sql or _select(table or _only_table(EngineQuery(name, _ENGINE_TABLES, attach, extensions)))
+    return EngineQuery(name, query, attach, extensions)
 
 
 def _attach(kind: str, place: str) -> str:
@@ -89,10 +90,11 @@ def _only_table(listing: Part) -> str:
 class EngineQuery(Part):
     """A query to the embedded engine: on files, or on a database that it can attach."""
 
-    def __init__(self, name: str, sql: str, attach: str | None = None) -> None:
+    def __init__(self, name: str, sql: str, attach: str | None = None, extensions: bool = False) -> None:
         self.name = name
-        self._sql, self._attach = sql.strip().rstrip(";"), attach
+        self._sql, self._attach, self._extensions = sql.strip().rstrip(";"), attach, extensions
         with self._connected() as connection:
+            check_query(connection, self._sql)
             self._schema = connection.sql(f"SELECT * FROM ({self._sql}) LIMIT 0").to_arrow_table().schema
 
     @property
@@ -101,7 +103,7 @@ class EngineQuery(Part):
 
     @contextmanager
     def _connected(self) -> Iterator[Any]:
-        with connected(memory_limit="1GB") as connection:
+        with connected(memory_limit="1GB", extensions=self._extensions) as connection:
             if self._attach:
                 with explained(f"{self.name} cannot be opened", _ADVICE_OPENING):
                     connection.execute(self._attach)

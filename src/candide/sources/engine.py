@@ -18,16 +18,21 @@ _SETTINGS: dict[str, Any] = {
     "threads": 2,
     "memory_limit": "300MB",
     "temp_directory": tempfile.gettempdir(),
-    "autoinstall_known_extensions": False,
 }
+_NEEDS_EXTENSION = re.compile(r"requires the extension|exists in the \w+ extension|load the required extension")
+
+
+def extension_settings(extensions: bool) -> dict[str, Any]:
+    """Whether a query may make DuckDB install extensions from the network, and load those that are installed."""
+    return {"autoinstall_known_extensions": extensions, "autoload_known_extensions": extensions}
 
 
 @contextmanager
-def connected(**settings: Any) -> Iterator[Any]:
+def connected(*, extensions: bool = False, **settings: Any) -> Iterator[Any]:
     """A connection of its own, to nothing yet."""
     import duckdb
 
-    with duckdb.connect(config={**_SETTINGS, **settings}) as connection:
+    with duckdb.connect(config={**_SETTINGS, **extension_settings(extensions), **settings}) as connection:
         # Settings of a session, without which nothing is known of how far a query is.
         connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
         yield connection
@@ -41,7 +46,31 @@ def explained(what: str, advice: str) -> Iterator[None]:
     try:
         yield
     except (duckdb.Error, OSError, pa.ArrowInvalid) as error:
+        if needs_extension(error):
+            advice = EXTENSIONS_ADVICE
         raise SourceError(f"{what}: {first_line(error)}; {advice}") from None
+
+
+EXTENSIONS_ADVICE = (
+    "DuckDB installs and loads no extensions unless you allow it, for it fetches them from the network: "
+    "pass extensions=True"
+)
+
+
+def needs_extension(error: Exception) -> bool:
+    """Whether the engine lacks an extension."""
+    return _NEEDS_EXTENSION.search(str(error)) is not None
+
+
+def check_query(connection: Any, sql: str) -> None:
+    """Refuses what is not one query: a statement behind it could install extensions, or write."""
+    import duckdb
+
+    kinds = [statement.type for statement in connection.extract_statements(sql)]
+    # What PIVOT becomes is called MULTI.
+    if len(kinds) != 1 or kinds[0] not in (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI):
+        found = ", ".join(str(kind).rpartition(".")[2] for kind in kinds) or "nothing"
+        raise SourceError(f"the query {sql!r:.200} holds {found}; expected one SELECT; pass a single query")
 
 
 def first_line(error: Exception) -> str:

@@ -40,6 +40,7 @@ def read(
     encoding: str | None = None,
     missing: Sequence[str] = (),
     on_bad_row: OnBadRow = "error",
+    extensions: bool = False,
 ) -> Source:
     """Rows from files, folders, mailboxes or databases of any size, a few megabytes at a time.
 
@@ -66,6 +67,9 @@ def read(
     on_bad_row : "error", "skip", path or callable, default="error"
         What becomes of a row that cannot be read: an error that says where it is, or it is left out, written to a file
         of JSON Lines, or passed to a function. ``source.bad_rows`` tells of them after a pass.
+    extensions : bool, default=False
+        Whether a query may make DuckDB install extensions, which it fetches from the network, and load those that are
+        installed: to read from https:// or s3://, spreadsheets and more.
 
     Returns
     -------
@@ -86,7 +90,7 @@ def read(
     if isinstance(columns, str):
         raise ParameterError(f"columns is the text {columns!r}; pass a list of names: columns=[{columns!r}]")
     asked = Asked(label, text, None if columns is None else tuple(columns), weight)
-    how = How(checked_format(format), encoding, tuple(missing))
+    how = How(checked_format(format), encoding, tuple(missing), extensions)
     return Source(_parts([os.fspath(path) for path in paths], sql, how), asked, on_bad_row)
 
 
@@ -97,11 +101,12 @@ class How:
     format: str | None
     encoding: str | None
     missing: tuple[str, ...]
+    extensions: bool
 
 
 def _parts(paths: list[str], sql: str | None, how: How) -> list[Part]:
     if sql is not None:
-        return [_query(paths, sql)]
+        return [_query(paths, sql, how.extensions)]
     if not paths:
         raise ParameterError("no source is named; pass a file, a folder, '-' for standard input, or sql='SELECT …'")
     if "-" in paths or any(map(is_address, paths)):
@@ -112,11 +117,11 @@ def _parts(paths: list[str], sql: str | None, how: How) -> list[Part]:
     return _files(places, how)
 
 
-def _query(paths: list[str], sql: str) -> Part:
+def _query(paths: list[str], sql: str, extensions: bool) -> Part:
     if not paths:
-        return EngineQuery("the query", sql)
+        return EngineQuery("the query", sql, extensions=extensions)
     if len(paths) == 1 and is_address(paths[0]):
-        return database(paths[0], sql)
+        return database(paths[0], sql, extensions)
     raise ParameterError(
         f"sql= is given together with {', '.join(map(repr, paths))}; a query names its files itself, as in "
         "sql=\"SELECT * FROM 'mail.csv'\"; beside it only a database such as 'sqlite:shop.db' is allowed"
@@ -126,7 +131,7 @@ def _query(paths: list[str], sql: str) -> Part:
 def _special(path: str, how: How) -> list[Part]:
     if path == "-":
         return [_of_copy(spooled(sys.stdin.buffer), "standard input", how)]
-    return [database(path, None)] if is_address(path) else _files(expanded(path), how)
+    return [database(path, None, how.extensions)] if is_address(path) else _files(expanded(path), how)
 
 
 def _files(places: list[Path], how: How) -> list[Part]:
