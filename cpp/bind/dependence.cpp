@@ -1,12 +1,24 @@
 #include "../core/dependence.hpp"
 
+#include <algorithm>
+
 #include "arrays.hpp"
 #include "shapes.hpp"
 
 namespace candide {
 namespace {
 
-// Rows of positions below a limit, as many as there are rows.
+// Rows of positions below a limit, or -1 for what is passed over.
+Places places_or_none(const Positions& array, std::size_t limit, const char* name) {
+    const auto [n_rows, width] = shape_of(array, name);
+    const std::int32_t* at = array.data();
+    require(std::all_of(at, at + n_rows * width,
+                        [=](std::int32_t place) { return place >= -1 && place < static_cast<std::int64_t>(limit); }),
+            std::string(name) + " must lie in -1 ... " + std::to_string(limit) + " - 1");
+    return {at, n_rows, width};
+}
+
+// Rows of positions below a limit.
 Places places_of(const Positions& array, std::size_t limit, const char* name) {
     const auto [n_rows, width] = shape_of(array, name);
     require(all_below(array.data(), n_rows * width, limit),
@@ -52,7 +64,7 @@ void bind_dependence(nb::module_& module) {
         [](Positions parents, Positions slots, Positions classes, MaybeDoubles weight, int n_threads, Output joint) {
             check_cube(joint, "joint");
             const std::size_t n_classes = joint.shape(0), n_parents = joint.shape(1), n_slots = joint.shape(2);
-            const Places from = places_of(parents, n_parents, "parents"), to = places_of(slots, n_slots, "slots");
+            const Places from = places_or_none(parents, n_parents, "parents"), to = places_or_none(slots, n_slots, "slots");
             check_rows(from, to);
             check_groups(to.n_rows, classes, weight, n_classes);
             nb::gil_scoped_release unlocked;
@@ -67,7 +79,7 @@ void bind_dependence(nb::module_& module) {
         [](Positions parents, Positions slots, Doubles table, int n_threads, Output scores) {
             check_cube(table, "table");
             const std::size_t n_slots = table.shape(1), stride = table.shape(2);
-            const Places from = places_of(parents, table.shape(0), "parents"), to = places_of(slots, n_slots, "slots");
+            const Places from = places_or_none(parents, table.shape(0), "parents"), to = places_or_none(slots, n_slots, "slots");
             check_rows(from, to);
             require(from.width > 0, "parents must have a column");
             const std::size_t n_classes = shape_of(scores, "scores").n_columns;
@@ -84,7 +96,7 @@ void bind_dependence(nb::module_& module) {
         [](Positions slots, Positions classes, Doubles weight, Doubles joint, Doubles rows, Doubles spare,
            double strength, int n_threads, Output scores) {
             const Pairs pairs = pairs_of(joint, rows, spare, slots, "joint");
-            const Places to = places_of(slots, pairs.joint.n_slots, "slots");
+            const Places to = places_or_none(slots, pairs.joint.n_slots, "slots");
             require(to.width > 0, "slots must have a column");
             const Owned own = owned_of(classes, weight, to.n_rows, pairs.joint.n_classes);
             check_length(scores, to.n_rows, "scores");
@@ -102,8 +114,8 @@ void bind_dependence(nb::module_& module) {
             const Pairs pairs = pairs_of(singles, rows, spare, slots, "singles");
             const Joint counts = joint_of(joint, pairs.joint.n_classes, "joint");
             require(counts.n_slots == pairs.joint.n_slots, "joint must have as many slots as singles");
-            const Places from = places_of(parents, counts.n_parents, "parents");
-            const Places to = places_of(slots, counts.n_slots, "slots");
+            const Places from = places_or_none(parents, counts.n_parents, "parents");
+            const Places to = places_or_none(slots, counts.n_slots, "slots");
             check_rows(from, to);
             require(from.width > 0, "parents must have a column");
             check_shape(columns, {from.width, 2}, "columns");

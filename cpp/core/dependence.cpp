@@ -104,25 +104,60 @@ void each_tile(std::size_t n_rows, std::size_t work, int n_threads, DoRows&& do_
     });
 }
 
+// The positions of a row that are at least 0, and the columns they stand in: a column that is not given has -1.
+struct Present {
+    std::vector<std::int32_t> at;
+    std::vector<std::size_t> columns;
+
+    void set(const std::int32_t* places, std::size_t width) {
+        at.clear();
+        columns.clear();
+        for (std::size_t j = 0; j < width; ++j) {
+            if (places[j] < 0) continue;
+            at.push_back(places[j]);
+            columns.push_back(j);
+        }
+    }
+};
+
+// The positions of a tile's rows that are at least 0, those of each row first in their place.
+struct Compact {
+    std::vector<std::int32_t> at;
+    std::vector<std::size_t> size;
+    std::size_t width;
+
+    Compact(const Places& places, std::size_t begin, std::size_t end)
+        : at((end - begin) * places.width), size(end - begin), width(places.width) {
+        for (std::size_t r = begin; r < end; ++r)
+            for (std::size_t j = 0; j < width; ++j)
+                if (const std::int32_t place = places.row(r)[j]; place >= 0)
+                    at[(r - begin) * width + size[r - begin]++] = place;
+    }
+    const std::int32_t* row(std::size_t r) const { return at.data() + r * width; }
+};
+
 // What a row without itself says of single columns. Its class keeps its size: a smaller one would give more to each
 // value, also to those that no other row has, and so tell which class the row was taken from.
 struct Alone {
     const Pairs& pairs;
     double rows = 0.0;
-    std::vector<double> single, share;  // the weight of each slot, and p(slot | class)
+    std::vector<double> single, share;  // the weight of each present slot, and p(slot | class)
 
     Alone(const Pairs& counts, std::size_t n_columns) : pairs(counts), single(n_columns), share(n_columns) {}
 
-    void set(const std::int32_t* slots, std::size_t c, double weight) {
+    void set(const Present& present, std::size_t c, double weight) {
         rows = pairs.rows[c];
-        for (std::size_t j = 0; j < single.size(); ++j) {
+        const std::int32_t* slots = present.at.data();
+        for (std::size_t j = 0; j < present.at.size(); ++j) {
             single[j] = rest(pairs.joint.row(c, slots[j])[slots[j]], weight);
-            share[j] = (single[j] + 0.5) / (rows + pairs.spare[j]);
+            share[j] = (single[j] + 0.5) / (rows + pairs.spare[present.columns[j]]);
         }
     }
 };
 
+// 0 of no terms: a row of which nothing is given says nothing.
 double log_of_sum(std::vector<double>& terms, std::size_t n) {
+    if (n == 0) return 0.0;
     double top, sum;
     log_sum(terms.data(), n, 1, &top, &sum);
     return sum;
@@ -149,11 +184,11 @@ std::vector<std::size_t> columns_of(const std::vector<Couple>& couples) {
     return columns;
 }
 
-// p(column | column s, class) for all columns of a row without itself.
-void given_one(const double* count, const std::int32_t* slots, double weight, const Alone& alone, std::size_t s,
-               double strength, double* given) {
+// p(column | column s, class) for the present columns of a row without itself; s is a place among them.
+void given_one(const double* count, const std::vector<std::int32_t>& slots, double weight, const Alone& alone,
+               std::size_t s, double strength, double* given) {
     const double whole = 1.0 / (alone.single[s] + strength);
-    for (std::size_t j = 0; j < alone.share.size(); ++j)
+    for (std::size_t j = 0; j < slots.size(); ++j)
         given[j] = (rest(count[slots[j]], weight) + strength * alone.share[j]) * whole;
 }
 
@@ -173,10 +208,11 @@ void joint_counts(const Places& parents, const Places& slots, const std::int32_t
             double* of_class = joint + static_cast<std::size_t>(classes[r]) * n_parents * n_slots;
             const std::int32_t *parent = parents.row(r), *slot = slots.row(r);
             for (std::size_t u = 0; u < parents.width; ++u) {
-                const auto at = static_cast<std::size_t>(parent[u]);
+                const auto at = static_cast<std::size_t>(parent[u]);  // -1 lies in no band
                 if (at - begin >= size) continue;
                 double* out = of_class + at * n_slots;
-                for (std::size_t j = 0; j < slots.width; ++j) out[slot[j]] += w;
+                for (std::size_t j = 0; j < slots.width; ++j)
+                    if (slot[j] >= 0) out[slot[j]] += w;
             }
         }
     });
@@ -187,13 +223,19 @@ void joint_scores(const Places& parents, const Places& slots, const double* tabl
     const std::size_t width = padded(parents.width * stride), work = slots.n_rows * width * slots.width;
     each_tile(slots.n_rows, work, n_threads, [&](std::size_t begin, std::size_t end) {
         std::vector<double> sums((end - begin) * width), top(stride), sum(stride);
+        const Compact from(parents, begin, end), to(slots, begin, end);
         // A few parents at a time, so that the part of the table that all rows of the tile read stays in the cache.
         for (std::size_t u = 0; u < parents.width; u += kParents)
-            for (std::size_t r = begin; r < end; ++r)
-                sum_slots(parents.row(r) + u, std::min(kParents, parents.width - u), slots.row(r), slots.width, table,
-                          n_slots, stride, sums.data() + (r - begin) * width + u * stride);
+            for (std::size_t r = 0; r < end - begin; ++r)
+                if (u < from.size[r])
+                    sum_slots(from.row(r) + u, std::min(kParents, from.size[r] - u), to.row(r), to.size[r], table,
+                              n_slots, stride, sums.data() + r * width + u * stride);
         for (std::size_t r = begin; r < end; ++r) {
-            log_sum(sums.data() + (r - begin) * width, parents.width, stride, top.data(), sum.data());
+            const std::size_t n_terms = from.size[r - begin];
+            if (n_terms == 0)
+                std::fill(sum.begin(), sum.end(), 0.0);
+            else
+                log_sum(sums.data() + (r - begin) * width, n_terms, stride, top.data(), sum.data());
             std::copy_n(sum.data(), n_classes, scores + r * n_classes);
         }
     });
@@ -201,16 +243,20 @@ void joint_scores(const Places& parents, const Places& slots, const double* tabl
 
 void own_pair_scores(const Places& slots, const Owned& own, const Pairs& pairs, double strength, int n_threads,
                      double* scores) {
-    const std::size_t n = slots.width;
-    each_tile(slots.n_rows, slots.n_rows * n * n, n_threads, [&](std::size_t begin, std::size_t end) {
-        Alone alone(pairs, n);
-        std::vector<double> prior(padded(n), 1.0), terms(padded(n));
+    const std::size_t width = slots.width;
+    each_tile(slots.n_rows, slots.n_rows * width * width, n_threads, [&](std::size_t begin, std::size_t end) {
+        Alone alone(pairs, width);
+        Present present;
+        std::vector<double> prior(padded(width)), terms(padded(width));
         for (std::size_t r = begin; r < end; ++r) {
-            const std::int32_t* slot = slots.row(r);
+            present.set(slots.row(r), width);
+            const std::int32_t* slot = present.at.data();
+            const std::size_t n = present.at.size();
             const auto c = static_cast<std::size_t>(own.classes[r]);
             const double w = own.weights[r];
-            alone.set(slot, c, w);
+            alone.set(present, c, w);
             for (std::size_t j = 0; j < n; ++j) prior[j] = strength * alone.share[j];
+            std::fill(prior.begin() + static_cast<std::ptrdiff_t>(n), prior.end(), 1.0);
             for (std::size_t u = 0; u < n; ++u) {
                 // The product has a factor for u beside itself, where p(u | class) belongs.
                 const double whole = alone.single[u] + strength, instead = alone.share[u] / (alone.single[u] + prior[u]);
@@ -224,32 +270,46 @@ void own_pair_scores(const Places& slots, const Owned& own, const Pairs& pairs, 
 
 void own_triple_scores(const Places& parents, const Places& slots, const Owned& own, const Triples& triples,
                        double strength, int n_threads, double* scores) {
-    const std::size_t n = slots.width, n_terms = parents.width;
-    const std::vector<Couple> couples = couples_of(triples.columns, n_terms);
+    const std::size_t width = slots.width;
+    const std::vector<Couple> couples = couples_of(triples.columns, parents.width);
     const std::vector<std::size_t> used = columns_of(couples);
-    const std::size_t work = slots.n_rows * n * (n_terms + used.size());
+    const std::size_t work = slots.n_rows * width * (parents.width + used.size());
     each_tile(slots.n_rows, work, n_threads, [&](std::size_t begin, std::size_t end) {
-        Alone alone(triples.singles, n);
-        std::vector<double> given(n * n), prior(padded(n), 1.0), terms(padded(n_terms));
+        Alone alone(triples.singles, width);
+        Present present, pairs;
+        std::vector<std::size_t> place(width);  // of each present column among those
+        std::vector<double> given(width * width), prior(padded(width)), terms(padded(parents.width));
         for (std::size_t r = begin; r < end; ++r) {
-            const std::int32_t* slot = slots.row(r);
+            present.set(slots.row(r), width);
+            pairs.set(parents.row(r), parents.width);
+            const std::int32_t* slot = present.at.data();
+            const std::size_t n = present.at.size();
+            std::size_t n_terms = 0;
+            for (std::size_t j = 0; j < n; ++j) place[present.columns[j]] = j;
             const auto c = static_cast<std::size_t>(own.classes[r]);
             const double w = own.weights[r];
-            alone.set(slot, c, w);
-            for (const std::size_t s : used)
-                given_one(triples.singles.joint.row(c, slot[s]), slot, w, alone, s, triples.back_strength,
+            alone.set(present, c, w);
+            for (const std::size_t column : used) {
+                if (slots.row(r)[column] < 0) continue;
+                const std::size_t s = place[column];
+                given_one(triples.singles.joint.row(c, slot[s]), present.at, w, alone, s, triples.back_strength,
                           given.data() + s * n);
-            for (std::size_t p = 0; p < n_terms; ++p) {
-                const auto [s, t] = couples[p];
-                const double* count = triples.joint.row(c, parents.row(r)[p]);
+            }
+            std::fill(prior.begin() + static_cast<std::ptrdiff_t>(n), prior.end(), 1.0);
+            for (std::size_t p = 0; p < pairs.at.size(); ++p) {
+                const Couple& couple = couples[pairs.columns[p]];
+                // A pair stands for its two columns; without either it says nothing.
+                if (slots.row(r)[couple.one] < 0 || slots.row(r)[couple.other] < 0) continue;
+                const std::size_t s = place[couple.one], t = place[couple.other];
+                const double* count = triples.joint.row(c, pairs.at[p]);
                 const double both = rest(count[slot[s]], w);
                 for (std::size_t j = 0; j < n; ++j)
                     prior[j] = 0.5 * strength * (given[s * n + j] + given[t * n + j]);
                 // The product has factors for the two columns themselves, where p(both | class) belongs.
                 const double instead = (both + strength * alone.share[s] * alone.share[t]) / (both + prior[s]) /
                                        (both + prior[t]) / (alone.rows + strength);
-                terms[p] = log_product(count, slot, n, w, prior.data()) + std::log(instead) -
-                           static_cast<double>(n - 2) * std::log(both + strength);
+                terms[n_terms++] = log_product(count, slot, n, w, prior.data()) + std::log(instead) -
+                                   static_cast<double>(n - 2) * std::log(both + strength);
             }
             scores[r] = log_of_sum(terms, n_terms);
         }

@@ -6,7 +6,7 @@
 
 namespace candide {
 
-// Rows of positions: (n_rows, width).
+// Rows of positions: (n_rows, width). A position of -1 is passed over: its column is not given.
 struct Places {
     const std::int32_t* at;
     std::size_t n_rows, width;
@@ -48,8 +48,8 @@ struct Owned {
 void joint_counts(const Places& parents, const Places& slots, const std::int32_t* classes, const double* weight,
                   std::size_t n_classes, std::size_t n_parents, std::size_t n_slots, int n_threads, double* joint);
 
-// scores[r, c] = log of the sum over the row's parents of exp of the sum over its slots of table[parent, slot, c]. The
-// table is (n_parents, n_slots, stride), padded with zeros to two classes or to a multiple of four.
+// scores[r, c] = log of the sum over the row's parents of exp of the sum over its slots of table[parent, slot, c]; 0
+// of a row without parents. The table is (n_parents, n_slots, stride), padded with zeros to two classes or to a multiple of four.
 void joint_scores(const Places& parents, const Places& slots, const double* table, std::size_t n_slots,
                   std::size_t stride, std::size_t n_classes, int n_threads, double* scores);
 

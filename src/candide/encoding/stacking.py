@@ -54,11 +54,15 @@ def stacked(parts: Sequence[Any]) -> Any:
 
 
 def _stacked_column(parts: tuple[Column, ...]) -> Column:
-    first = parts[0]
+    first, absent = parts[0], None
+    if any(part.absent is not None for part in parts):
+        given = (np.zeros(len(part.values), dtype=bool) if part.absent is None else part.absent for part in parts)
+        absent = np.concatenate(list(given))
     if first.labels is None:
         texts = None if first.texts is None else stacked([part.texts for part in parts])
-        return Column(first.name, first.kind, np.concatenate([part.values for part in parts]), None, texts)
+        values = np.concatenate([part.values for part in parts])
+        return Column(first.name, first.kind, values, None, texts, absent)
     index, places = together([Index(part.labels) for part in parts if part.labels is not None])
     # The code -1 is the last place.
     codes = [np.append(place, -1)[part.values] for place, part in zip(places, parts, strict=True)]
-    return Column(first.name, first.kind, np.concatenate(codes).astype(np.int32), index.labels)
+    return Column(first.name, first.kind, np.concatenate(codes).astype(np.int32), index.labels, absent=absent)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -21,6 +21,9 @@ class Column:
     A number column holds any type that kernels read, with NaN where a value is missing. A category column holds int32
     codes, -1 where it is missing, and the label of each code: distinct, in the order of an ``Index``, and not all of
     them need occur. A text column holds 0, NaN where it is missing, and the texts beside.
+
+    ``absent`` says of which rows the cell was not given at all, as opposed to given as null; None: of none. An absent
+    cell is missing too.
     """
 
     name: Any
@@ -28,11 +31,19 @@ class Column:
     values: Array
     labels: Array | None = None
     texts: TextRows | None = None
+    absent: Array | None = None  # bool (rows,)
 
     def take(self, rows: Array | slice) -> Column:
         """Some rows; a stretch of them is not copied."""
         texts = None if self.texts is None else _some(self.texts, rows)
-        return Column(self.name, self.kind, self.values[rows], self.labels, texts)
+        absent = None if self.absent is None else self.absent[rows]
+        return Column(self.name, self.kind, self.values[rows], self.labels, texts, absent)
+
+    def nulls(self) -> Array:
+        """Which cells are missing, ``(rows,)``."""
+        if self.kind == "category":
+            return np.asarray(self.values < 0)
+        return np.isnan(self.values) if self.values.dtype.kind == "f" else np.zeros(len(self.values), dtype=bool)
 
     def cells(self) -> Array:
         """The numbers as they are, or the labels, None where they are missing; of texts, whether they are there."""
@@ -84,6 +95,19 @@ class Columns:
     def take(self, rows: Array) -> Columns:
         """A copy of some rows."""
         return Columns(tuple(column.take(rows) for column in self.columns), len(rows))
+
+    def absent(self) -> Array | None:
+        """``(rows, columns)``, which cells were not given; None if all were."""
+        if all(column.absent is None for column in self.columns):
+            return None
+        nothing = np.zeros(self.n_rows, dtype=bool)
+        return np.column_stack([nothing if column.absent is None else column.absent for column in self.columns])
+
+    def with_absent(self, absent: Array) -> Columns:
+        """With these cells not given, ``(rows, columns)``, and all others given."""
+        marked = zip(self.columns, absent.T, strict=True)
+        columns = (replace(column, absent=own.copy() if own.any() else None) for column, own in marked)
+        return replace(self, columns=tuple(columns))
 
     def texts(self) -> dict[int, TextRows]:
         """The texts of text columns, by place."""

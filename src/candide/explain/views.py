@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,13 +28,15 @@ def view_terms(model: Classifier, row: Any, names: Array, kernels: Kernels) -> I
     """Of one row, biases included."""
     assert model.blend is not None
     views: Any = model.blend.views
-    yield Term("prior", views.mixture.bias, value="bias of the classes")
     if isinstance(views, TextBlended):
+        yield Term("prior", views.mixture.bias, value="bias of the classes")
         yield from _text(views, model.likelihood, row, kernels)
         if model.blend.refinement is not None:
             yield from _refined(model.blend.refinement, row, kernels)
         return
-    yield from _Table(views, model.likelihood, row, names, kernels).terms()
+    mixture, marked = views.mixture_for(model.likelihood, row, model.scorer.offset)
+    yield Term("prior", mixture.bias, value="bias of the classes")
+    yield from _Table(replace(views, mixture=mixture), model.likelihood, marked, names, kernels).terms()
 
 
 class _Table:
@@ -49,7 +52,7 @@ class _Table:
         parts = self.likelihood.each_column(self.row, self.views.columns, self.kernels)[:, 0]
         for view, scores in enumerate(parts):
             part = self.views.mixture.part(view, scores[None])
-            if part is not None:
+            if part is not None and self._is_given(view):
                 yield self._single(view, part[0])
         yield from self._weighed(self.views.n_single, self.views.names[0], self._added_up(parts))
         looked, numbers = self.views.look.see(self.row, self.kernels), self._numbers
@@ -57,8 +60,12 @@ class _Table:
             if self.views.mixture.weight[view].any():
                 yield from self._weighed(view, one.name, one.parts(looked, numbers, self.kernels))
         for view, text in enumerate(self.views.texts, self.views.n_views - len(self.views.texts)):
-            if self.views.mixture.weight[view].any():
+            if self.views.mixture.weight[view].any() and self.row.columns[text.column].absent is None:
                 yield from self._of_text(view, text.column, text.bands)
+
+    def _is_given(self, view: int) -> bool:
+        """Whether a view of a single column has a cell; what is not given has no term."""
+        return view >= len(self.views.columns) or self.row.columns[self.views.columns[view]].absent is None
 
     @property
     def _numbers(self) -> Array:
@@ -76,7 +83,8 @@ class _Table:
 
     def _added_up(self, parts: Floats) -> ViewParts:
         n_columns = len(self.views.columns)
-        return ViewParts(np.arange(n_columns), parts[:n_columns], parts[n_columns:].sum(axis=0))
+        given = np.array([view for view in range(n_columns) if self._is_given(view)], dtype=np.int64)
+        return ViewParts(given, parts[given], parts[n_columns:].sum(axis=0))
 
     def _weighed(self, view: int, name: str, parts: ViewParts) -> Iterator[Term]:
         if not self.views.mixture.weight[view].any():

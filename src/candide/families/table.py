@@ -8,10 +8,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..encoding.table import Columns, table_of
+from ..encoding.table import Column, Columns, table_of
 from ..exceptions import InputError, ParameterError
 from ..kernels import Kernels
-from ..kernels.data import Dense, Floats
+from ..kernels.data import Array, Dense, Floats
 from ..kernels.serial import serial
 from ..priors import Estimate
 from ..statistics import CategoryCounts, Moments
@@ -248,8 +248,13 @@ def block_data(data: Columns, block: Block) -> Dense:
         what = "texts" if kind == "text" else "categories"
         raise InputError(f"{name} holds {what}, and stands in a block of numbers; leave it out of the block")
     names = tuple(data.columns[j].name for j in block.columns)
-    values = tuple(data.columns[j].values for j in block.columns)
+    values = tuple(_numbers_given(data.columns[j]) for j in block.columns)
     return Dense(values, data.n_rows, len(values), data.first_row, names)
+
+
+def _numbers_given(column: Column) -> Array:
+    """The numbers of a column, NaN where they are not given."""
+    return column.values if column.absent is None else np.where(column.absent, np.nan, column.values)
 
 
 def _names(data: Columns, kind: str) -> tuple[Any, ...]:

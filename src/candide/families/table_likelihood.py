@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..encoding.table import Columns, Kind
+from ..encoding.table import Column, Columns, Kind
 from ..encoding.tokens import Vocabulary
 from ..kernels import Kernels
 from ..kernels.base import PickTable
@@ -76,7 +76,7 @@ class TableLikelihood:
         used = [(j, model, table) for j, model, table in pairs if table is not None]
         out = _picked(data, used, len(self.statistics.rows), kernels)
         for j, model in ((j, model) for j, model in self._others if j in place):
-            _add(out, change(place[j], model.scores(data.columns[j])))
+            _add(out, change(place[j], _scores(model, data.columns[j])))
         for i, likelihood in enumerate(self.blocks):
             _add(out, change(len(place) + i, self._block_scores(i, likelihood, data, kernels)))
         return out
@@ -93,7 +93,7 @@ class TableLikelihood:
         for scores, j in zip(out, columns, strict=False):
             model = self.models[j]
             if model is not None:
-                scores[:] = model.scores(data.columns[j])
+                scores[:] = _scores(model, data.columns[j])
         for i, block in enumerate(self.blocks):
             out[len(columns) + i] = self._block_scores(i, block, data, kernels)
         return out
@@ -233,8 +233,16 @@ def _no_cells(kind: Kind, n_rows: int) -> Array:
     return np.full(n_rows, None if labels else np.nan, dtype=object if labels else np.float64)
 
 
+def _scores(model: ColumnModel, column: Column) -> Floats:
+    """``(rows, classes)``; 0 where the cell was not given, also if nulls were learned as a value."""
+    scores = model.scores(column)
+    return scores if column.absent is None else np.where(column.absent[:, None], 0.0, scores)
+
+
 def _left_out(model: ColumnModel, j: int, batch: Batch, *, keep_size: bool) -> Floats:
-    return model.left_out(batch.data.columns[j], batch.classes, batch.weight, keep_size=keep_size)
+    column = batch.data.columns[j]
+    own = model.left_out(column, batch.classes, batch.weight, keep_size=keep_size)
+    return own if column.absent is None else np.where(column.absent, 0.0, own)
 
 
 def _picked(data: Columns, used: list[tuple[int, CodedColumn, Floats]], n_classes: int, kernels: Kernels) -> Floats:
@@ -272,6 +280,9 @@ def coded(data: Columns, used: list[tuple[int, CodedColumn]], kernels: Kernels) 
     for i, (j, model) in enumerate(used):
         if model.cuts is None:
             codes[:, i] = model.codes(data.columns[j])
+    for i, (j, _) in enumerate(used):
+        if (absent := data.columns[j].absent) is not None:
+            codes[absent, i] = -1
     return Dense.of(codes)
 
 

@@ -263,6 +263,7 @@ class Kernels(Protocol):
     ) -> Floats: ...  # fmt: skip
 
     # Columns together. Rows are ``(rows, columns)`` of slots; parents are slots too, or those of pairs of columns.
+    # Slots of -1 are passed over: their columns are not given. Sums over no parent at all are 0.
 
     def joint_counts(
         self, parents: Positions, slots: Positions, classes: Positions, weight: Floats | None,

@@ -9,7 +9,7 @@ from .data import Array, Floats, Positions
 
 
 class DependenceReference:
-    """Plain NumPy; rows are ``(rows, columns)`` of slots, each a code of one column."""
+    """Plain NumPy; rows are ``(rows, columns)`` of slots, each a code of one column, or -1 where it is not given."""
 
     def joint_counts(
         self, parents: Positions, slots: Positions, classes: Positions, weight: Floats | None,
@@ -18,12 +18,14 @@ class DependenceReference:
         count = np.zeros(shape)
         row_weight = np.ones(len(slots)) if weight is None else weight
         at = classes[:, None, None], parents[:, :, None], slots[:, None, :]
-        np.add.at(count, at, row_weight[:, None, None])
+        there = (parents >= 0)[:, :, None] & (slots >= 0)[:, None, :]
+        np.add.at(count, at, np.where(there, row_weight[:, None, None], 0.0))
         return count
 
     def joint_scores(self, parents: Positions, slots: Positions, table: Floats, n_classes: int) -> Floats:
         cells = table[parents[:, :, None], slots[:, None, :], :n_classes]
-        return np.asarray(np.logaddexp.reduce(cells.sum(axis=2), axis=1))
+        sums = np.where((slots >= 0)[:, None, :, None], cells, 0.0).sum(axis=2)
+        return _log_sum(sums, (parents >= 0)[:, :, None])
 
     def own_pair_scores(
         self, slots: Positions, classes: Positions, weight: Floats, table: PairTable, strength: float
@@ -32,14 +34,15 @@ class DependenceReference:
         single = np.diagonal(joint, axis1=1, axis2=2)
         logs = np.log(joint + strength * alone[:, None, :])
         np.einsum("ruu->ru", logs)[:] = np.log(alone)
-        given = (slots.shape[1] - 1) * np.log(single + strength)
-        return np.asarray(np.logaddexp.reduce(logs.sum(axis=2) - given, axis=1))
+        present = slots >= 0
+        given = (present.sum(axis=1)[:, None] - 1) * np.log(single + strength)
+        return _log_sum(np.where(present[:, None, :], logs, 0.0).sum(axis=2) - given, present)
 
     def own_triple_scores(
         self, parents: Positions, slots: Positions, classes: Positions, weight: Floats, table: TripleTable,
         strength: float,
     ) -> Floats:  # fmt: skip
-        n_columns, w = slots.shape[1], weight[:, None, None]
+        present, w = slots >= 0, weight[:, None, None]
         rows = table.singles.rows[classes][:, None]
         joint = np.maximum(table.joint[classes[:, None, None], parents[:, :, None], slots[:, None, :]] - w, 0.0)
         one, other = table.columns.T
@@ -49,8 +52,15 @@ class DependenceReference:
         every = np.arange(len(one))
         logs[:, every, one] = np.log(both + strength * alone[:, one] * alone[:, other]) - np.log(rows + strength)
         logs[:, every, other] = 0.0
-        given = (n_columns - 2) * np.log(both + strength)
-        return np.asarray(np.logaddexp.reduce(logs.sum(axis=2) - given, axis=1))
+        given = (present.sum(axis=1)[:, None] - 2) * np.log(both + strength)
+        there = (parents >= 0) & present[:, one] & present[:, other]
+        return _log_sum(np.where(present[:, None, :], logs, 0.0).sum(axis=2) - given, there)
+
+
+def _log_sum(terms: Floats, there: Array) -> Floats:
+    """log Σ exp over the second axis, of the terms that are there; 0 where none is."""
+    sums = np.logaddexp.reduce(np.where(there, terms, -np.inf), axis=1)
+    return np.where(there.any(axis=1), sums, 0.0)
 
 
 def _without(

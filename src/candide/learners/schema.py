@@ -118,7 +118,8 @@ class Schema:
                 "pass the columns that it was trained on"
             )
         found, nothing = {column.name: column for column in data.columns}, np.full(data.n_rows, np.nan)
-        columns = (found.get(name, Column(name, "missing", nothing)) for name in self.names)
+        absent = np.ones(data.n_rows, dtype=bool)
+        columns = (found.get(name, Column(name, "missing", nothing, absent=absent)) for name in self.names)
         return Columns(tuple(columns), data.n_rows)
 
     def remark_strangers(self, data: Columns, statistics: TableStatistics) -> None:

@@ -319,7 +319,10 @@ class Classifier:
         views = None if self.blend is None else self.blend.views
         if views is None:
             return self.scorer.posterior(data, kernels, logarithm=True)
-        scores = views.scores(self.likelihood, data, kernels)
+        if isinstance(views, Blended):
+            scores = views.scores(self.likelihood, data, self.scorer.offset, kernels)
+        else:
+            scores = views.scores(self.likelihood, data, kernels)
         if self.blend is not None and self.blend.refinement is not None:
             scores += self.blend.refinement.scores(data, kernels)
         scores[:, np.isneginf(self.scorer.offset)] = -np.inf

@@ -38,6 +38,7 @@ from ..model.views.inputs import Inputs
 from ..model.views.look import ColumnLook, Look
 from ..model.views.merging import Merging
 from ..model.views.mixture import Mixture
+from ..model.views.partial import PartialWeights
 from ..model.views.text_view import TextView
 from ..model.views.texts import TextBlended
 from ..model.views.two_dependence import JointSlots, TwoDependence
@@ -103,6 +104,7 @@ NOUNS: dict[str, type[Any]] = {
     "curve": Curve,
     "chain": Chain,
     "mixture": Mixture,
+    "partial weights": PartialWeights,
     "blended": Blended,
     "look": Look,
     "column look": ColumnLook,

@@ -20,12 +20,13 @@ _FEW_ROWS = 500
 class Looked(NamedTuple):
     """Rows as views see them."""
 
-    codes: Array  # int32 (rows, columns): of a column's V codes 0 to V - 1; V is missing, V + 1 unseen
+    codes: Array  # int32 (rows, columns): of a column's V codes 0 to V - 1; V is missing, V + 1 unseen, -1 not given
     numbers: Floats  # (rows, number columns), missing as NaN
+    without: Array | None = None  # bool (rows, number columns): which numbers are not given; None: all are
 
     def take(self, rows: Array | slice) -> Looked:
         """Some of the rows."""
-        return Looked(self.codes[rows], self.numbers[rows])
+        return Looked(self.codes[rows], self.numbers[rows], None if self.without is None else self.without[rows])
 
 
 class Cases(NamedTuple):
@@ -109,6 +110,8 @@ def least_loss(
 def averaged(logs: Floats) -> tuple[Floats, Floats]:
     """log of the mean over parents of exp(Σ over columns), ``(classes,)``, as a sum: of each column, and the rest.
 
+    Nothing of any column without parents.
+
     From ``(parents, columns, classes)``. With s the sums and r = softmax(s), log Σ exp s = Σ r s + H(r): a column adds
     the mean of what it says beside each parent, weighed by how well that one explains the row, and the entropy of
     those weights is a term of its own.
@@ -118,6 +121,8 @@ def averaged(logs: Floats) -> tuple[Floats, Floats]:
     >>> round(float(np.exp(columns.sum() + rest[0])), 12), (0.5 * 0.2 + 0.1 * 0.4) / 2
     (0.07, 0.07)
     """
+    if not len(logs):
+        return np.zeros(logs.shape[1:]), np.zeros(logs.shape[2])
     sums = logs.sum(axis=1)
     log_share = sums - np.logaddexp.reduce(sums, axis=0)
     share = np.exp(log_share)

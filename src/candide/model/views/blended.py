@@ -9,22 +9,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...encoding.table import Columns
 from ...families import Batch
+from ...families.columns.losses import log_shares
 from ...families.table_likelihood import TableLikelihood
 from ...kernels import Kernels
 from ...kernels.data import Array, Floats, chunks
 from ...kernels.serial import serial
 from .base import View
+from .covariance import Covariance
 from .look import Look
 from .make import doubt, gained, make_views
 from .mixture import LEAST_SIZE, Mixture, fit_mixture
+from .partial import PartialWeights, draw_masks, fit_partial
 from .rows import few_rows, row_weight
 from .text_view import TextView
+from .waves import Waves
 
 if TYPE_CHECKING:
     from ..smoothing import Seen
 
 _TOGETHER = "columns added up"
+# Rows that weights for rows that lack columns are fitted on, and by how much fewer scores than other weights.
+_FEW_ROWS, _MANY_TIMES = 5_000, 32
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,7 @@ class Blended:
     mixture: Mixture
     texts: tuple[TextView, ...] = ()
     unit: float = 1.0  # what a row weighs: views past single columns count rows, and so do their pseudo-counts
+    partial: PartialWeights | None = None  # for rows that lack columns; None: the weights of complete rows
 
     @property
     def names(self) -> list[str]:
@@ -64,10 +72,18 @@ class Blended:
     def without_idle(self) -> Blended:
         """Without views past single columns that have no weight."""
         past = self.n_single + 1
-        kept = [i for i in range(self.n_views) if i < past or self.mixture.weight[i].any()]
+        kept = [i for i in range(self.n_views) if i < past or self._is_used(i)]
         views = tuple(self.views[i - past] for i in kept if past <= i < self._n_past)
         texts = tuple(self.texts[i - self._n_past] for i in kept if i >= self._n_past)
-        return replace(self, views=views, texts=texts, ridge=self.ridge[kept], mixture=self.mixture.take(kept))
+        partial = None if self.partial is None else self.partial.take(kept)
+        mixture = self.mixture.take(kept)
+        return replace(self, views=views, texts=texts, ridge=self.ridge[kept], mixture=mixture, partial=partial)
+
+    def _is_used(self, view: int) -> bool:
+        """Whether it has a weight for some rows."""
+        partial = self.partial
+        some = partial is not None and bool(partial.near[view].any() or partial.far[view].any())
+        return some or bool(self.mixture.weight[view].any())
 
     def column_weight(self, n_columns: int) -> Floats:
         """The weight of every column, averaged over the classes; 0 for those without a model."""
@@ -82,12 +98,88 @@ class Blended:
         return np.asarray(self.mixture.weight[len(self.columns) : self._n_past].mean(axis=1))
 
     @serial()
-    def scores(self, likelihood: TableLikelihood, data: Any, kernels: Kernels) -> Floats:
-        """Of rows under every class, ``(rows, classes)``."""
-        parts = [self._scores(likelihood, part, kernels) for _, _, part in chunks(data)]
+    def scores(self, likelihood: TableLikelihood, data: Any, log_prior: Floats, kernels: Kernels) -> Floats:
+        """Of rows under every class, ``(rows, classes)``; ``log_prior`` is that of a row of which nothing is given."""
+        parts = [self._scores(likelihood, part, log_prior, kernels) for _, _, part in chunks(data)]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def _scores(self, likelihood: TableLikelihood, data: Any, kernels: Kernels) -> Floats:
+    def absent(self, likelihood: TableLikelihood, data: Columns) -> Array | None:
+        """``(rows, columns of the table)``: which cells that matter are not given; None if all are."""
+        absent = self.look.absent(data)
+        if absent is None:
+            return None
+        matters = np.zeros(data.n_columns, dtype=bool)
+        matters[self.column_places(likelihood)] = True
+        absent &= matters
+        return absent if absent.any() else None
+
+    def column_places(self, likelihood: TableLikelihood) -> list[int]:
+        """The columns of the table that scores are made from."""
+        blocks = (j for block in likelihood.family.blocks for j in block.columns)
+        return sorted({*self.columns, *blocks, *(text.column for text in self.texts)})
+
+    def _share_given(self, likelihood: TableLikelihood, absent: Array) -> Floats:
+        """Of the columns of each row."""
+        return np.asarray(1.0 - absent[:, self.column_places(likelihood)].mean(axis=1))
+
+    def mixture_for(self, likelihood: TableLikelihood, row: Columns, log_prior: Floats) -> tuple[Mixture, Columns]:
+        """The weights and biases for one row, and the row with what is not given marked."""
+        absent = self.absent(likelihood, row)
+        if absent is None:
+            return self.mixture, row
+        share = float(self._share_given(likelihood, absent)[0])
+        partial = self._partial()
+        bias = partial.faded(np.array([share]), log_prior)[0]
+        return replace(self.mixture, weight=partial.at(share), bias=bias), row.with_absent(absent)
+
+    def _partial(self) -> PartialWeights:
+        """Weights for rows that lack columns; those of complete rows where no others were fitted."""
+        weight = self.mixture.weight
+        return self.partial or PartialWeights(weight, weight, self.mixture.bias)
+
+    def _scores(self, likelihood: TableLikelihood, data: Any, log_prior: Floats, kernels: Kernels) -> Floats:
+        absent = self.absent(likelihood, data)
+        if absent is None:
+            return self._complete(likelihood, data, kernels)
+        lacking = absent.any(axis=1)
+        out = np.empty((data.n_rows, len(log_prior)))
+        whole, rest = np.flatnonzero(~lacking), np.flatnonzero(lacking)
+        if len(whole):
+            out[whole] = self._complete(likelihood, data.take(whole), kernels)
+        marked = data.take(rest).with_absent(absent[rest])
+        out[rest] = self._incomplete(
+            likelihood, marked, self._share_given(likelihood, absent[rest]), log_prior, kernels
+        )
+        return out
+
+    def _incomplete(
+        self, likelihood: TableLikelihood, data: Columns, share: Floats, log_prior: Floats, kernels: Kernels
+    ) -> Floats:
+        """Of rows with a ``share`` of the columns."""
+        partial = self._partial()
+        parts = [(replace(self.mixture, weight=partial.near), share[:, None])]
+        parts.append((replace(self.mixture, weight=partial.far), 1.0 - share[:, None]))
+        out = partial.faded(share, log_prior)
+
+        def add(view: int, scores: Floats) -> None:
+            for mixture, factor in parts:
+                part = mixture.part(view, scores)
+                if part is not None:
+                    out[:] += factor * part
+
+        for mixture, factor in parts:
+            out += factor * likelihood.added_up(data, mixture.part, kernels, self.columns)
+        add(self.n_single, likelihood.added_up(data, lambda _, own: own, kernels, self.columns))
+        looked = self.look.see(data, kernels)
+        for i, view in enumerate(self.views, self.n_single + 1):
+            if self._is_used(i):
+                add(i, view.scores(looked, kernels))
+        for i, text in enumerate(self.texts, self._n_past):
+            if self._is_used(i):
+                add(i, text.scores(likelihood, data, kernels))
+        return out
+
+    def _complete(self, likelihood: TableLikelihood, data: Any, kernels: Kernels) -> Floats:
         out = likelihood.added_up(data, self.mixture.part, kernels, self.columns)
         out += self.mixture.bias
         if self.mixture.weight[self.n_single].any():
@@ -123,15 +215,25 @@ class Blended:
             out[i] = text.left_out(likelihood, batch, kernels)
         return out
 
-    def _table_left_out(self, likelihood: TableLikelihood, batch: Batch, share: Floats, kernels: Kernels) -> Floats:
-        """The same, with room for texts."""
+    def _speaks_of_parts(self, i: int, view: View) -> bool:
+        """Whether a view may get another weight for rows that lack columns: not if it is off for these, nor if it costs
+        much and had no weight for complete rows.
+        """
+        dear = isinstance(view, Covariance) and not self.mixture.weight[i].any()
+        return not (dear or isinstance(view, Waves))
+
+    def _table_left_out(
+        self, likelihood: TableLikelihood, batch: Batch, share: Floats, kernels: Kernels, only: list[int] | None = None
+    ) -> Floats:
+        """The same, with room for texts. ``only``: 0 of all other views past single columns."""
         out, n_single = np.empty((self.n_views, len(batch.classes), batch.n_classes)), self.n_single
         out[:n_single] = likelihood.each_left_out(batch, self.columns, kernels)
         out[:n_single].sum(axis=0, out=out[n_single])
         if self.views:
             looked = self.look.see(batch.data, kernels)
             for i, view in enumerate(self.views, n_single + 1):
-                out[i] = view.left_out(looked, batch.classes, share / self.unit, kernels)
+                skipped = only is not None and i not in only
+                out[i] = 0.0 if skipped else view.left_out(looked, batch.classes, share / self.unit, kernels)
         return out
 
     def few(self, seen: Seen) -> Array:
@@ -160,17 +262,61 @@ class Blended:
         alone = (gained(own, seen.batch.classes, seen.case_weight) for own in scores[self._n_past :])
         texts = (text.weighed(bands, seen) for text, bands in zip(self.texts, heard, strict=True))
         known = tuple(replace(text, gain=gain) for text, gain in zip(texts, alone, strict=True))
-        return replace(self, texts=known).weighed(scores, seen), scores
+        weighed = replace(self, texts=known).weighed(scores, seen)
+        return replace(weighed, partial=weighed._fit_partial(likelihood, seen, scores, kernels)), scores
+
+    @serial()
+    def _fit_partial(
+        self, likelihood: TableLikelihood, seen: Seen, scores: Floats, kernels: Kernels
+    ) -> PartialWeights | None:
+        """Weights for rows that lack columns; None where there are no two columns."""
+        places, n_classes = self.column_places(likelihood), seen.batch.n_classes
+        if len(places) < 2:
+            return None
+        masks = draw_masks(len(seen.batch.classes), len(places), self.n_views * n_classes)
+        some = seen.take(masks.rows, seen.multiplicity[masks.rows])
+        absent = np.zeros((len(masks.rows), some.batch.data.n_columns), dtype=bool)
+        absent[:, places] = masks.absent
+        batch = some.batch._replace(data=some.batch.data.with_absent(absent))
+        kept = [i for i, view in enumerate(self.views, self.n_single + 1) if self._speaks_of_parts(i, view)]
+        masked = self._table_left_out(likelihood, batch, some.case_weight / some.multiplicity, kernels, kept)
+        for i, text in enumerate(self.texts, self._n_past):
+            masked[i] = np.where(absent[:, [text.column]], 0.0, scores[i][masks.rows])
+        copies = np.bincount(masks.rows, minlength=len(seen.batch.classes))[masks.rows]
+        weight = some.case_weight / row_weight(seen) / copies
+        share, log_prior = self._share_given(likelihood, absent), log_shares(likelihood.statistics.rows)
+        ridge = self._ridges(scores, seen)
+        near = self._without_waves(scores, seen, ridge)
+        return fit_partial(near, masked, share, batch.classes, weight, log_prior, ridge)
+
+    def _without_waves(self, scores: Floats, seen: Seen, ridge: Floats) -> Mixture:
+        """The weights that there would be without the views that are off for rows that lack a column."""
+        waves = [i for i, view in enumerate(self.views, self.n_single + 1) if isinstance(view, Waves)]
+        if not self.mixture.weight[waves].any():
+            return self.mixture
+        rows = few_rows(len(seen.batch.classes), _MANY_TIMES * self.n_views * seen.batch.n_classes, _FEW_ROWS)
+        some = scores[:, rows]
+        some[waves] = 0.0
+        found = self._weights(some, seen.take(rows, seen.multiplicity[rows]), ridge)
+        return replace(self.mixture, weight=found.weight * (self.mixture.size / found.size)[:, None], bias=found.bias)
 
     @serial()
     def weighed(self, scores: Floats, seen: Seen) -> Blended:
         """With weights from left-out scores."""
+        # Weights for rows that lack columns belong to those that they were fitted beside.
+        return replace(self, mixture=self._weights(scores, seen, self._ridges(scores, seen)), partial=None)
+
+    def _weights(self, scores: Floats, seen: Seen, ridge: Floats) -> Mixture:
         single = np.arange(len(scores)) < len(self.columns)
         least = np.where(single, LEAST_SIZE, 0.0)
-        classes, weight, ridge = seen.batch.classes, seen.case_weight / row_weight(seen), self.ridge.copy()
+        return fit_mixture(scores, seen.batch.classes, seen.case_weight / row_weight(seen), ridge, least)
+
+    def _ridges(self, scores: Floats, seen: Seen) -> Floats:
+        """Of all views, those past single columns by what each gains alone."""
+        weight, ridge = seen.case_weight / row_weight(seen), self.ridge.copy()
         for view in range(self.n_single + 1, len(scores)):
-            ridge[view] *= doubt(scores[view], classes, weight)
-        return replace(self, mixture=fit_mixture(scores, classes, weight, ridge, least))
+            ridge[view] *= doubt(scores[view], seen.batch.classes, weight)
+        return ridge
 
 
 def fit_blended(likelihood: TableLikelihood, seen: Seen, order: int, kernels: Kernels) -> tuple[Blended, Floats, Array]:

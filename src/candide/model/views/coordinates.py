@@ -25,6 +25,9 @@ class Coordinates(Protocol):
     def points(self, looked: Looked) -> Floats:
         """``(rows, columns)``; a missing cell lies at its column's mean, which is 0."""
 
+    def without(self, looked: Looked) -> Array | None:
+        """``(rows, columns)``: which cells are not given; None if all are."""
+
     def among(self, numbers: Array) -> Array:
         """The places of the columns among the codes, those of number columns being ``numbers``."""
 
@@ -57,7 +60,11 @@ class RankCoordinates(Lean):
 
     def points(self, looked: Looked) -> Floats:
         places, begins = self.joined
-        return np.asarray(places[looked.codes[:, self.columns] + begins])
+        return np.asarray(places[np.maximum(looked.codes[:, self.columns], 0) + begins])
+
+    def without(self, looked: Looked) -> Array | None:
+        codes = looked.codes[:, self.columns]
+        return codes < 0 if codes.min(initial=0) < 0 else None
 
     def among(self, numbers: Array) -> Array:
         return self.columns
@@ -93,6 +100,10 @@ class ClippedCoordinates:
         points /= self.deviation
         np.copyto(points, 0.0, where=np.isnan(points))
         return points
+
+    def without(self, looked: Looked) -> Array | None:
+        absent = None if looked.without is None else looked.without[:, self.columns]
+        return absent if absent is not None and absent.any() else None
 
     def among(self, numbers: Array) -> Array:
         return np.asarray(numbers[self.columns])

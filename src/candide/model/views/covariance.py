@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -65,6 +65,9 @@ class Covariance(Lean):
     With S_k the scatter of a class and W = Σ S_k, its scale is Ψ_k = S_k + ``share`` · W + ``strength``/100 · I: so
     many rows of the shared covariance. ``share`` stays when rows are left out, and ``center`` is where a class without
     rows lies.
+
+    Columns that are not given are marginalized: of a Student's t what remains is a Student's t with the same degrees of
+    freedom, its scale the rows and columns of Ψ_k that remain (``of_columns``).
     """
 
     name: str
@@ -77,20 +80,52 @@ class Covariance(Lean):
     @cached_property
     def factors(self) -> list[Factor]:
         """Of the scale of each class."""
+        return [Factor.of(scale) for scale in self.scales()]
+
+    def scales(self) -> Floats:
+        """Ψ of each class, ``(classes, columns, columns)``."""
         within = self.moments.scatter.sum(axis=0)
-        shared = self.share * within + self.strength * _RIDGE * np.eye(len(within))
-        return [Factor.of(scatter + shared) for scatter in self.moments.scatter]
+        return np.asarray(self.moments.scatter + (self.share * within + self.strength * _RIDGE * np.eye(len(within))))
 
     @cached_property
     def means(self) -> Floats:
         return np.where(self.moments.weight[:, None] > 0, self.moments.mean, self.center)
 
     def scores(self, looked: Looked, kernels: Kernels) -> Floats:
-        return by_chunks(looked, lambda rows: self._scores(self.coordinates.points(looked.take(rows))), CHUNK_ROWS)
+        def chunk(rows: slice) -> Floats:
+            part = looked.take(rows)
+            points, absent = self.coordinates.points(part), self.coordinates.without(part)
+            return self._scores(points) if absent is None else self._some_lacking(points, ~absent)
+
+        return by_chunks(looked, chunk, CHUNK_ROWS)
+
+    def of_columns(self, given: Array) -> Covariance:
+        """The marginal distribution of some of the columns, for points of these."""
+        moments, at = self.moments, np.flatnonzero(given)
+        scatter = np.ascontiguousarray(moments.scatter[:, at[:, None], at])
+        remaining = replace(moments, mean=np.ascontiguousarray(moments.mean[:, at]), scatter=scatter)
+        return replace(self, moments=remaining, center=self.center[at])
+
+    def _some_lacking(self, points: Floats, given: Array, left: tuple[Positions, Floats] | None = None) -> Floats:
+        """Scores of points of which not all coordinates are given; ``left``: classes and weights of rows left out."""
+        step = max(1, MOST_CELLS // max(1, self.moments.scatter.size))
+        parts = []
+        for begin in range(0, len(points), step):
+            rows = slice(begin, begin + step)
+            marginal = _Marginals.of(self, points[rows], given[rows])
+            parts.append(marginal.scores() if left is None else marginal.left_out(left[0][rows], left[1][rows]))
+        return np.concatenate(parts)
 
     def parts(self, looked: Looked, numbers: Array, kernels: Kernels) -> ViewParts:
         """xᵀ Ψ⁻¹ x is the sum over columns of x_j (Ψ⁻¹ x)_j; its logarithm is shared out in proportion."""
-        point = self.coordinates.points(looked)[0]
+        point, absent = self.coordinates.points(looked)[0], self.coordinates.without(looked)
+        columns = self.coordinates.among(numbers)
+        if absent is not None:
+            given = ~absent[0]
+            return self.of_columns(given)._parts(point[given], columns[given])
+        return self._parts(point, columns)
+
+    def _parts(self, point: Floats, columns: Array) -> ViewParts:
         scores, rest = np.empty((len(point), len(self.means))), np.empty(len(self.means))
         for k, factor in enumerate(self.factors):
             size, away = self.size(self.moments.weight[k]), point - self.means[k]
@@ -99,11 +134,17 @@ class Covariance(Lean):
             rest[k] = size.log_density(np.zeros(1), factor.log_determinant)[0]
             slope = np.log1p(size.shrink * whole) / whole if whole > 0 else size.shrink
             scores[:, k] = -0.5 * size.freedom * slope * squares
-        return ViewParts(self.coordinates.among(numbers), scores, rest)
+        if not len(point):
+            rest[:] = 0.0
+        return ViewParts(columns, scores, rest)
 
     def left_out(self, looked: Looked, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
         def chunk(rows: slice) -> Floats:
-            return self._left_out(self.coordinates.points(looked.take(rows)), classes[rows], weight[rows])
+            part, own, gone = looked.take(rows), classes[rows], weight[rows]
+            points, absent = self.coordinates.points(part), self.coordinates.without(part)
+            if absent is None:
+                return self._left_out(points, own, gone)
+            return self._some_lacking(points, ~absent, (own, gone))
 
         return by_chunks(looked, chunk, CHUNK_ROWS)
 
@@ -139,16 +180,84 @@ class Covariance(Lean):
             out[:, k] = size.log_density(square, factor.log_determinant + np.log(left))
         return out
 
-    def size(self, rows: Floats | float) -> Size:
+    def size(self, rows: Floats | float, n_columns: Array | int | None = None) -> Size:
+        """Of all columns, or of so many of them."""
         from scipy.special import gammaln
 
-        n_columns = len(self.center)
+        n_columns = len(self.center) if n_columns is None else n_columns
         freedom = n_columns + 2 + self.strength + rows
         # A class of less than one row knows its mean as badly as one of one row.
         sure = np.maximum(rows, 1.0)
         shrink = sure / (sure + 1.0)
         constant = gammaln(freedom / 2) - gammaln((freedom - n_columns) / 2) + 0.5 * n_columns * np.log(shrink)
         return Size(freedom, shrink, constant)
+
+
+class _Marginals(NamedTuple):
+    """Points that lack coordinates, each with the distribution of those it has.
+
+    Rows and columns of Ψ that a point lacks are those of the identity: with distances of 0 there, neither quadratic
+    forms nor determinants change.
+    """
+
+    view: Covariance
+    points: Floats  # (rows, columns), 0 where not given
+    given: Array
+    whitening: Floats  # (rows, classes, columns, columns)
+    log_determinant: Floats  # (rows, classes)
+
+    @classmethod
+    def of(cls, view: Covariance, points: Floats, given: Array) -> _Marginals:
+        patterns, of_row = np.unique(given, axis=0, return_inverse=True)
+        both = patterns[:, None, :, None] & patterns[:, None, None, :]
+        lacking = np.eye(points.shape[1]) * ~patterns[:, None, None, :]
+        root = np.linalg.cholesky(np.where(both, view.scales(), 0.0) + lacking)
+        whitening = np.linalg.inv(root).swapaxes(-1, -2)
+        log_determinant = 2.0 * np.log(np.diagonal(root, axis1=2, axis2=3)).sum(axis=2)
+        at = of_row.ravel()
+        return cls(view, np.where(given, points, 0.0), given, whitening[at], log_determinant[at])
+
+    def scores(self) -> Floats:
+        """``(rows, classes)``."""
+        away = self._white(self.points[:, None] - self._centers(self.view.means[None]))
+        size = self.view.size(self.view.moments.weight, self._numbers)
+        return self._known(size.log_density((away**2).sum(axis=2), self.log_determinant))
+
+    def left_out(self, classes: Positions, weight: Floats) -> Floats:
+        """As ``Covariance._left_out``."""
+        view, rows = self.view, np.arange(len(classes))
+        own_weight = view.moments.weight[classes]
+        rest = remaining(own_weight, weight)
+        lift = np.divide(own_weight, rest, out=np.zeros_like(rest), where=rest > 0)
+        means, own = self._centers(view.means[None]), classes[:, None] == np.arange(len(view.means))
+        distance = self._white(self.points[:, None] - means[rows, classes][:, None])
+        away = self._white(self.points[:, None] - means)
+        away = np.where(own[:, :, None], distance * lift[:, None, None], away)
+        last = own & (rest <= 0)[:, None]
+        center = self._white(self.points[:, None] - self._centers(view.center[None, None]))
+        away = np.where(last[:, :, None], center, away)
+        gone = (weight * lift)[:, None] * (view.share + own)
+        left = np.maximum(1.0 - gone * (distance**2).sum(axis=2), _LEAST_LEFT)
+        square = (away**2).sum(axis=2) + gone * (away * distance).sum(axis=2) ** 2 / left
+        size = view.size(np.where(own, rest[:, None], view.moments.weight), self._numbers)
+        return self._known(size.log_density(square, self.log_determinant + np.log(left)))
+
+    @property
+    def _numbers(self) -> Array:
+        """How many coordinates each point has, ``(rows, 1)``."""
+        return np.asarray(self.given.sum(axis=1, keepdims=True))
+
+    def _centers(self, centers: Floats) -> Floats:
+        """Centers, ``(1, classes, columns)``, of the coordinates that points have."""
+        return np.where(self.given[:, None], centers, 0.0)
+
+    def _white(self, away: Floats) -> Floats:
+        """``(rows, classes, columns)``; ``away`` may be the same for all classes."""
+        return np.asarray(np.matmul(away[:, :, None, :], self.whitening)[:, :, 0])
+
+    def _known(self, scores: Floats) -> Floats:
+        """0 of points that have no coordinate."""
+        return np.where(self.given.any(axis=1, keepdims=True), scores, 0.0)
 
 
 def covariances(name: str, coordinates: Coordinates, cases: Cases, n_classes: int) -> list[Covariance]:

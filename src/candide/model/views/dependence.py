@@ -24,7 +24,8 @@ _STRENGTHS = (0.5, 2.0, 8.0)
 class OneDependence(Lean):
     """log of the mean over columns u of p(x_u | class) Π_j p(x_j | x_u, class), from counts of pairs of codes.
 
-    p(x_j | x_u, class) is smoothed toward p(x_j | class) by ``strength`` rows.
+    p(x_j | x_u, class) is smoothed toward p(x_j | class) by ``strength`` rows. Columns that are not given are neither
+    among the columns u nor among the columns j: the mean is over the others.
     """
 
     name: str
@@ -59,19 +60,45 @@ class OneDependence(Lean):
         slots = self.merging.slots(looked.codes)
         scores = self._by_table(slots, kernels)
         own = kernels.own_pair_scores(slots, classes, weight, self.table, self.strength)
-        by_class = np.full(len(self.table.rows), -np.log(slots.shape[1]))
-        kernels.put_own(scores, classes, weight, own, by_class)
-        return scores
+        return put_mean(scores, slots, classes, weight, own, kernels)
 
     def parts(self, looked: Looked, numbers: Array, kernels: Kernels) -> ViewParts:
         slots = self.merging.slots(looked.codes)[0]
-        scores, rest = averaged(self.log_table[np.ix_(slots, slots)][..., : len(self.table.rows)])
-        return ViewParts(self.merging.columns, scores, rest)
+        given = slots >= 0
+        here = slots[given]
+        scores, rest = averaged(self.log_table[np.ix_(here, here)][..., : len(self.table.rows)])
+        return ViewParts(self.merging.columns[given], scores, rest)
 
     def _by_table(self, slots: Positions, kernels: Kernels) -> Floats:
         scores = kernels.joint_scores(slots, slots, self.log_table, len(self.table.rows))
-        scores -= np.log(slots.shape[1])
-        return scores
+        return take_mean(scores, slots)
+
+
+def take_mean(scores: Floats, parents: Positions) -> Floats:
+    """Scores as logarithms of means over the parents that are given, in place; from logarithms of sums."""
+    scores -= _log_numbers(parents)
+    return scores
+
+
+def put_mean(
+    scores: Floats, parents: Positions, classes: Positions, weight: Floats, own: Floats, kernels: Kernels
+) -> Floats:
+    """Scores with those under the own class replaced by means of such sums, in place."""
+    numbers = _log_numbers(parents)
+    by_class = np.zeros(scores.shape[1])
+    if isinstance(numbers, float):
+        by_class -= numbers
+    else:
+        own = own - numbers[:, 0]
+    kernels.put_own(scores, classes, weight, own, by_class)
+    return scores
+
+
+def _log_numbers(parents: Positions) -> Floats | float:
+    """The logarithm of how many parents each row has: one number for all, or ``(rows, 1)``."""
+    if parents.min(initial=0) >= 0:
+        return float(np.log(parents.shape[1]))
+    return np.asarray(np.log(np.maximum((parents >= 0).sum(axis=1, keepdims=True), 1)))
 
 
 def one_dependence(

@@ -88,8 +88,11 @@ class Merging(Lean):
         return np.concatenate(joined).astype(np.int32), begins.astype(np.int32)
 
     def slots(self, codes: Array) -> Positions:
-        """``(rows, columns)`` of slots from the codes of all columns."""
+        """``(rows, columns)`` of slots from the codes of all columns; -1 where a column is not given."""
         slot_of, begins = self.one_map
         # All columns need no copy first.
         chosen = codes if len(self.columns) == codes.shape[1] else codes[:, self.columns]
-        return np.ascontiguousarray(slot_of[chosen + begins])
+        slots = slot_of[chosen + begins]
+        if chosen.min(initial=0) < 0:
+            slots[chosen < 0] = -1
+        return np.ascontiguousarray(slots)

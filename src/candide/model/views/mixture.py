@@ -49,6 +49,11 @@ class Mixture:
         """Of some views, as if the others had no weight."""
         return Mixture(self.size[views], self.limit[views], self.weight[views], self.bias)
 
+    def proportions(self) -> Floats:
+        """The weights of each view by their mean over the classes; 1 where it has none."""
+        mean = self.weight.mean(axis=1, keepdims=True)
+        return np.asarray(np.divide(self.weight, mean, out=np.ones_like(self.weight), where=mean > 0))
+
     def part(self, view: int, scores: Floats) -> Floats | None:
         """What a view's scores add, ``(rows, classes)``; None if it has no weight.
 
@@ -107,6 +112,23 @@ def fit_mixture(
     shares = np.log(np.maximum(rows, 0.5) / max(rows.sum(), 0.5))
     weights, bias = _solve(shown, _Loss(classes, weight, shares), ridge, by_class and len(shown) > 2)
     return Mixture(size, limit, weights, shares + bias)
+
+
+def added_weights(shown: Floats, classes: Array, weight: Floats, base: Floats, ridge: Floats, mean: Floats) -> Floats:
+    """One weight a view, at least 0, for scores that are added to ``base``, ``(classes, rows)``.
+
+    From ``(classes, views, rows)``. Ridges hold the weights to ``mean``.
+    """
+    n_classes, n_views, n_rows = shown.shape
+    loss, none = _Loss(classes, weight, np.zeros(n_classes)), np.zeros(n_classes)
+
+    def value(point: Floats) -> tuple[float, Floats]:
+        total, slope = loss(np.matmul(point, shown) + base, none)
+        apart = point - mean
+        return total + 0.5 * float(ridge @ apart**2), _over_rows(shown, slope).sum(axis=0) + ridge * apart
+
+    steep = _squares(shown, _CURVATURE * np.broadcast_to(weight, (n_classes, n_rows))).sum(axis=0) + ridge
+    return _least(value, mean, n_views, steep)
 
 
 def _sizes(shown: Floats, share: Floats, n_parts: int) -> Floats:

@@ -42,8 +42,9 @@ class TextView:
 
     def scores(self, likelihood: TableLikelihood, data: Any, kernels: Kernels) -> Floats:
         """``(rows, classes)`` of any rows."""
-        own = likelihood.texts[self.column]
-        return self.bands.scores(own, texts_at(data, self.column), kernels) - self.bands.mixture.bias
+        own, absent = likelihood.texts[self.column], data.columns[self.column].absent
+        scores = self.bands.scores(own, texts_at(data, self.column), kernels) - self.bands.mixture.bias
+        return scores if absent is None else np.where(absent[:, None], 0.0, scores)
 
     def left_out(self, likelihood: TableLikelihood, batch: Batch, kernels: Kernels) -> Floats:
         """The same of learned rows, each as if it had not been there; weights stay."""

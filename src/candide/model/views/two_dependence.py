@@ -13,7 +13,7 @@ from ...kernels import Kernels
 from ...kernels.base import BACK_STRENGTH, PairTable, TripleTable, room_for
 from ...kernels.data import Array, Floats, Positions
 from .base import Cases, Looked, ViewParts, averaged, least_loss
-from .dependence import MOST_CELLS, OneDependence
+from .dependence import MOST_CELLS, OneDependence, put_mean, take_mean
 from .lean import Lean
 from .merging import Merging
 
@@ -40,19 +40,23 @@ class JointSlots(Lean):
         return np.concatenate([[0], np.cumsum(self.sizes)])
 
     def of(self, slots: Positions) -> Positions:
-        """``(rows, pairs)`` from slots of the columns."""
+        """``(rows, pairs)`` from slots of the columns; -1 where one of the two is not given."""
         one, other = self.columns.T
         codes = slots[:, other] - self.merging.offsets[other].astype(np.int32)
         begins = self.offsets[:-1] - self.merging.offsets[one] * self.merging.sizes[other]
         joint = slots[:, one] * self.merging.sizes[other].astype(np.int32) + codes
-        return np.ascontiguousarray(joint + begins, dtype=np.int32)
+        joint = joint + begins
+        if slots.min(initial=0) < 0:
+            joint[(slots[:, one] < 0) | (slots[:, other] < 0)] = -1
+        return np.ascontiguousarray(joint, dtype=np.int32)
 
 
 @dataclass(frozen=True)
 class TwoDependence(Lean):
     """log of the mean over pairs u = (s, t) of p(x_s, x_t | class) Π_j p(x_j | x_s, x_t, class), from counts.
 
-    p(x_j | x_s, x_t, class) is smoothed by ``strength`` rows toward the mean of what s and t alone say.
+    p(x_j | x_s, x_t, class) is smoothed by ``strength`` rows toward the mean of what s and t alone say. Columns that
+    are not given are in no pair and none of the columns j; without any pair the view is off.
     """
 
     name: str
@@ -81,19 +85,17 @@ class TwoDependence(Lean):
         parents = self.joint.of(slots)
         scores = self._by_table(parents, slots, kernels)
         own = kernels.own_triple_scores(parents, slots, classes, weight, self.table, self.strength)
-        kernels.put_own(scores, classes, weight, own, np.full(scores.shape[1], -np.log(parents.shape[1])))
-        return scores
+        return put_mean(scores, parents, classes, weight, own, kernels)
 
     def parts(self, looked: Looked, numbers: Array, kernels: Kernels) -> ViewParts:
         slots = self.one.merging.slots(looked.codes)
-        logs = self.log_table[np.ix_(self.joint.of(slots)[0], slots[0])]
+        parents, given = self.joint.of(slots)[0], slots[0] >= 0
+        logs = self.log_table[np.ix_(parents[parents >= 0], slots[0][given])]
         scores, rest = averaged(logs[..., : len(self.one.table.rows)])
-        return ViewParts(self.one.merging.columns, scores, rest)
+        return ViewParts(self.one.merging.columns[given], scores, rest)
 
     def _by_table(self, parents: Positions, slots: Positions, kernels: Kernels) -> Floats:
-        scores = kernels.joint_scores(parents, slots, self.log_table, len(self.one.table.rows))
-        scores -= np.log(parents.shape[1])
-        return scores
+        return take_mean(kernels.joint_scores(parents, slots, self.log_table, len(self.one.table.rows)), parents)
 
 
 def two_dependence(

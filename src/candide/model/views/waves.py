@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -97,7 +97,7 @@ class Waves(Lean):
     A wave is the cosine of a weighted sum of columns; its weights are drawn at random, once, and stay. Each class's
     indicator is the sum of many waves, with factors by least squares, held small by ``penalty``. So it is linear in
     features that are fixed, and all it needs of the rows are sums: ``WaveSums``. Without a row, the sums lose it, and
-    what that does to its score has a closed form.
+    what that does to its score has a closed form. Rows that lack one of the columns have no score: the view is off.
     """
 
     name: str
@@ -118,7 +118,27 @@ class Waves(Lean):
 
     def scores(self, looked: Looked, kernels: Kernels) -> Floats:
         mean = self.sums.mean @ self.slopes
-        return by_chunks(looked, lambda rows: self.cosines.heights(looked.take(rows)) @ self.slopes - mean, _CHUNK)
+
+        def chunk(rows: slice) -> Floats:
+            return self._where_on(looked.take(rows), lambda part, _: self.cosines.heights(part) @ self.slopes - mean)
+
+        return by_chunks(looked, chunk, _CHUNK)
+
+    def _where_on(self, looked: Looked, score: Callable[[Looked, Array | slice], Floats]) -> Floats:
+        """Scores of rows; 0 of those that lack a column: a wave through it has no height."""
+        codes = looked.codes[:, self.columns]
+        if codes.min(initial=0) >= 0:
+            return score(looked, slice(None))
+        rows = np.flatnonzero((codes >= 0).all(axis=1))
+        out = np.zeros((len(codes), len(self.sums.weight)))
+        if len(rows):
+            out[rows] = score(looked.take(rows), rows)
+        return out
+
+    @cached_property
+    def columns(self) -> Array:
+        """The columns that waves run through, places among the codes."""
+        return np.unique(self.cosines.inputs.column)
 
     def parts(self, looked: Looked, numbers: Array, kernels: Kernels) -> ViewParts:
         """None of a column alone: waves run through several."""
@@ -130,8 +150,12 @@ class Waves(Lean):
             weight = np.where(_hashes(looked) < self.below, weight, 0.0)
 
         def chunk(rows: slice) -> Floats:
-            heights = self.cosines.heights(looked.take(rows)) - self.sums.mean
-            return self._left_out(heights, classes[rows], weight[rows])
+            own, gone = classes[rows], weight[rows]
+
+            def score(part: Looked, some: Array | slice) -> Floats:
+                return self._left_out(self.cosines.heights(part) - self.sums.mean, own[some], gone[some])
+
+            return self._where_on(looked.take(rows), score)
 
         return by_chunks(looked, chunk, _CHUNK)
 

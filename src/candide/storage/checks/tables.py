@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,9 @@ def check_blended(views: Blended, family: TableFamily, statistics: TableStatisti
     for text in views.texts:
         _check_text_view(text, family, statistics)
     check_mixture(views.mixture, views.n_views, n_classes)
+    if views.partial is not None:
+        for weight in (views.partial.near, views.partial.far):
+            check_mixture(replace(views.mixture, weight=weight), views.n_views, n_classes)
     require(views.ridge.shape == (views.n_views,) and are_weights(views.ridge), "ridges are of other views")
     require(bool(np.isfinite(views.unit) and views.unit > 0), "a row of a view has no weight")
 

@@ -47,6 +47,9 @@ def is_moderate(*numbers: Any) -> bool:
 
 def check_look(look: Look, kinds: tuple[str, ...]) -> None:
     """The codes of columns, which are of the kinds that columns of the table have."""
+    nulls = look.nulls
+    flags = nulls is None or (nulls.dtype == bool and nulls.shape == (len(kinds),))
+    require(flags, "it does not say which columns had nulls")
     for column in look.columns:
         require(lie_within(np.array([column.column]), len(kinds)), "a view looks at a column that is not there")
         _check_column(column, kinds[column.column])
