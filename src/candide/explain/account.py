@@ -22,10 +22,14 @@ from .views import view_terms
 def explained(model: Classifier, data: Any, names: Array, kernels: Kernels) -> Iterator[Explanation]:
     """Row by row. ``names`` are those of the columns."""
     answers = model.posterior(data, kernels, logarithm=True)
+    some_absent = isinstance(data, Columns) and data.absent() is not None
     for i, log_probability in enumerate(answers):
-        row = data.take(np.array([i]))
-        terms = tuple(_terms(model, row, names, kernels))
-        certainty = Certainty(model, row, kernels)
+        row, own = data.take(np.array([i])), model
+        if some_absent:
+            own = model.for_row(row)
+            log_probability = own.posterior(row, kernels, logarithm=True)[0]
+        terms = tuple(_terms(own, row, names, kernels))
+        certainty = Certainty(own, row, kernels)
         yield Explanation(model.classes.labels, terms, log_probability, _texts(row, names), certainty)
 
 

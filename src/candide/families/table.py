@@ -30,6 +30,9 @@ from .table_likelihood import TableLikelihood
 from .text import TextFamily
 from .text_likelihood import TextLikelihood
 
+# The note of a column that a model is made without.
+NOT_GIVEN = "not given"
+
 
 class Wanted(NamedTuple):
     """What the user asks of one column: "auto", the name of a family, or "ignore"."""
@@ -190,6 +193,12 @@ class TableFamily(Plain):
         return put_own(
             finite, [], batch, Scores(likelihood.own_left_out(batch, self.keep_sizes, kernels)), offset, kernels
         )
+
+    def without(self, columns: frozenset[int]) -> TableFamily:
+        """With nothing said of some columns, once models were chosen."""
+        assert self.choices is not None
+        choices = (Choice(None, NOT_GIVEN, {}) if j in columns else own for j, own in enumerate(self.choices))
+        return replace(self, choices=tuple(choices))
 
     def for_choices(self) -> TableFamily:
         return replace(self, keep_sizes=True)

@@ -20,6 +20,7 @@ from .blend import Blend, fit_blend, seen_rows, with_refinement
 from .cached import cached
 from .calibration import normalised
 from .evaluation import Report
+from .given import by_given, lacking, places
 from .honest import Honest, honest, report
 from .plan import ClassPrior, Plan
 from .scorer import Scorer, log_sum
@@ -311,8 +312,20 @@ class Classifier:
         """p(class | x), or its logarithm, calibrated if the plan says so."""
         if not self.plan.corrects:
             return self.scorer.posterior(data, kernels, logarithm=logarithm)
-        scores = self.calibrated(self.uncalibrated(data, kernels), data)
+        parts = by_given(self, data)
+        if parts is None:
+            scores = self.calibrated(self.uncalibrated(data, kernels), data)
+        else:
+            scores = np.empty((data.n_rows, len(self.classes)))
+            for rows, model in parts:
+                some = data.take(rows)
+                scores[rows] = model.calibrated(model.uncalibrated(some, kernels), some)
         return scores if logarithm else np.exp(scores)
+
+    def for_row(self, row: Any) -> Classifier:
+        """The model that scores one row: this one, or that of the columns that the row has."""
+        parts = by_given(self, row)
+        return self if parts is None else next(model for _, model in parts)
 
     def uncalibrated(self, data: Any, kernels: Kernels) -> Floats:
         """Log posteriors before they are calibrated: of the views with their weights, if there are any."""
@@ -339,6 +352,11 @@ class Classifier:
         if blend is None or blend.calibration is None:
             return scores
         out = blend.calibration.apply(scores, self.plan.family.amount(data))
+        absent = lacking(self, data)
+        if absent is not None:
+            # Of a row of which nothing is given, the class prior is known and not to be corrected.
+            nothing = absent[:, places(self)].all(axis=1, keepdims=True)
+            out = np.where(nothing, scores, out)
         impossible = np.isneginf(scores)
         # Curves know nothing of what cannot be.
         return normalised(np.where(impossible, -np.inf, out)) if impossible.any() else out

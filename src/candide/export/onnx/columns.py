@@ -14,7 +14,7 @@ from ...families.columns.changes import BoxCox, Change, Same, YeoJohnson
 from ...families.columns.holes import WithHoles
 from ...families.columns.parametric import ParametricColumn
 from ...families.table_likelihood import TableLikelihood, log_table
-from ...kernels.data import Floats
+from ...kernels.data import Array, Floats
 from .likelihoods import scored
 from .rows import Cells, cut_places, number_places
 from .tensor import Tensor, added, concatenated
@@ -46,10 +46,19 @@ class AsTheyAre:
 class TableScores:
     """The scores of some columns and of all blocks; codes are made once, however often they are asked.
 
-    ``places`` are those by which weights know the columns; blocks come from ``first_block`` on.
+    ``places`` are those by which weights know the columns; blocks come from ``first_block`` on. ``nulls``: of which
+    columns nulls are values, where the model says something of them; None: of all.
     """
 
-    def __init__(self, likelihood: TableLikelihood, cells: Cells, places: dict[int, int], first_block: int) -> None:
+    def __init__(
+        self,
+        likelihood: TableLikelihood,
+        cells: Cells,
+        places: dict[int, int],
+        first_block: int,
+        nulls: Array | None = None,
+    ) -> None:
+        self._nulls = nulls
         self._likelihood, self._cells, self._places, self._first_block = likelihood, cells, places, first_block
         pairs = [(j, likelihood.models[j]) for j in places]
         self._coded = [(j, model) for j, model in pairs if isinstance(model, CodedColumn)]
@@ -87,13 +96,19 @@ class TableScores:
         if cut:
             cuts = [model.cuts for _, model in cut if model.cuts is not None]
             numbers = self._cells.several([j for j, _ in cut])
-            parts.append(cut_places(numbers, cuts, [_code(model, model.missing) for _, model in cut]))
+            parts.append(cut_places(numbers, cuts, [self._missing(j, model) for j, model in cut]))
         parts += [self._label_codes(j, model) for j, model in self._coded[len(cut) :]]
         return concatenated(parts)
 
+    def _knows_nulls(self, j: int) -> bool:
+        return self._nulls is None or bool(self._nulls[j])
+
+    def _missing(self, j: int, model: CodedColumn) -> int:
+        return _code(model, model.missing if self._knows_nulls(j) else None)
+
     def _label_codes(self, j: int, model: CodedColumn) -> Tensor:
         mine = np.zeros(0) if model.labels is None else model.labels
-        missing, unseen = _code(model, model.missing), _code(model, model.unseen)
+        missing, unseen = self._missing(j, model), _code(model, model.unseen)
         statistics = self._likelihood.statistics
         if statistics.kinds[j] != "category":
             keys = np.asarray(mine, dtype=np.float64)
@@ -107,6 +122,7 @@ class TableScores:
         x = self._cells.numbers(j)
         if isinstance(model, WithHoles):
             known, missing = model.presence.table()
+            missing = missing if self._knows_nulls(j) else np.zeros_like(missing)
             return _parametric(model.inner, x) + x.is_nan().where(missing, known)
         if not isinstance(model, ParametricColumn):
             raise ParameterError(f"a column modelled by {type(model).__name__} has no graph of ONNX; ignore it")

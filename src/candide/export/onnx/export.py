@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any
@@ -74,8 +75,9 @@ def _posterior(model: Classifier, graph: Graph, names: Array, given: Array | Non
     amount: Amount = None
     if views is not None:
         cells = Cells(graph, names, given)
-        found = blended(views, model.likelihood, cells) or _silent(model.likelihood, cells)
-        scores = found + np.where(possible, views.mixture.bias, -np.inf)
+        silent = partial(_silent, model.likelihood, cells)
+        scores = blended(views, model.likelihood, cells, model.scorer.offset, silent)
+        scores = scores if possible.all() else scores + np.where(possible, 0.0, -np.inf)
     else:
         (finite, limits), amount = _read(model, graph, names, given)
         scores = leaders_only(finite + model.scorer.offset, limits, possible)

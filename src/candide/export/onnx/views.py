@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +14,7 @@ from ...families.table_likelihood import TableLikelihood
 from ...kernels.data import Array, Floats
 from ...model.views.blended import Blended
 from ...model.views.coordinates import ClippedCoordinates, Coordinates, RankCoordinates
-from ...model.views.covariance import Covariance
+from ...model.views.covariance import Covariance, marginal_patterns
 from ...model.views.dependence import OneDependence
 from ...model.views.look import Look
 from ...model.views.merging import Merging
@@ -24,24 +25,67 @@ from .columns import AsTheyAre, TableScores, refuse_texts
 from .rows import Cells, cut_places
 from .tensor import Tensor, added, concatenated, filled, log_sum
 
+# Cells of matrices of scale that a graph brings along for a view, and of those that a row picks.
+_MOST_CELLS, _CELLS_OF_ROW = 1 << 17, 1 << 10
 
-def blended(views: Blended, likelihood: TableLikelihood, cells: Cells) -> Tensor | None:
-    """Scores of rows, ``(rows, classes)``, without the biases; None if nothing has a weight."""
-    mixture, single = views.mixture, views.n_single
+
+def blended(
+    views: Blended, likelihood: TableLikelihood, cells: Cells, log_prior: Floats, silent: Callable[[], Tensor]
+) -> Tensor:
+    """Scores of rows, ``(rows, classes)``; ``silent`` makes those of a model in which nothing has a weight."""
+    mixture, partial, single = views.mixture, views.for_partial(), views.n_single
     texts = enumerate(views.texts, views.n_views - len(views.texts))
-    refuse_texts(likelihood, (text.column for i, text in texts if mixture.weight[i].any()))
-    together = mixture.weight[single].any()
-    heard = {j: i for i, j in enumerate(views.columns) if together or mixture.weight[i].any()}
-    columns = TableScores(likelihood, cells, heard, len(views.columns))
-    parts = [columns.added_up(_Weights(mixture))]
-    if together:
-        whole = columns.added_up(AsTheyAre())
-        parts.append(None if whole is None else _part(mixture, single, whole))
+    refuse_texts(likelihood, (text.column for i, text in texts if views.is_used(i)))
+    heard = {j: i for i, j in enumerate(views.columns) if views.is_used(single) or views.is_used(i)}
+    columns = TableScores(likelihood, cells, heard, len(views.columns), views.look.nulls)
     looked = _Looked(views.look, cells)
-    used = [(i, view) for i, view in enumerate(views.views, single + 1) if mixture.weight[i].any()]
-    parts += [_part(mixture, i, _of_view(view, looked)) for i, view in used]
+    shares = _Shares.of(views, likelihood, looked, cells)
+    weights = mixture.weight, partial.near, partial.far
+    parts = [shares.times(i, columns.added_up(_Weights(replace(mixture, weight=own)))) for i, own in enumerate(weights)]
+    used = [(i, _of_view(view, looked)) for i, view in enumerate(views.views, single + 1) if views.is_used(i)]
+    whole = columns.added_up(AsTheyAre()) if views.is_used(single) else None
+    used += [] if whole is None else [(single, whole)]
+    parts += [_shown(mixture, i, scores) * shares.of_rows(*(own[i] for own in weights)) for i, scores in used]
     known = [part for part in parts if part is not None]
-    return added(known) if known else None
+    far = partial.faded(np.zeros(1), log_prior)[0]
+    scores: Tensor = (added(known) if known else silent()) + shares.of_rows(mixture.bias, partial.bias, far)
+    return scores
+
+
+class _Shares:
+    """What the three weights of a view are multiplied by: of complete rows, and of others, where almost all columns are
+    given and where almost none is.
+    """
+
+    def __init__(self, lacking: Tensor | None, n_columns: int) -> None:
+        self._parts: list[Tensor] | None = None
+        if lacking is not None:
+            whole, share = lacking.equals(np.array(0.0)), lacking / float(n_columns)
+            others = (whole.where(0.0, 1.0 - share), whole.where(0.0, share))
+            self._parts = [whole.of_type(np.float64), *others]
+
+    @classmethod
+    def of(cls, views: Blended, likelihood: TableLikelihood, looked: _Looked, cells: Cells) -> _Shares:
+        places = views.column_places(likelihood)
+        shown, nulls = {column.column for column in views.look.columns}, views.look.nulls
+        parts = [] if looked.lacks is None else [looked.lacks]
+        others = [j for j in places if j not in shown and nulls is not None and not nulls[j]]
+        if others:
+            parts.append(cells.several(others).is_nan().of_type(np.float64))
+        lacking = added([part.sum(1, keep=True) for part in parts]) if parts else None
+        return cls(lacking, len(places))
+
+    def times(self, place: int, scores: Tensor | None) -> Tensor | None:
+        """Scores by one of the weights, as far as it counts."""
+        if self._parts is None:
+            return scores if place == 0 else None
+        return None if scores is None else scores * self._parts[place]
+
+    def of_rows(self, whole: Floats, near: Floats, far: Floats) -> Any:
+        """``(rows, classes)``, or ``(classes,)`` for all rows."""
+        if self._parts is None or (np.array_equal(whole, near) and np.array_equal(near, far)):
+            return np.asarray(whole)
+        return added([part * np.asarray(own) for part, own in zip(self._parts, (whole, near, far), strict=True)])
 
 
 class _Weights:
@@ -54,27 +98,42 @@ class _Weights:
         return self._mixture.part(place, table)
 
     def of_rows(self, place: int, scores: Callable[[], Tensor]) -> Tensor | None:
-        return _part(self._mixture, place, scores()) if self._mixture.weight[place].any() else None
+        weight = np.asarray(self._mixture.weight[place])
+        return _shown(self._mixture, place, scores()) * weight if weight.any() else None
 
 
-def _part(mixture: Mixture, view: int, scores: Tensor) -> Tensor:
-    """What a view's scores add: ``Mixture.part``."""
-    limit, weight = float(mixture.limit[view]), np.asarray(mixture.weight[view])
+def _shown(mixture: Mixture, view: int, scores: Tensor) -> Tensor:
+    """A view's scores as weights are applied to them: ``Mixture.shown``."""
+    limit = float(mixture.limit[view])
     known = scores.at_least(-HUGE).at_most(HUGE)
     shown = (known - known.mean(1)) / float(mixture.size[view])
-    return shown.at_least(-limit).at_most(limit) * weight
+    return shown.at_least(-limit).at_most(limit)
 
 
 class _Looked:
     """Rows as views see them; made when first asked for."""
 
     def __init__(self, look: Look, cells: Cells) -> None:
-        self._columns, self._cells = look.columns, cells
+        self._columns, self._cells, self._nulls = look.columns, cells, look.nulls
 
     @cached_property
     def numbers(self) -> Tensor:
         """``(rows, number columns)``."""
         return self._cells.several([column.column for column in self._columns if column.is_number])
+
+    @cached_property
+    def may_lack(self) -> Array:
+        """The columns in which nulls are cells that are not given."""
+        nulls = self._nulls
+        return np.array([nulls is not None and not nulls[c.column] for c in self._columns], dtype=bool)
+
+    @cached_property
+    def lacks(self) -> Tensor | None:
+        """``(rows, columns)``, 1 where a cell is not given, else 0; None where that cannot be."""
+        if not self.may_lack.any():
+            return None
+        missing = np.array([c.size if lack else -1 for c, lack in zip(self._columns, self.may_lack, strict=True)])
+        return self.codes.equals(missing.astype(np.int64)).of_type(np.float64)
 
     @cached_property
     def codes(self) -> Tensor:
@@ -90,7 +149,16 @@ class _Looked:
     def slots(self, merging: Merging) -> Tensor:
         """``Merging.slots``."""
         slot_of, begins = merging.one_map
-        return (self.codes.columns(merging.columns) + begins.astype(np.int64)).picks(slot_of.astype(np.int64))
+        slots = (self.codes.columns(merging.columns) + begins.astype(np.int64)).picks(slot_of.astype(np.int64))
+        if not self.may_lack[merging.columns].any():
+            return slots
+        assert self.lacks is not None
+        return (self.lacks.columns(merging.columns) > np.array(0.0)).where(np.int64(-1), slots)
+
+    @property
+    def numbers_among(self) -> Array:
+        """Places of the number columns among the codes."""
+        return np.array([i for i, column in enumerate(self._columns) if column.is_number], dtype=np.int64)
 
     def points(self, coordinates: Coordinates) -> Tensor:
         """``Coordinates.points``."""
@@ -110,14 +178,19 @@ def _of_view(view: Any, looked: _Looked) -> Tensor:
 
 
 def _one_dependence(view: OneDependence, looked: _Looked) -> Tensor:
-    slots = looked.slots(view.merging)
-    return _joint(slots, slots, len(view.merging.columns), view.log_table, len(view.table.rows))
+    slots, some = looked.slots(view.merging), bool(looked.may_lack[view.merging.columns].any())
+    return _joint(slots, slots, len(view.merging.columns), view.log_table, len(view.table.rows), lacking=some)
 
 
 def _two_dependence(view: TwoDependence, looked: _Looked) -> Tensor:
     slots = looked.slots(view.one.merging)
+    some = bool(looked.may_lack[view.one.merging.columns].any())
     parents = _joint_slots(view.joint, slots)
-    return _joint(parents, slots, len(view.joint.columns), view.log_table, len(view.one.table.rows))
+    if some:
+        one, other = view.joint.columns.T
+        given = (slots.columns(one) >= np.int64(0)) & (slots.columns(other) >= np.int64(0))
+        parents = given.where(parents, np.int64(-1))
+    return _joint(parents, slots, len(view.joint.columns), view.log_table, len(view.one.table.rows), lacking=some)
 
 
 def _joint_slots(joint: JointSlots, slots: Tensor) -> Tensor:
@@ -128,12 +201,23 @@ def _joint_slots(joint: JointSlots, slots: Tensor) -> Tensor:
     return slots.columns(one) * np.asarray(sizes[other]) + slots.columns(other) + begins
 
 
-def _joint(parents: Tensor, slots: Tensor, n_parents: int, table: Floats, n_classes: int) -> Tensor:
-    """log of the mean over parents of exp of what all columns add beside each."""
+def _joint(parents: Tensor, slots: Tensor, n_parents: int, table: Floats, n_classes: int, *, lacking: bool) -> Tensor:
+    """log of the mean over parents of exp of what all columns add beside each; ``lacking``: some may be -1."""
     n_slots, rows = table.shape[1], np.ascontiguousarray(table[:, :, :n_classes]).reshape(-1, n_classes)
+    if lacking:
+        there = (slots >= np.int64(0)).of_type(np.float64).with_axis(2)
+        given = (parents >= np.int64(0)).of_type(np.float64)
+        parents, slots = parents.at_least(np.int64(0)), slots.at_least(np.int64(0))
     # Parent by parent: cells of all pairs at once would take a great deal of memory.
-    sums = [(parents.columns(_at(u)) * n_slots + slots).picks(rows).sum(1, keep=True) for u in range(n_parents)]
-    return log_sum(concatenated(sums), 1).sum(1) - float(np.log(n_parents))
+    cells = [(parents.columns(_at(u)) * n_slots + slots).picks(rows) for u in range(n_parents)]
+    if not lacking:
+        sums = [each.sum(1, keep=True) for each in cells]
+        return log_sum(concatenated(sums), 1).sum(1) - float(np.log(n_parents))
+    sums = [(each * there).sum(1, keep=True) for each in cells]
+    known = (given.with_axis(2) > np.array(0.0)).where(concatenated(sums), -np.inf)
+    number = given.sum(1, keep=True)
+    mean = log_sum(known, 1).sum(1) - number.at_least(1.0).log()
+    return (number > np.array(0.0)).where(mean, 0.0)
 
 
 def _at(place: int) -> Array:
@@ -141,6 +225,9 @@ def _at(place: int) -> Array:
 
 
 def _covariance(view: Covariance, looked: _Looked) -> Tensor:
+    columns = view.coordinates.among(looked.numbers_among)
+    if looked.may_lack[columns].any():
+        return _marginals(view, columns, looked)
     whitening = np.stack([factor.whitening for factor in view.factors])
     away = (looked.points(view.coordinates).with_axis(0) - view.means[:, None, :]) @ whitening
     log_determinant = np.array([factor.log_determinant for factor in view.factors])
@@ -149,10 +236,41 @@ def _covariance(view: Covariance, looked: _Looked) -> Tensor:
     return (tail + log_determinant) * -0.5 + constant
 
 
+def _marginals(view: Covariance, columns: Array, looked: _Looked) -> Tensor:
+    """Rows that lack columns have the distribution of the others, for each set of columns that there is room for one of
+    its own; other rows have no score, which is NaN.
+    """
+    n_classes, n_columns = view.means.shape
+    room = _MOST_CELLS if n_classes * n_columns**2 <= _CELLS_OF_ROW else 0
+    given = np.array(marginal_patterns(view, looked.may_lack[columns], room))
+    made = view.marginals(given)
+    assert looked.lacks is not None
+    absent, wanted = looked.lacks.columns(columns), (~given).astype(np.float64)
+    apart = absent.sum(1, keep=True) + wanted.sum(axis=1) - absent @ wanted.T * 2.0
+    found = apart.equals(np.array(0.0)).of_type(np.float64)
+    at = found.best()
+    points = looked.points(view.coordinates) * (1.0 - absent)
+    means = np.where(given[:, None], view.means, 0.0)
+    away = (points.with_axis(1) - at.picks(means)).with_axis(2) @ at.picks(made.whitening)
+    sizes = [view.size(view.moments.weight, int(number)) for number in given.sum(axis=1)]
+    freedom, shrink, constant = (np.array([np.asarray(part[i]) for part in sizes]) for i in range(3))
+    square = away.square().sum(3).sum(2)
+    tail = (square * at.picks(shrink) + 1.0).log() * at.picks(freedom)
+    scores = (tail + at.picks(made.log_determinant)) * -0.5 + at.picks(constant)
+    some = at.picks(given.any(axis=1).astype(np.float64)).with_axis(1)
+    known = (some > np.array(0.0)).where(scores, 0.0)
+    return (found.sum(1, keep=True) > np.array(0.0)).where(known, np.nan)
+
+
 def _waves(view: Waves, looked: _Looked) -> Tensor:
     # In single precision, which every onnxruntime has.
     heights = looked.codes.graph.op("Cos", _angles(view, looked).of_type(np.float32)).of_type(np.float64)
-    return heights @ view.slopes - view.sums.mean @ view.slopes
+    scores = heights @ view.slopes - view.sums.mean @ view.slopes
+    if not looked.may_lack[view.columns].any():
+        return scores
+    assert looked.lacks is not None
+    off = looked.lacks.columns(view.columns).sum(1, keep=True) > np.array(0.0)
+    return off.where(0.0, scores)
 
 
 def _angles(view: Waves, looked: _Looked) -> Tensor:
@@ -164,6 +282,7 @@ def _angles(view: Waves, looked: _Looked) -> Tensor:
         slots = looked.slots(inputs.levels)
         # Column by column, for the memory.
         levels = range(len(inputs.levels.columns))
+        slots = slots.at_least(np.int64(0))  # where a column is not given, the view is off
         parts += [slots.columns(_at(j)).picks(frequencies[n_ranks:]).sum(1) for j in levels]
     return added(parts) + view.cosines.phases
 

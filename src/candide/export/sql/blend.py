@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from ...families.columns import CodedColumn
 from ...families.table_likelihood import TableLikelihood
+from ...kernels.data import Floats
 from ...model.views.blended import Blended
 from ...model.views.covariance import Covariance
 from ...model.views.dependence import OneDependence
@@ -25,6 +28,10 @@ from .query import Query
 from .table import block_terms
 from .waves import Inputs, WaveView
 
+# The names of what weights are multiplied by: of complete rows, and of others, where almost all columns are given and
+# where almost none is.
+_SHARES = ("whole", "near", "far")
+
 
 @dataclass
 class Blend:
@@ -35,13 +42,17 @@ class Blend:
     query: Query
     cells: Cells
     codes: Codes
+    log_prior: Floats
     weighed: list[list[str]] = field(default_factory=list)  # terms with their weights, (terms, classes)
     raw: dict[int, list[str]] = field(default_factory=dict)  # scores of views, by place, that are weighed row by row
     asides: list[PairView | TripleView | WaveView] = field(default_factory=list)
+    patchy: set[int] = field(default_factory=set)  # views that may be NULL for rows that lack columns
     shared: dict[int, Pairs | Inputs] = field(default_factory=dict)  # by identity: what several of those are made from
 
     def __post_init__(self) -> None:
         self.looks = Looks(self.views.look, self.cells, self.codes)
+        self.partial = self.views.for_partial()
+        self.lacking = self._lacks
         self._gather_columns()
         for i, view in enumerate(self.views.views, self.views.n_single + 1):
             if self._has_weight(i):
@@ -60,7 +71,33 @@ class Blend:
         return self.cells.dialect
 
     def _has_weight(self, place: int) -> bool:
-        return bool(self.mixture.weight[place].any())
+        return self.views.is_used(place)
+
+    def _knows_nulls(self, j: int) -> bool:
+        """Whether nulls of a column are values."""
+        nulls = self.views.look.nulls
+        return nulls is None or bool(nulls[j])
+
+    @property
+    def _lacks(self) -> list[str]:
+        """Names that are 1 where a column is not given, of the columns for which nulls mean that."""
+        shown = {column.column: self.looks.lacks(i) for i, column in enumerate(self.views.look.columns)}
+        others = [j for j in self.views.column_places(self.likelihood) if j not in shown and not self._knows_nulls(j)]
+        names = [name for name in shown.values() if name is not None]
+        return [*names, *(self.cells.lacks(j, None) for j in others)]
+
+    def _by_share(self, whole: float, near: float, far: float) -> str:
+        """A number for complete rows, or one that follows the share of the columns that are given."""
+        number = self.dialect.number
+        if whole == near == far or not self.lacking:
+            return number(whole)
+        pairs = zip((whole, near, far), _SHARES, strict=True)
+        return f"({total([f'{name} * {number(value)}' for value, name in pairs if value]) or number(0.0)})"
+
+    def _weight(self, place: int, k: int) -> str | None:
+        """Of a view for a class; None where it has none."""
+        own = tuple(float(part[place, k]) for part in (self.mixture.weight, self.partial.near, self.partial.far))
+        return self._by_share(*own) if any(own) else None
 
     def _gather_columns(self) -> None:
         together, sums = self._has_weight(self.views.n_single), []
@@ -79,22 +116,32 @@ class Blend:
     def _gather_column(self, place: int, j: int, model: Any) -> list[str]:
         """What a column adds by its weight; and what it says without one."""
         if not isinstance(model, CodedColumn):
-            terms = smooth_column(model, j, self.cells, self.codes)
+            terms = smooth_column(model, j, self.cells, self.codes, nulls=self._knows_nulls(j))
             if self._has_weight(place):
                 self.raw[place] = terms
             return terms
-        column = picked_column(model, j, kind_of(self.likelihood, j), self.cells, self.codes)
-        part = self.mixture.part(place, column.table)
-        if part is not None:
-            self.weighed.append(column.terms(part, self.cells))
+        kind = kind_of(self.likelihood, j)
+        column = picked_column(model, j, kind, self.cells, self.codes, nulls=self._knows_nulls(j))
+        if self._has_weight(place):
+            shown = column.terms(self.mixture.shown(place, column.table), self.cells)
+            weights = [self._weight(place, k) for k in range(self._n_classes)]
+            zero = self.dialect.first_number(0)
+            pairs = zip(weights, shown, strict=True)
+            self.weighed.append([zero if weight is None else f"{weight} * {own}" for weight, own in pairs])
         return column.terms(column.table, self.cells)
 
     def _gather_view(self, i: int, view: Any) -> None:
         if isinstance(view, Covariance):
             self.raw[i] = covariance_scores(view, self.looks)
+            if self.lacking:
+                self.patchy.add(i)
         else:
             self.asides.append(self._aside(f"v{i}", view))
-            self.raw[i] = [f"v{i}_scores.r{k}" for k in range(self._n_classes)]
+            scores = [f"v{i}_scores.r{k}" for k in range(self._n_classes)]
+            off = self.looks.any_lacks(view.columns.tolist()) if isinstance(view, Waves) else None
+            zero = self.dialect.first_number(0)
+            off = f"v{i}_scores.look IS NULL" if off is None and self.lacking else off
+            self.raw[i] = scores if off is None else [f"CASE WHEN {off} THEN {zero} ELSE {own} END" for own in scores]
 
     def _aside(self, name: str, view: Any) -> PairView | TripleView | WaveView:
         """A view that is worked out beside the rows. Waves have inputs in common, triples are made from pairs."""
@@ -115,6 +162,8 @@ class Blend:
         query = self.query
         if self.looks.points:
             query.step("points", self.looks.points)
+        if self.lacking:
+            self._write_shares()
         for part in self.shared.values():
             part.write(query)
         joins = [view.write(query) for view in self.asides]
@@ -126,19 +175,34 @@ class Blend:
             query.step("middles", middles)
             query.step("scores", {f"s{k}": self._score(k) for k in range(n_classes)})
 
+    def _write_shares(self) -> None:
+        """Steps for what the three weights of a view are multiplied by."""
+        number, n_columns = self.dialect.number, len(self.views.column_places(self.likelihood))
+        self.query.step("lacking", {"lacking": total(self.lacking)})
+        share = f"lacking / {number(n_columns)}"
+        whole, zero = "CASE WHEN lacking = 0 THEN", self.dialect.first_number(0)
+        shares = f"{whole} {self.dialect.first_number(1)} ELSE 0.0 END", f"{whole} {zero} ELSE 1.0 - {share} END"
+        self.query.step("given", dict(zip(_SHARES, (*shares, f"{whole} {zero} ELSE {share} END"), strict=True)))
+
     def _begun(self) -> dict[str, str]:
         """Biases, and what is weighed once for each code."""
-        bias = map(self.dialect.first_number, self.mixture.bias.tolist())
-        return {f"s{k}": total([b, *(own[k] for own in self.weighed)]) for k, b in enumerate(bias)}
+        far = self.partial.faded(np.zeros(1), self.log_prior)[0].tolist()
+        near, bias = self.partial.bias.tolist(), self.mixture.bias.tolist()
+        begun = [
+            self._by_share(*parts) if self.lacking else self.dialect.first_number(parts[0])
+            for parts in zip(bias, near, far, strict=True)
+        ]
+        return {f"s{k}": total([b, *(own[k] for own in self.weighed)]) for k, b in enumerate(begun)}
 
     def _score(self, k: int) -> str:
         """What was weighed already, and views as far from their middle as was seen when they were weighed."""
         parts = [f"s{k}"]
         for i in self.raw:
-            size, limit, weight = (
-                float(part) for part in (self.mixture.size[i], self.mixture.limit[i], self.mixture.weight[i, k])
-            )
-            if weight:
+            size, limit, weight = float(self.mixture.size[i]), float(self.mixture.limit[i]), self._weight(i, k)
+            if weight is None:
+                # A view without a score, which is NULL, leaves the row without an answer for all classes.
+                parts += [f"0.0 * r{i}_{k}"] if i in self.patchy else []
+            else:
                 away = f"(r{i}_{k} - m{i}) / {self.dialect.number(size)}"
-                parts.append(f"{self.dialect.number(weight)} * {clipped(away, limit, self.dialect)}")
+                parts.append(f"{weight} * {clipped(away, limit, self.dialect)}")
         return total(parts)

@@ -61,6 +61,12 @@ class Cells:
             )
         return Labelled(self.code(j), [self.dialect.number(label) for label in labels])
 
+    def lacks(self, j: int, labels: Sequence[Any] | None) -> str:
+        """1 where a column of labels, or without these of numbers, is NULL, else 0."""
+        cell = self._number(j) if labels is None else self.inputs[self.labelled(j, labels).cell]
+        self.inputs[f"n{j}"] = f"CASE WHEN {cell} IS NULL THEN 1 ELSE 0 END"
+        return f"n{j}"
+
     def _input(self, j: int, expression: str) -> str:
         self.inputs[f"x{j}"] = expression
         return f"x{j}"

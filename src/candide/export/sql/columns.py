@@ -35,11 +35,12 @@ class Picked(NamedTuple):
         return [picked(self.code, own, cells.dialect) for own in table.T]
 
 
-def picked_column(model: CodedColumn, j: int, kind: str, cells: Cells, codes: Codes) -> Picked:
-    """A column of codes."""
+def picked_column(model: CodedColumn, j: int, kind: str, cells: Cells, codes: Codes, *, nulls: bool = True) -> Picked:
+    """A column of codes; without ``nulls``, missing cells say nothing."""
     table = log_table(model)
     nothing, code = len(table), f"c{j}"
     missing, unseen = (nothing if place is None else place for place in (model.missing, model.unseen))
+    missing = missing if nulls else nothing
     if model.cuts is not None:
         codes.of_number(code, cells.number(j), model.cuts, np.arange(len(model.cuts) + 1), missing)
     else:
@@ -52,15 +53,18 @@ def picked_column(model: CodedColumn, j: int, kind: str, cells: Cells, codes: Co
     return Picked(code, np.vstack([table, np.zeros(table.shape[1])]))
 
 
-def smooth_column(model: Any, j: int, cells: Cells, codes: Codes) -> list[str]:
-    """A column of a distribution with few parameters, up to a term that all classes share."""
+def smooth_column(model: Any, j: int, cells: Cells, codes: Codes, *, nulls: bool = True) -> list[str]:
+    """A column of a distribution with few parameters, up to a term that all classes share.
+
+    Without ``nulls``, missing cells say nothing.
+    """
     if not isinstance(model, WithHoles):
         return _distribution(model, j, cells, codes)
     cell, table = cells.number(j), model.presence.table()
     there = zip(*(map(cells.dialect.first_number, row) for row in table.tolist()), strict=True)
-    terms = _distribution(model.inner, j, cells, codes)
+    terms, zero = _distribution(model.inner, j, cells, codes), cells.dialect.first_number(0)
     return [
-        f"{term} + CASE WHEN {cell} IS NULL THEN {missing} ELSE {known} END"
+        f"{term} + CASE WHEN {cell} IS NULL THEN {missing if nulls else zero} ELSE {known} END"
         for term, (known, missing) in zip(terms, there, strict=True)
     ]
 

@@ -2,19 +2,42 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...kernels.data import Floats
-from ...model.views.covariance import Covariance, Factor
+from ...model.views.covariance import Covariance, Factor, marginal_patterns
 from .dialects import Dialect
 from .expressions import affine, square, total
 from .looks import Looks
 
 
 def covariance_scores(view: Covariance, looks: Looks) -> list[str]:
-    """Of each class: constant - ½ (log |Ψ| + ν log(1 + shrink |x whitening|²))."""
-    names, means = looks.coordinates(view.coordinates), view.means
-    return [
-        _log_density(view, k, factor, means[k], names, looks.cells.dialect) for k, factor in enumerate(view.factors)
-    ]
+    """Of each class: constant - ½ (log |Ψ| + ν log(1 + shrink |x whitening|²)).
+
+    Rows that lack columns have the distribution of the others, for each set of columns one of its own, as many as
+    ``marginal_patterns`` allows for; NULL for rows that lack others.
+    """
+    names = looks.coordinates(view.coordinates)
+    lacks = [looks.lacks(i) for i in view.coordinates.among(looks.numbers).tolist()]
+    patterns = marginal_patterns(view, np.array([name is not None for name in lacks]))
+    whole = _scores(view, names, looks.cells.dialect)
+    if len(patterns) == 1:
+        return whole
+    first = f"WHEN {total([name for name in lacks if name is not None])} = 0 THEN"
+    cases: list[list[str]] = [[f"{first} {score}"] for score in whole]
+    for given in patterns[1:]:
+        own = [f"{name} = {int(not there)}" for name, there in zip(lacks, given, strict=True) if name is not None]
+        some = [name for name, there in zip(names, given, strict=True) if there]
+        nothing = [looks.cells.dialect.first_number(0)] * len(whole)
+        scores = _scores(view.of_columns(given), some, looks.cells.dialect) if some else nothing
+        for case, score in zip(cases, scores, strict=True):
+            case.append(f"WHEN {' AND '.join(own)} THEN {score}")
+    return [f"CASE {' '.join(case)} END" for case in cases]
+
+
+def _scores(view: Covariance, names: list[str], dialect: Dialect) -> list[str]:
+    means = view.means
+    return [_log_density(view, k, factor, means[k], names, dialect) for k, factor in enumerate(view.factors)]
 
 
 def _log_density(view: Covariance, k: int, factor: Factor, mean: Floats, names: list[str], dialect: Dialect) -> str:

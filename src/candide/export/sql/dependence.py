@@ -119,7 +119,7 @@ class PairView:
         joined = f"{p}_cells AS a JOIN {p}_cells AS b ON b.look = a.look"
         joined += f" JOIN {p}_both AS both_ ON both_.parent = a.slot AND both_.child = b.slot"
         query.aside(f"{self.name}_parents", parents, f"{joined} GROUP BY a.look, a.slot")
-        return averaged(self.name, self.pairs, len(self.pairs.slots), query)
+        return averaged(self.name, self.pairs, query)
 
 
 @dataclass(frozen=True)
@@ -144,12 +144,13 @@ class TripleView:
         joined = f"{name}_over AS u JOIN {p}_cells AS c ON c.look = u.look"
         joined += f" JOIN {name}_all AS l ON l.parents = u.parents AND l.child = c.slot"
         query.aside(f"{name}_parents", sums, f"{joined} GROUP BY u.look, u.parents")
-        return averaged(name, self.pairs, len(one), query)
+        return averaged(name, self.pairs, query)
 
     def _own_parents(self) -> str:
         """Of a look."""
         slots = [[self.pairs.slots[j] for j in pair] for pair in self.view.joint.columns.tolist()]
-        return f"CASE pair {' '.join(f'WHEN {i} THEN {self._parents(*pair)}' for i, pair in enumerate(slots))} END"
+        known = [f"CASE WHEN {one} >= 0 AND {two} >= 0 THEN {self._parents(one, two)} END" for one, two in slots]
+        return f"CASE pair {' '.join(f'WHEN {i} THEN {parents}' for i, parents in enumerate(known))} END"
 
     def _parents(self, one: str, other: str) -> str:
         return f"{one} * {int(self.pairs.one.merging.offsets[-1])} + {other}"
@@ -188,15 +189,15 @@ class TripleView:
         return {"parents": self._parents("u.parent", "u.child"), "child": "s.child", **self.pairs.each(log, "l")}
 
 
-def averaged(name: str, pairs: Pairs, n_parents: int, query: Query) -> str:
-    """log of the mean over parents of e^score, of each look; how it is joined."""
+def averaged(name: str, pairs: Pairs, query: Query) -> str:
+    """log of the mean over parents of e^score, of each look that has any; how it is joined."""
     dialect = query.dialect
     tops = {**pairs.each(lambda k: f"r{k}", "r"), **pairs.each(lambda k: f"MAX(r{k}) OVER (PARTITION BY look)", "t")}
     query.aside(f"{name}_tops", {"look": "look", **tops}, f"{name}_parents")
 
     def mean(k: int) -> str:
         share = exponential(f"r{k} - t{k}", dialect)
-        return f"MAX(t{k}) + LN(SUM({share})) - {dialect.number(np.log(n_parents))}"
+        return f"MAX(t{k}) + LN(SUM({share})) - LN(SUM({dialect.first_number(1)}))"
 
     query.aside(f"{name}_scores", {"look": "look", **pairs.each(mean, "r")}, f"{name}_tops GROUP BY look")
-    return f"JOIN {name}_scores ON {name}_scores.look = {pairs.look}"
+    return f"LEFT JOIN {name}_scores ON {name}_scores.look = {pairs.look}"

@@ -66,7 +66,7 @@ def _scored(model: Classifier, query: Query, cells: Cells, own: Own) -> Posterio
     posterior = Posterior(query, np.flatnonzero(possible).tolist(), len(possible))
     views = None if model.blend is None else model.blend.views
     if isinstance(views, Blended):
-        blend = Blend(views, model.likelihood, query, cells, codes)
+        blend = Blend(views, model.likelihood, query, cells, codes, model.scorer.offset)
         _begin(query, cells, codes, own)
         blend.write()
         return posterior

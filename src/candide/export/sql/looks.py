@@ -17,7 +17,7 @@ from ...model.views.look import ColumnLook, Look
 from ...model.views.merging import Merging
 from .cells import Cells
 from .codes import Codes
-from .expressions import clipped_between, picked
+from .expressions import clipped_between, picked, total
 
 
 @dataclass
@@ -28,6 +28,24 @@ class Looks:
     cells: Cells
     codes: Codes
     points: dict[str, str] = field(default_factory=dict)
+
+    def lacks(self, i: int) -> str | None:
+        """A name that is 1 where a column is not given, else 0; None where nulls are values."""
+        column = self.look.columns[i]
+        if self.look.nulls is None or self.look.nulls[column.column]:
+            return None
+        labels = None if column.is_number else ([] if column.labels is None else column.labels.tolist())
+        return self.cells.lacks(column.column, labels)
+
+    @property
+    def numbers(self) -> Array:
+        """Places of the number columns among the codes."""
+        return np.array([i for i, column in enumerate(self.look.columns) if column.is_number], dtype=np.int64)
+
+    def any_lacks(self, columns: Sequence[int]) -> str | None:
+        """Whether one of some columns is not given; None where that cannot be."""
+        names = [name for i in columns if (name := self.lacks(i)) is not None]
+        return f"{total(names)} > 0" if names else None
 
     def coordinates(self, coordinates: Coordinates) -> list[str]:
         """The names of points."""
@@ -79,6 +97,8 @@ class Looks:
         """What a map makes of a column's codes; the last two are those of missing and of unseen values."""
         column: ColumnLook = self.look.columns[i]
         *_, missing, unseen = codes.tolist()
+        if self.lacks(i) is not None:
+            missing = -1
         if column.cuts is not None:
             return self.codes.of_number(name, self.cells.number(column.column), column.cuts, codes[:-2], missing)
         labels = [] if column.labels is None else column.labels.tolist()

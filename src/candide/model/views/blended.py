@@ -72,14 +72,14 @@ class Blended:
     def without_idle(self) -> Blended:
         """Without views past single columns that have no weight."""
         past = self.n_single + 1
-        kept = [i for i in range(self.n_views) if i < past or self._is_used(i)]
+        kept = [i for i in range(self.n_views) if i < past or self.is_used(i)]
         views = tuple(self.views[i - past] for i in kept if past <= i < self._n_past)
         texts = tuple(self.texts[i - self._n_past] for i in kept if i >= self._n_past)
         partial = None if self.partial is None else self.partial.take(kept)
         mixture = self.mixture.take(kept)
         return replace(self, views=views, texts=texts, ridge=self.ridge[kept], mixture=mixture, partial=partial)
 
-    def _is_used(self, view: int) -> bool:
+    def is_used(self, view: int) -> bool:
         """Whether it has a weight for some rows."""
         partial = self.partial
         some = partial is not None and bool(partial.near[view].any() or partial.far[view].any())
@@ -115,8 +115,7 @@ class Blended:
 
     def column_places(self, likelihood: TableLikelihood) -> list[int]:
         """The columns of the table that scores are made from."""
-        blocks = (j for block in likelihood.family.blocks for j in block.columns)
-        return sorted({*self.columns, *blocks, *(text.column for text in self.texts)})
+        return sorted({*self.columns, *likelihood.places})
 
     def _share_given(self, likelihood: TableLikelihood, absent: Array) -> Floats:
         """Of the columns of each row."""
@@ -128,11 +127,11 @@ class Blended:
         if absent is None:
             return self.mixture, row
         share = float(self._share_given(likelihood, absent)[0])
-        partial = self._partial()
+        partial = self.for_partial()
         bias = partial.faded(np.array([share]), log_prior)[0]
         return replace(self.mixture, weight=partial.at(share), bias=bias), row.with_absent(absent)
 
-    def _partial(self) -> PartialWeights:
+    def for_partial(self) -> PartialWeights:
         """Weights for rows that lack columns; those of complete rows where no others were fitted."""
         weight = self.mixture.weight
         return self.partial or PartialWeights(weight, weight, self.mixture.bias)
@@ -156,7 +155,7 @@ class Blended:
         self, likelihood: TableLikelihood, data: Columns, share: Floats, log_prior: Floats, kernels: Kernels
     ) -> Floats:
         """Of rows with a ``share`` of the columns."""
-        partial = self._partial()
+        partial = self.for_partial()
         parts = [(replace(self.mixture, weight=partial.near), share[:, None])]
         parts.append((replace(self.mixture, weight=partial.far), 1.0 - share[:, None]))
         out = partial.faded(share, log_prior)
@@ -172,10 +171,10 @@ class Blended:
         add(self.n_single, likelihood.added_up(data, lambda _, own: own, kernels, self.columns))
         looked = self.look.see(data, kernels)
         for i, view in enumerate(self.views, self.n_single + 1):
-            if self._is_used(i):
+            if self.is_used(i):
                 add(i, view.scores(looked, kernels))
         for i, text in enumerate(self.texts, self._n_past):
-            if self._is_used(i):
+            if self.is_used(i):
                 add(i, text.scores(likelihood, data, kernels))
         return out
 

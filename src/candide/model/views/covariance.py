@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
+from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +28,8 @@ _SHRINKAGES = (0.5, 8.0)
 _RIDGE = 0.01
 # Rows that are enough to see where the tails of a column begin.
 _MANY_ROWS = 20_000
+# Cells of all matrices of scale that an export brings along, for each view.
+_EXPORTED_CELLS = 1 << 14
 # What of a determinant a row leaves behind, at least: below is rounding.
 _LEAST_LEFT = 1e-9
 
@@ -43,6 +47,13 @@ class Factor(NamedTuple):
         root = np.linalg.cholesky(matrix)
         inverse = solve_triangular(root, np.eye(len(root)), lower=True)
         return cls(np.ascontiguousarray(inverse.T), 2.0 * float(np.log(np.diagonal(root)).sum()))
+
+
+class Whitened(NamedTuple):
+    """The scales of classes without some columns, as ``Factor`` has them."""
+
+    whitening: Floats  # (sets of columns, classes, columns, columns)
+    log_determinant: Floats  # (sets of columns, classes)
 
 
 class Size(NamedTuple):
@@ -105,6 +116,14 @@ class Covariance(Lean):
         scatter = np.ascontiguousarray(moments.scatter[:, at[:, None], at])
         remaining = replace(moments, mean=np.ascontiguousarray(moments.mean[:, at]), scatter=scatter)
         return replace(self, moments=remaining, center=self.center[at])
+
+    def marginals(self, given: Array) -> Whitened:
+        """Of sets of columns, ``(sets, columns)``: rows and columns of Ψ that are not given are the identity's."""
+        both = given[:, None, :, None] & given[:, None, None, :]
+        lacking = np.eye(given.shape[1]) * ~given[:, None, None, :]
+        root = np.linalg.cholesky(np.where(both, self.scales(), 0.0) + lacking)
+        whitening = np.ascontiguousarray(np.linalg.inv(root).swapaxes(-1, -2))
+        return Whitened(whitening, 2.0 * np.log(np.diagonal(root, axis1=2, axis2=3)).sum(axis=2))
 
     def _some_lacking(self, points: Floats, given: Array, left: tuple[Positions, Floats] | None = None) -> Floats:
         """Scores of points of which not all coordinates are given; ``left``: classes and weights of rows left out."""
@@ -193,6 +212,23 @@ class Covariance(Lean):
         return Size(freedom, shrink, constant)
 
 
+def marginal_patterns(view: Covariance, may_lack: Array, most_cells: int = _EXPORTED_CELLS) -> list[Array]:
+    """The sets of given columns that an export has a distribution for: first all, then all without one, without two, …
+
+    Of the columns that ``may_lack``, as many as there is room for. The last level that does not fit is left out.
+    """
+    columns, cells = np.flatnonzero(may_lack).tolist(), view.moments.scatter.size
+    patterns = [np.ones(len(may_lack), dtype=bool)]
+    for n_absent in range(1, len(columns) + 1):
+        if (len(patterns) + comb(len(columns), n_absent)) * cells > most_cells:
+            break
+        for absent in combinations(columns, n_absent):
+            given = np.ones(len(may_lack), dtype=bool)
+            given[list(absent)] = False
+            patterns.append(given)
+    return patterns
+
+
 class _Marginals(NamedTuple):
     """Points that lack coordinates, each with the distribution of those it has.
 
@@ -209,11 +245,7 @@ class _Marginals(NamedTuple):
     @classmethod
     def of(cls, view: Covariance, points: Floats, given: Array) -> _Marginals:
         patterns, of_row = np.unique(given, axis=0, return_inverse=True)
-        both = patterns[:, None, :, None] & patterns[:, None, None, :]
-        lacking = np.eye(points.shape[1]) * ~patterns[:, None, None, :]
-        root = np.linalg.cholesky(np.where(both, view.scales(), 0.0) + lacking)
-        whitening = np.linalg.inv(root).swapaxes(-1, -2)
-        log_determinant = 2.0 * np.log(np.diagonal(root, axis1=2, axis2=3)).sum(axis=2)
+        whitening, log_determinant = view.marginals(patterns)
         at = of_row.ravel()
         return cls(view, np.where(given, points, 0.0), given, whitening[at], log_determinant[at])
 

@@ -62,12 +62,15 @@ class Mixture:
         """
         if not self.weight[view].any():
             return None
+        return np.asarray(self.shown(view, scores) * self.weight[view])
+
+    def shown(self, view: int, scores: Floats) -> Floats:
+        """A view's scores as weights are applied to them: centred, scaled and within limits."""
         if not np.isfinite(scores.sum()):
             scores = np.clip(scores, -HUGE, HUGE)
         shown = scores - scores.mean(axis=1, keepdims=True)
         shown /= self.size[view]
         np.clip(shown, -self.limit[view], self.limit[view], out=shown)
-        shown *= self.weight[view]
         return np.asarray(shown)
 
     def shares(self, view: int, parts: Floats) -> tuple[Floats, Floats]:
