@@ -8,6 +8,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from ..encoding.names import did_you_mean, listed
+from ..encoding.records import Records as OmittingRecords
 from ..exceptions import InputError
 from .session import Session, as_json
 
@@ -38,6 +39,11 @@ class Records:
 
         learner = self._learner
         rows = [self._read(line) for line in lines]
+        if self._names is not None and hasattr(learner, "absent"):
+            omitted = {name: np.array([name not in row for row in rows], dtype=bool) for name in self._names}
+            together = OmittingRecords(self._table(self._names, rows), omitted)
+            self._unseen.note(together)
+            return np.asarray(learner.predict_proba(together))
         # No cell at all says nothing: what is left is the class prior.
         out = np.tile(np.asarray(learner.class_prior_, dtype=np.float64), (len(rows), 1))
         for names, places in self._by_columns(rows):

@@ -13,6 +13,7 @@ from ..encoding.containers import Filling, filled, library_named, library_of, na
 from ..encoding.examples import cells_like, examples_of
 from ..encoding.index import is_whole
 from ..encoding.names import check_columns
+from ..encoding.records import Records, with_omitted
 from ..encoding.selection import select_columns
 from ..encoding.strangers import remark_strangers, unseen_categories
 from ..encoding.table import Column, Columns, Kind, read_table
@@ -101,6 +102,8 @@ class Schema:
         else:
             check_columns(self.given, theirs, absent)
             data = read_table(some_columns(X, self.given), kinds)
+            if isinstance(X, Records):
+                data = with_omitted(data, X.omitted, self.given)
         return self._in_order(data)
 
     def read_some(self, X: Any, known: tuple[Kind, ...]) -> Columns:

@@ -258,8 +258,9 @@ def _marginals(view: Covariance, columns: Array, looked: _Looked) -> Tensor:
     tail = (square * at.picks(shrink) + 1.0).log() * at.picks(freedom)
     scores = (tail + at.picks(made.log_determinant)) * -0.5 + at.picks(constant)
     some = at.picks(given.any(axis=1).astype(np.float64)).with_axis(1)
-    known = (some > np.array(0.0)).where(scores, 0.0)
-    return (found.sum(1, keep=True) > np.array(0.0)).where(known, np.nan)
+    known: Tensor = (some > np.array(0.0)).where(scores, 0.0)
+    known_of: Tensor = (found.sum(1, keep=True) > np.array(0.0)).where(known, np.nan)
+    return known_of
 
 
 def _waves(view: Waves, looked: _Looked) -> Tensor:
@@ -269,7 +270,7 @@ def _waves(view: Waves, looked: _Looked) -> Tensor:
     if not looked.may_lack[view.columns].any():
         return scores
     assert looked.lacks is not None
-    off = looked.lacks.columns(view.columns).sum(1, keep=True) > np.array(0.0)
+    off: Tensor = looked.lacks.columns(view.columns).sum(1, keep=True) > np.array(0.0)
     return off.where(0.0, scores)
 
 
