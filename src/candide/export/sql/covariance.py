@@ -21,7 +21,7 @@ def covariance_scores(view: Covariance, looks: Looks) -> list[str]:
     lacks = [looks.lacks(i) for i in view.coordinates.among(looks.numbers).tolist()]
     patterns = marginal_patterns(view, np.array([name is not None for name in lacks]))
     whole = _scores(view, names, looks.cells.dialect)
-    if len(patterns) == 1:
+    if all(name is None for name in lacks):
         return whole
     first = f"WHEN {total([name for name in lacks if name is not None])} = 0 THEN"
     cases: list[list[str]] = [[f"{first} {score}"] for score in whole]
