@@ -12,6 +12,7 @@ from ..kernels import Kernels
 from ..kernels.data import Array, Floats
 from ..kernels.text_rows import TextRows
 from ..model.classifier import Classifier
+from ..model.given import model_for
 from .cells import cell_terms
 from .certainty import Certainty
 from .explanation import Explanation
@@ -26,7 +27,7 @@ def explained(model: Classifier, data: Any, names: Array, kernels: Kernels) -> I
     for i, log_probability in enumerate(answers):
         row, own = data.take(np.array([i])), model
         if some_absent:
-            own = model.for_row(row)
+            own = model_for(model, row)
             log_probability = own.posterior(row, kernels, logarithm=True)[0]
         terms = tuple(_terms(own, row, names, kernels))
         certainty = Certainty(own, row, kernels)

@@ -58,7 +58,8 @@ class NaiveBayes(BaseNB):
         A category that was never seen says nothing, or has the share that smoothing leaves it.
     absent : {"error", "missing"}, default "error"
         Whether a table to predict may lack columns of training: an error, or they are not given, and rows are
-        answered from the other columns, as if the model had been trained on these alone. A table that lacks a column and has one that is unknown is refused either way: it is most likely misspelt.
+        answered from the other columns, as if the model had been trained on these alone. A table that lacks a column
+        and has one that is unknown is refused either way: it is most likely misspelt.
     fit_prior, class_prior, class_weight
         As in ``MultinomialNB``.
     evaluate : bool, default True

@@ -20,7 +20,7 @@ from .blend import Blend, fit_blend, seen_rows, with_refinement
 from .cached import cached
 from .calibration import normalised
 from .evaluation import Report
-from .given import by_given, lacking, places
+from .given import log_posterior, nothing_given
 from .honest import Honest, honest, report
 from .plan import ClassPrior, Plan
 from .scorer import Scorer, log_sum
@@ -312,30 +312,16 @@ class Classifier:
         """p(class | x), or its logarithm, calibrated if the plan says so."""
         if not self.plan.corrects:
             return self.scorer.posterior(data, kernels, logarithm=logarithm)
-        parts = by_given(self, data)
-        if parts is None:
-            scores = self.calibrated(self.uncalibrated(data, kernels), data)
-        else:
-            scores = np.empty((data.n_rows, len(self.classes)))
-            for rows, model in parts:
-                some = data.take(rows)
-                scores[rows] = model.calibrated(model.uncalibrated(some, kernels), some)
+        scores = log_posterior(self, data, kernels)
         return scores if logarithm else np.exp(scores)
-
-    def for_row(self, row: Any) -> Classifier:
-        """The model that scores one row: this one, or that of the columns that the row has."""
-        parts = by_given(self, row)
-        return self if parts is None else next(model for _, model in parts)
 
     def uncalibrated(self, data: Any, kernels: Kernels) -> Floats:
         """Log posteriors before they are calibrated: of the views with their weights, if there are any."""
         views = None if self.blend is None else self.blend.views
         if views is None:
             return self.scorer.posterior(data, kernels, logarithm=True)
-        if isinstance(views, Blended):
-            scores = views.scores(self.likelihood, data, self.scorer.offset, kernels)
-        else:
-            scores = views.scores(self.likelihood, data, kernels)
+        prior = (self.scorer.offset,) if isinstance(views, Blended) else ()
+        scores: Floats = views.scores(self.likelihood, data, *prior, kernels)  # type: ignore[call-arg]
         if self.blend is not None and self.blend.refinement is not None:
             scores += self.blend.refinement.scores(data, kernels)
         scores[:, np.isneginf(self.scorer.offset)] = -np.inf
@@ -352,11 +338,7 @@ class Classifier:
         if blend is None or blend.calibration is None:
             return scores
         out = blend.calibration.apply(scores, self.plan.family.amount(data))
-        absent = lacking(self, data)
-        if absent is not None:
-            # Of a row of which nothing is given, the class prior is known and not to be corrected.
-            nothing = absent[:, places(self)].all(axis=1, keepdims=True)
-            out = np.where(nothing, scores, out)
+        out = np.where(nothing_given(self, data), scores, out)
         impossible = np.isneginf(scores)
         # Curves know nothing of what cannot be.
         return normalised(np.where(impossible, -np.inf, out)) if impossible.any() else out

@@ -20,7 +20,8 @@ import numpy as np
 from ..encoding.table import Columns
 from ..families.table import TableFamily
 from ..families.table_likelihood import TableLikelihood
-from ..kernels.data import Array, Dense
+from ..kernels import Kernels
+from ..kernels.data import Array, Dense, Floats
 from ..statistics.mixed_rows import MixedRows
 
 if TYPE_CHECKING:
@@ -67,15 +68,40 @@ class _Cache:
 _CACHE = _Cache(_HELD)
 
 
-def by_given(model: Classifier, data: object) -> Iterator[tuple[Array, Classifier]] | None:
+def log_posterior(model: Classifier, data: Any, kernels: Kernels) -> Floats:
+    """Calibrated, each row by the model of the columns that it has."""
+    parts = _by_given(model, data)
+    if parts is None:
+        return model.calibrated(model.uncalibrated(data, kernels), data)
+    out = np.empty((data.n_rows, len(model.classes)))
+    for rows, own in parts:
+        some = data.take(rows)
+        out[rows] = own.calibrated(own.uncalibrated(some, kernels), some)
+    return out
+
+
+def model_for(model: Classifier, row: Any) -> Classifier:
+    """The model that scores one row: that of all columns, or of those that the row has."""
+    parts = _by_given(model, row)
+    return model if parts is None else next(own for _, own in parts)
+
+
+def nothing_given(model: Classifier, data: Any) -> Array:
+    """``(rows, 1)``, or ``(1, 1)`` for all: rows whose class prior is all that is known, and not to be corrected."""
+    absent = _lacking(model, data)
+    none = np.zeros((1, 1), dtype=bool)
+    return none if absent is None else np.asarray(absent[:, _places(model)].all(axis=1, keepdims=True))
+
+
+def _by_given(model: Classifier, data: object) -> Iterator[tuple[Array, Classifier]] | None:
     """Rows with the model that scores them; None where the model of all columns scores all."""
-    absent = lacking(model, data)
+    absent = _lacking(model, data)
     if absent is None or not model.plan.corrects or model.state.sample is None:
         return None
     patterns, first, of_row, sizes = np.unique(
         absent, axis=0, return_index=True, return_inverse=True, return_counts=True
     )
-    n_columns = len(places(model))
+    n_columns = len(_places(model))
     made = [i for i, pattern in enumerate(patterns) if 0 < pattern.sum() < n_columns]
     exact = set(sorted(made, key=lambda i: (-sizes[i], first[i]))[:MOST_PATTERNS])
     return _parts(model, patterns, of_row.ravel(), exact)
@@ -89,7 +115,7 @@ def _parts(model: Classifier, patterns: Array, of_row: Array, exact: set[int]) -
         yield np.flatnonzero(of_row == i), without(model, frozenset(np.flatnonzero(patterns[i]).tolist()))
 
 
-def lacking(model: Classifier, data: object) -> Array | None:
+def _lacking(model: Classifier, data: object) -> Array | None:
     """``(rows, columns)``: the columns that rows lack and the model uses; None if they lack none."""
     if not isinstance(data, Columns) or not isinstance(model.plan.family, TableFamily):
         return None
@@ -97,12 +123,12 @@ def lacking(model: Classifier, data: object) -> Array | None:
     if absent is None:
         return None
     uses = np.zeros(data.n_columns, dtype=bool)
-    uses[places(model)] = True
+    uses[_places(model)] = True
     absent &= uses
     return absent if absent.any() else None
 
 
-def places(model: Classifier) -> list[int]:
+def _places(model: Classifier) -> list[int]:
     """The columns of the table that a model uses."""
     likelihood: TableLikelihood = model.likelihood
     return likelihood.places
