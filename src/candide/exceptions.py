@@ -19,8 +19,11 @@ Every message says what was found, what is allowed, and what to do. An error lea
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from .printable import printable
@@ -37,6 +40,7 @@ __all__ = [
     "NotFitted",
     "ParameterError",
     "SourceError",
+    "naming",
     "warn",
 ]
 
@@ -87,6 +91,17 @@ class MissingPackage(CandideError, ImportError):
 
 class NotFitted(CandideError, ValueError, AttributeError):
     """The model has learned nothing yet."""
+
+
+@contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Errors of the disk in this block name the file that the user asked for."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None:
+            error.filename, error.filename2 = os.fspath(path), None
+        raise
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import re
@@ -64,16 +65,32 @@ def _as_note(message: Any, *_: Any, **__: Any) -> None:
     print(f"note: {printable(in_a_terminal(str(message)))}", file=sys.stderr)
 
 
+_NO_ROOM = "make room, or choose a place on another disk; what was there before is unchanged"
+_ABOUT_FILES = {
+    errno.ENOENT: "there is no such file or folder; check the name",
+    errno.EACCES: "there is no permission; choose another place, or change the permissions",
+    errno.EPERM: "there is no permission; choose another place, or change the permissions",
+    errno.EISDIR: "it is a folder; name a file",
+    errno.ENOTDIR: "a part of this path is a file and no folder; check the name",
+    errno.ENAMETOOLONG: "the name is too long; choose a shorter one",
+    errno.EROFS: "the file system is read-only; choose another place",
+    errno.ENOSPC: f"the disk is full; {_NO_ROOM}",
+    errno.EDQUOT: f"the quota of this disk is used up; {_NO_ROOM}",
+    errno.EFBIG: f"the file would be larger than is allowed here; {_NO_ROOM}",
+    errno.EIO: "the disk reports an error (input/output error); check the disk, and try again",
+    errno.EMFILE: "too many files are open; allow more of them (ulimit -n)",
+}
+
+
 def _about_files(error: OSError) -> str:
-    if error.filename is None or error.strerror is None:
+    if error.strerror is None or error.errno is None:
         return str(error)
-    name = os.fspath(error.filename)
-    what = {
-        FileNotFoundError: "there is no such file or folder; check the name",
-        PermissionError: "there is no permission; choose another place, or change the permissions",
-        IsADirectoryError: "it is a folder; name a file",
-    }.get(type(error), f"{error.strerror.lower()}; nothing was lost of what was there before")
-    return f"{name}: {what}"
+    what = _ABOUT_FILES.get(error.errno, f"{error.strerror.lower()}; nothing was lost of what was there before")
+    if error.filename is not None:
+        return f"{os.fsdecode(error.filename)}: {what}"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):  # all files that are written name themselves
+        return f"standard output: {error.strerror.lower()}; what was written there is not complete; write it elsewhere"
+    return what
 
 
 # What messages say to people who write Python, and how it is said in a terminal.

@@ -21,6 +21,8 @@ def terminable() -> Iterator[None]:
         return
 
     def came(number: int, frame: FrameType | None) -> None:
+        # Once: a second signal must not cut short what clears away. `timeout`, for one, sends two.
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         raise Terminated
 
     before = signal.signal(signal.SIGTERM, came)

@@ -54,7 +54,7 @@ def predict(
     from ..engines.batches import cells
     from ..learners.sourced import roles_for
     from .progress import watched
-    from .reading import STDIN, check_stdin, open_model, say_bad_rows, set_absent
+    from .reading import STDIN, check_stdin, open_model, refuse_source, say_bad_rows, set_absent
     from .records import UnseenNotes
     from .writing import open_writer
 
@@ -66,6 +66,8 @@ def predict(
     set_absent(learner, absent)
     source = reading.source(sources)
     roles = roles_for(learner, source, text)
+    if output is not None:
+        refuse_source(output, [str(model), *(sources or [])])
     answers, unseen = Answers(learner, proba, abstain), UnseenNotes(learner, session)
     kept = [] if only else source.names
     with (

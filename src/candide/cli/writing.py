@@ -7,11 +7,11 @@ import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from ..exceptions import ParameterError
+from ..exceptions import ParameterError, naming
 from ..printable import printable
 from .session import as_json
 
@@ -154,13 +154,28 @@ _WRITERS: dict[str, type[Writer]] = {
 
 def checked_place(path: Path) -> Path:
     """A path whose folder is there and may be written to: better to know before the work than after it."""
-    if not path.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "is a folder", str(path))
-    if not os.access(path.parent, os.W_OK):
-        raise PermissionError(errno.EACCES, "no permission", str(path.parent))
+    target = Path(os.path.realpath(path))
+    with naming(path):
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "is a folder")
+        if target.exists() and not target.is_file():
+            _check_access(target)  # a device or a pipe is written to itself
+            return path
+    with naming(path.parent):
+        if not target.parent.exists():
+            raise FileNotFoundError(errno.ENOENT, "no such folder")
+        if not target.parent.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, "not a folder")
+        _check_access(target.parent)
     return path
+
+
+def _check_access(path: Path) -> None:
+    if os.access(path, os.W_OK):
+        return
+    if hasattr(os, "statvfs") and os.statvfs(path).f_flag & os.ST_RDONLY:
+        raise OSError(errno.EROFS, "read-only file system")
+    raise PermissionError(errno.EACCES, "no permission")
 
 
 @contextmanager
@@ -175,10 +190,17 @@ def open_writer(path: Path | None, on_stdout: str, keep_formulas: bool = False) 
     kind = path.suffix.lstrip(".").lower()
     if kind not in _WRITERS:
         raise ParameterError(f"--output is {path}; its ending must be one of .{', .'.join(_WRITERS)}")
-    from ..storage.aside import written_aside
+    from ..storage.aside import discard, written_aside
 
-    with written_aside(path) as file:
+    with written_aside(checked_place(path)) as file:
         writer = _WRITERS[kind](file)
         writer.keep_formulas = keep_formulas
-        yield writer
-        writer.close()
+        try:
+            yield writer
+            writer.close()
+        except BaseException:
+            # Some writers end what they began when they are deleted, when the file is closed already.
+            discard(file)
+            with suppress(Exception):
+                writer.close()
+            raise

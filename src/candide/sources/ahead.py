@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from queue import Queue
+from queue import Full, Queue
 from threading import Event, Thread
 from typing import TypeVar
 
 Item = TypeVar("Item")
+# Seconds after which a thread that waits looks whether it is still needed.
+_BETWEEN = 0.05
 
 
 class _Failed:
@@ -33,30 +35,36 @@ def one_ahead(items: Iterator[Item]) -> Iterator[Item]:
             del item  # not held while the next is waited for
     finally:
         asked_to_stop.set()
-        while thread.is_alive():
-            _drained(ready)
-            thread.join(0.01)
+        thread.join()
 
 
 def _make(items: Iterator[Item], ready: Queue[Item | _Failed | None], asked_to_stop: Event) -> None:
     try:
         for item in items:
-            ready.put(item)
+            _offer(item, ready, asked_to_stop)
             del item
             if asked_to_stop.is_set():
                 break
         _close(items)
-        ready.put(None)
+        _offer(None, ready, asked_to_stop)
     except BaseException as error:  # whatever it is, it belongs to who asked
-        ready.put(_Failed(error))
+        _offer(_Failed(error), ready, asked_to_stop)
+
+
+def _offer(item: Item | _Failed | None, ready: Queue[Item | _Failed | None], asked_to_stop: Event) -> None:
+    """Wait until there is a place for an item, or nobody wants it.
+
+    A signal may end ``ready.get`` after it took an item and before it told this thread, which would wait for ever.
+    """
+    while not asked_to_stop.is_set():
+        try:
+            ready.put(item, timeout=_BETWEEN)
+            return
+        except Full:
+            continue
 
 
 def _close(items: Iterator[Item]) -> None:
     close = getattr(items, "close", None)
     if close is not None:
         close()
-
-
-def _drained(ready: Queue[Item | _Failed | None]) -> None:
-    while not ready.empty():
-        ready.get()

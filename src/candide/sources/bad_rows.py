@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
-from ..exceptions import ParameterError, SourceError
+from ..exceptions import ParameterError, SourceError, naming
 
 # As many are kept to be looked at; the others are counted.
 _KEPT = 1_000
@@ -74,8 +74,9 @@ class BadRows:
 
     def end(self) -> None:
         if self._file is not None:
-            self._file.close()
-            self._file = None
+            file, self._file = self._file, None
+            with naming(file.name):
+                file.close()
 
     def add(self, bad: BadRow) -> None:
         if self.are_errors:
@@ -87,7 +88,8 @@ class BadRows:
         if len(self.rows) < _KEPT:
             self.rows.append(bad._replace(row=bad.row[:_SHOWN]))
         if self._file is not None:
-            self._file.write(json.dumps(bad._asdict(), ensure_ascii=False) + "\n")
+            with naming(self._file.name):
+                self._file.write(json.dumps(bad._asdict(), ensure_ascii=False) + "\n")
         elif callable(self.on_bad_row):
             self.on_bad_row(bad)
 

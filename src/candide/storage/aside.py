@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import secrets
@@ -9,8 +10,9 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
+from ..exceptions import naming
 from .locking import is_same, short_name, try_lock
 
 # How a file is called while it is written: the target's name and a number that no other has.
@@ -29,23 +31,30 @@ def written_aside(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     killed has left there is removed by the next one that writes the same file.
     """
     target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        with target.open("wb") as device:  # a device or a pipe is no file that another could take the place of
+    with naming(path):
+        is_device = target.exists() and not target.is_file()
+    if is_device:  # or a pipe: no file that another could take the place of
+        with naming(path):
+            raw = _Raw(target, "w", path)
+        with io.BufferedWriter(raw) as device:
             yield device
         return
     _remove_abandoned(target)
-    aside, file = _created(target)
+    with naming(path):
+        aside, file = _created(target, path)
     try:
         with file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-            if target.exists():
-                aside.chmod(target.stat().st_mode & 0o7777)
-            if os.name != "nt":  # while it is locked: nobody takes it for abandoned
-                aside.replace(target)
+            with naming(path):
+                file.flush()
+                os.fsync(file.fileno())
+                if target.exists():
+                    aside.chmod(target.stat().st_mode & 0o7777)
+                if os.name != "nt":  # while it is locked: nobody takes it for abandoned
+                    aside.replace(target)
         if os.name == "nt":  # where no file is renamed that is open
-            aside.replace(target)
+            with naming(path):
+                aside.replace(target)
     except BaseException:
         aside.unlink(missing_ok=True)
         raise
@@ -58,11 +67,34 @@ def write_aside(path: str | os.PathLike[str], pieces: Iterable[bytes | memoryvie
         file.writelines(pieces)
 
 
-def _created(target: Path) -> tuple[Path, IO[bytes]]:
+class _Raw(io.FileIO):
+    """A file whose errors name the file that the user asked for."""
+
+    discards = False
+
+    def __init__(self, path: Path, mode: str, shown: str | os.PathLike[str]) -> None:
+        super().__init__(path, mode)
+        self._shown = shown
+
+    def write(self, data: Any) -> int:
+        if self.discards:
+            return memoryview(data).nbytes
+        with naming(self._shown):
+            return super().write(data)
+
+
+def discard(file: IO[bytes]) -> None:
+    """Let go of whatever is still written to a file of ``written_aside``, which will not be kept."""
+    raw = getattr(file, "raw", None)
+    if isinstance(raw, _Raw):
+        raw.discards = True
+
+
+def _created(target: Path, shown: str | os.PathLike[str]) -> tuple[Path, IO[bytes]]:
     """A new file, locked for as long as it is open: it is not abandoned."""
     for attempt in range(_ATTEMPTS):
         aside = target.with_name(f".{short_name(target.name, _NUMBER_BYTES + 1)}.{secrets.token_hex(8)}.part")
-        file = aside.open("xb")
+        file = io.BufferedWriter(_Raw(aside, "x", shown))
         # Another process may have met it between these two lines, and removed it.
         if (try_lock(file.fileno()) is not False and is_same(file.fileno(), aside)) or attempt == _ATTEMPTS - 1:
             break

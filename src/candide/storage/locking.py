@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ..exceptions import LockTimeout, warn
+from ..exceptions import LockTimeout, naming, warn
 
 try:
     import fcntl
@@ -76,7 +76,8 @@ def locked(
 def _acquired(beside: Path, target: Path, timeout: float, on_wait: Callable[[], object] | None) -> int:
     deadline, waits = time.monotonic() + timeout, False
     while True:
-        handle = _opened(beside)
+        with naming(target):
+            handle = _opened(beside)
         try:
             state = try_lock(handle)
             if state is None:
