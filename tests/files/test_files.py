@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import resource
 import stat
 from pathlib import Path
 from typing import Any
@@ -96,17 +97,17 @@ def test_a_full_disk_leaves_the_old_file_and_no_litter(
     assert [each.name for each in path.parent.iterdir()] == ["model.candide"]
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no disk that is always full")
-def test_a_disk_that_fills_up_on_the_way(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def to_full_disk(self: Path, mode: str) -> Any:
-        return open("/dev/full", "wb", buffering=0)
-
+def test_a_disk_that_fills_up_on_the_way(path: Path) -> None:
     before, content = path.read_bytes(), content_of(ZOO["gaussian"]().model, sample=False)
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "open", to_full_disk)
-        with pytest.raises(OSError, match="No space left"):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+        with pytest.raises(OSError, match=f"File too large: '{path}'"):
             write_model(path, content)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert path.read_bytes() == before
+    assert [each.name for each in path.parent.iterdir()] == ["model.candide"]
 
 
 def test_modes_and_links_stay(path: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import signal
@@ -87,10 +88,16 @@ def test_a_disk_that_fills_up_while_a_file_is_written(folder: Path, name: str) -
     before = sorted(path.name for path in folder.iterdir())
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     try:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (700, hard))
         ran = run(*arguments)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+        copied = run(*arguments)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    if name.startswith(("train", "predict")):  # which look at a copy of the first rows
+        assert copied.code == 3
+        assert "a copy cannot be written to" in copied.err
+        assert "TMPDIR" in copied.err
     refused(ran, arguments[-1], "the file would be larger than is allowed here", "another disk")
     assert sorted(path.name for path in folder.iterdir()) == before
 
@@ -134,7 +141,7 @@ def test_places_where_no_file_can_be(folder: Path, name: str, monkeypatch: pytes
         (folder / f"folder.{ending}").mkdir()
     ran, path = tried(folder / "folder")
     refused(ran, path, "it is a folder", "name a file")
-    monkeypatch.setattr(os, "access", lambda *_: False)
+    monkeypatch.setattr(os, "access", lambda _, mode: mode != os.W_OK)
     ran, path = tried(folder / "out")
     refused(ran, path.parent, "there is no permission", "choose another place")
     monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_flag=os.ST_RDONLY))
@@ -156,6 +163,16 @@ def test_models_that_cannot_be_read(folder: Path, verb: str, name: str, found: s
     more = {"classify": ["free"], "evaluate": [folder / "rows.csv"]}.get(verb, [])
     ran = run(verb, folder / name, *more)
     refused(ran, folder / name, found, ";")
+
+
+def test_a_model_without_permission_is_no_wrong_usage(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)
+
+    def forbidden(path: Path, *_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "open", forbidden)
+    refused(run("show", folder / "m.candide"), folder / "m.candide", "there is no permission", "change the permissions")
 
 
 def test_a_source_is_not_written_over(folder: Path) -> None:

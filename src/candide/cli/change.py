@@ -120,7 +120,9 @@ def _change(
 
 @command
 def merge(
-    models: Annotated[list[Path], typer.Argument(metavar="MODEL...", show_default=False, help="Model files.")],
+    models: Annotated[
+        list[Path], typer.Argument(metavar="MODEL...", show_default=False, readable=False, help="Model files.")
+    ],
     output: options.Output = None,
     *,
     writing: options.Writing,

@@ -76,7 +76,9 @@ def load(
 @command
 def convert(
     model: options.Model,
-    output: Annotated[Path, typer.Argument(metavar="OUTPUT", show_default=False, help="A .candide or .json file.")],
+    output: Annotated[
+        Path, typer.Argument(metavar="OUTPUT", show_default=False, readable=False, help="A .candide or .json file.")
+    ],
     without_rows: Annotated[bool, typer.Option("--without-rows", help="Leave training rows out.")] = False,
     *,
     writing: options.Writing,

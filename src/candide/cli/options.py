@@ -31,8 +31,14 @@ Sources = Annotated[
         "train, also spark:TABLE, spark:FILES and dask:FILES.",
     ),
 ]
-Model = Annotated[Path, typer.Argument(metavar="MODEL", show_default=False, help="A model file, or - for stdin.")]
-Output = Annotated[Path | None, typer.Option("--output", "-o", show_default=False, help="Where to write.")]
+# readable=False: whether a file can be read is found out when it is opened, with our message and exit code.
+Model = Annotated[
+    Path,
+    typer.Argument(metavar="MODEL", show_default=False, readable=False, help="A model file, or - for stdin."),
+]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", show_default=False, readable=False, help="Where to write.")
+]
 
 Label = Annotated[
     str | None,

@@ -56,7 +56,9 @@ def train(
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint.")] = False,
     page: Annotated[
         Path | None,
-        typer.Option("--report", show_default=False, help="Write a page about the model too: report.html, say."),
+        typer.Option(
+            "--report", show_default=False, readable=False, help="Write a page about the model too: report.html, say."
+        ),
     ] = None,
     weight: options.Weight = None,
     *,

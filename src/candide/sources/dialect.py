@@ -15,7 +15,7 @@ from typing import Any
 
 from .engine import call, connected
 from .numbers import is_decimal, is_whole
-from .streams import Spool
+from .streams import Spool, writing_to
 
 # Rows that are looked at: to tell what separates cells, and to tell types.
 _FEW_ROWS, _FEW_BYTES = 1_000, 1 << 20
@@ -175,7 +175,7 @@ def _types(
     if not rows:
         return ("VARCHAR",) * n_cells, None, None
     spool = Spool(".csv")
-    with spool.path.open("w", encoding="utf-8", newline="") as file:
+    with writing_to(spool) as binary, io.TextIOWrapper(binary, encoding="utf-8", newline="") as file:
         # Lines within cells tell no type, and the engine does not want two ways to end a line.
         cells = ([" ".join(cell.splitlines()) for cell in row] for row in rows)
         csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(cells)

@@ -17,7 +17,7 @@ from .engine import call, connected, explained, first_line, identifier, literal,
 from .kinds import Kind
 from .lines import line_arrays
 from .part import ENGINE_ROWS, Part, Reading
-from .streams import HEAD_BYTES, Spool, compression_of, opened, spooled_plain
+from .streams import HEAD_BYTES, Spool, compression_of, opened, spooled_plain, writing_to
 
 # Records that are looked at for names and types.
 _ROWS = 20_480
@@ -172,7 +172,8 @@ def _types_of(lines: list[str], name: str) -> dict[str, str]:
             'record such as {"text": "hello", "label": "ham"}'
         )
     spool = Spool(".jsonl")
-    spool.path.write_text("\n".join(records) + "\n", encoding="utf-8", errors="replace")
+    with writing_to(spool) as file:
+        file.write(("\n".join(records) + "\n").encode("utf-8", errors="replace"))
     return _described(spool.path, name, {"format": "newline_delimited", "sample_size": -1})
 
 

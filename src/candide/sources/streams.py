@@ -114,7 +114,7 @@ class Spool:
 def spooled_plain(path: Path, encoding: str, one_newline: bool = False) -> Spool:
     """A text file as UTF-8, without compression; ``one_newline``: every line ends with \\n alone."""
     spool = Spool(path.suffix)
-    with opened(path) as stream, _writing(spool) as file:
+    with opened(path) as stream, writing_to(spool) as file:
         decoder = io.IncrementalNewlineDecoder(None, translate=True)
         for text in decoded(stream, encoding):
             file.write((decoder.decode(text) if one_newline else text).encode("utf-8", errors="replace"))
@@ -124,14 +124,15 @@ def spooled_plain(path: Path, encoding: str, one_newline: bool = False) -> Spool
 def spooled(stream: Any) -> Spool:
     """All of a stream. Rows are looked at before they are read, and some formats begin at the end."""
     spool = Spool()
-    with _writing(spool) as file:
+    with writing_to(spool) as file:
         while block := stream.read(_BLOCK_BYTES):
             file.write(block)
     return spool
 
 
 @contextmanager
-def _writing(spool: Spool) -> Iterator[BinaryIO]:
+def writing_to(spool: Spool) -> Iterator[BinaryIO]:
+    """The file of a spool; if there is no room for it, the error says where."""
     try:
         with spool.path.open("wb") as file:
             yield file
