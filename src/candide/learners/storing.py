@@ -10,6 +10,7 @@ import numpy as np
 
 from ..encoding.roles import Roles
 from ..exceptions import ModelFileError
+from ..families.table import TableFamily
 from ..model.classifier import Classifier
 from .fitted import Fitted
 from .schema import Schema
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ..storage import Content
     from .base import BaseNB
 
-_LEARNED = ("plan", "state", "blend", "report", "token_names")
+_LEARNED = ("plan", "state", "blend", "report", "token_names", "importance")
 
 
 class Stored(Fitted):
@@ -59,7 +60,7 @@ class Stored(Fitted):
         model = self._fitted()
         if sample:
             model = model.settled(evaluate=self.evaluate)
-        write_model(path, content_of(self, model if sample else _without_rows(model, self.evaluate)))
+        write_model(path, content_of(self, model if sample else _without_rows(self, model)))
 
     def to_json(self, sample: bool = False) -> str:
         """The model as one JSON document, exact to the last digit, which ``candide.from_json`` reads.
@@ -161,7 +162,7 @@ def dump_lines(learner: Stored, sample: bool) -> Iterator[str]:
     from ..storage import to_text
 
     model = learner._fitted()
-    return iter(to_text(content_of(learner, model if sample else _without_rows(model, learner.evaluate))))
+    return iter(to_text(content_of(learner, model if sample else _without_rows(learner, model))))
 
 
 def load_lines(lines: Iterable[str], name: str) -> BaseNB:
@@ -171,8 +172,15 @@ def load_lines(lines: Iterable[str], name: str) -> BaseNB:
     return learner_of(from_text(lines, name), name)
 
 
-def _without_rows(model: Classifier, evaluate: bool) -> Classifier:
-    return model if model.state.sample is None else model.without_sample(evaluate=evaluate)
+def _without_rows(learner: Any, model: Classifier) -> Classifier:
+    """Without training rows; how much columns matter is found before they go."""
+    if model.state.sample is None:
+        return model
+    if isinstance(model.plan.family, TableFamily):
+        from ..explain.importance import importance
+
+        importance(model, learner._column_names(), learner._kernels())
+    return model.without_sample(evaluate=learner.evaluate)
 
 
 def content_of(learner: Any, model: Classifier, note: dict[str, Any] | None = None) -> Content:
@@ -216,7 +224,7 @@ def learner_of(content: Content, path: Any) -> BaseNB:
         )
     learner.set_params(**content.settings)
     parts = dict(content.parts)
-    learner._model = Classifier(**{name: parts.pop(name) for name in _LEARNED})
+    learner._model = Classifier(**{name: parts.pop(name, None) for name in _LEARNED})
     _restore(learner, parts)
     learner.provenance_, learner._origin = content.provenance._asdict(), learner._model
     return learner

@@ -244,12 +244,27 @@ class NaiveBayes(BaseNB):
             raise MergeError(f"the models counted different things: {error}") from None
 
     def summary(self) -> Table:
-        """How each column is modelled, what it is worth, and what the views past single columns add.
+        """How each column is modelled, how much it matters to the answers, and the views of several columns.
 
-        One row per column: its family and parameters in short; its weight in the blend (0: not used); its information
-        about the class in bits, as left-out rows tell it; the share of missing cells; and notes.
+        A row for each column, then for each block of columns and each view (a score of several columns together):
+
+        - ``family``, ``parameters``: the model of the column, in short.
+        - ``contribution``: total importance. The mean over training rows of the absolute contribution to the log-odds of
+          the answer against the runner-up, in bits (a bit doubles the odds), summed over the column's own score and all
+          views, as in ``explain``. Random Fourier features are no part of it: they have no share for a single column.
+        - ``loss_without``: the rise of the leave-one-out log-loss, in nats, when the column is not given. Near 0, or
+          below, for a column that others replace. NaN for views.
+        - ``own_weight``: the weight of the column's own score, or of the view, when all scores are added up. A column
+          of weight 0 may matter through views; ``contribution`` says how much.
+        - ``bits``: what the column alone tells about the class, by left-out rows.
+        - ``missing``: the share of missing cells. ``note``: why a column is not used; of a view, its columns.
+
+        The first call looks at some training rows, which takes about a second; where the model keeps none and did not
+        know before, ``contribution`` and ``loss_without`` are NaN.
         """
-        return summary(self._fitted())
+        from ..explain.importance import summary_with_importance
+
+        return summary_with_importance(self._fitted(), self._column_names(), self._kernels())
 
     @property
     def example_cells_(self) -> dict[Any, Any]:
@@ -259,7 +274,7 @@ class NaiveBayes(BaseNB):
 
     def information(self) -> Table:
         """How much each column tells of the class: bits, as left-out rows tell it, the most first."""
-        table, n_columns = self.summary(), len(self._schema.names)
+        table, n_columns = summary(self._fitted()), len(self._schema.names)
         order = np.argsort(-table["bits"][:n_columns], kind="stable")
         return Table({name: table[name][:n_columns][order] for name in ("column", "bits")})
 

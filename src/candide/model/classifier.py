@@ -41,6 +41,7 @@ class Classifier:
         blend: Blend | None = None,
         report: Report | None = None,
         token_names: Names | None = None,
+        importance: Table | None = None,
     ) -> None:
         # An impossible prior is an error now, not at predict.
         plan.prior.probability(state.classes, state.rows)
@@ -52,15 +53,17 @@ class Classifier:
         # Made before the training rows went.
         self._report = report
         self.token_names = token_names or {}
+        # How much columns matter, once somebody asked: see explain/importance.py.
+        self.importance = importance
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {"plan": self.plan, "state": self.state, "_report": self._report, "token_names": self.token_names}
-        return {**kept, "_earlier_blend": self._latest_blend}
+        return {**kept, "_earlier_blend": self._latest_blend, "importance": self.importance}
 
     def parts(self) -> dict[str, Any]:
         """What it is made of, by the names that the constructor has for them; the blend if it was made already."""
         made = {"blend": self._latest_blend, "report": self._report, "token_names": self.token_names}
-        return {"plan": self.plan, "state": self.state, **made}
+        return {"plan": self.plan, "state": self.state, **made, "importance": self.importance}
 
     @property
     def classes(self) -> Index:
@@ -244,16 +247,16 @@ class Classifier:
             blend = replace(blend, views=blend.views.without_idle())
         names = self.token_names if self.state.sample is None else heavy_names(self, default(self.plan.n_threads))
         state = replace(self.state, statistics=self.statistics, sample=None)
-        return Classifier(self.plan, state, blend, made, names)
+        return Classifier(self.plan, state, blend, made, names, self.importance)
 
     def settled(self, *, evaluate: bool) -> Classifier:
         """With all that looks at rows again made already."""
         made = self.report if evaluate and self.can_report else None
-        return Classifier(self.plan, self.state, self.blend, made, self.token_names)
+        return Classifier(self.plan, self.state, self.blend, made, self.token_names, self.importance)
 
     def smaller(self, plan: Plan, state: State, blend: Blend) -> Classifier:
         """Without something that predicting never asks."""
-        return Classifier(plan, state, blend, self._report, self.token_names)
+        return Classifier(plan, state, blend, self._report, self.token_names, self.importance)
 
     def with_class_prior(self, prior: Floats) -> Classifier:
         """For rows among which the classes have other shares than in training.

@@ -8,14 +8,22 @@ import numpy as np
 
 from ..families.columns.losses import gain
 from ..families.table import TableFamily
-from ..kernels.data import Floats
+from ..kernels.data import Array, Floats
 from ..statistics.table import TableStatistics
 from ..statistics.token_counts import n_seen
 from .table import Table, objects
+from .views.base import View
 from .views.blended import Blended
+from .views.covariance import Covariance
+from .views.look import Look
+from .views.waves import Waves
 
 if TYPE_CHECKING:
     from .classifier import Classifier
+
+
+# Columns of a view that are named.
+_LISTED = 5
 
 
 def summary(model: Classifier) -> Table:
@@ -28,14 +36,14 @@ def summary(model: Classifier) -> Table:
     for block in family.blocks:
         names = ", ".join(str(family.names[j]) for j in block.columns)
         shown.append([names, type(block.family).__name__, "", np.nan, np.nan, "a block"])
-    shown += [[name, "view", "", np.nan, np.nan, ""] for name in more]
+    shown += [[name, "view", "", np.nan, np.nan, note] for name, note in more]
     column, kind, parameters, bits, missing, note = (list(part) for part in zip(*shown, strict=True))
     return Table(
         {
             "column": objects(column),
             "family": objects(kind),
             "parameters": objects(parameters),
-            "weight": weight,
+            "own_weight": weight,
             "bits": np.array(bits),
             "missing": np.array(missing),
             "note": objects(note),
@@ -71,8 +79,8 @@ def _bits(statistics: TableStatistics, losses: dict[str, float]) -> float:
     return max(0.0, float(gain(statistics.rows, min(losses.values())))) / float(np.log(2.0))
 
 
-def _weights(model: Classifier, n_columns: int) -> tuple[Floats, list[str]]:
-    """The weight of every row of the summary, and the names of the views past columns and blocks."""
+def _weights(model: Classifier, n_columns: int) -> tuple[Floats, list[tuple[str, str]]]:
+    """The weight of every row of the summary; and the views past columns and blocks, by name and columns."""
     family = model.family
     assert isinstance(family, TableFamily)
     assert family.choices is not None
@@ -81,4 +89,27 @@ def _weights(model: Classifier, n_columns: int) -> tuple[Floats, list[str]]:
         kinds = model.state.statistics.kinds
         own = [float(choice.model is not None or kinds[j] == "text") for j, choice in enumerate(family.choices)]
         return np.array([*own, *[1.0] * len(family.blocks)]), []
-    return np.concatenate([views.column_weight(n_columns), views.further_weight]), views.names
+    columns = [np.arange(len(views.columns)), *(_columns_of(view, views.look) for view in views.views)]
+    notes = [_listed([str(family.names[views.columns[i]]) for i in places.tolist()]) for places in columns]
+    weight = np.concatenate([views.column_weight(n_columns), views.further_weight])
+    return weight, list(zip(views.names, notes, strict=True))
+
+
+def _columns_of(view: View, look: Look) -> Array:
+    """The columns that a view is of, by their places among those of the codes."""
+    numbers = np.array([i for i, column in enumerate(look.columns) if column.is_number], dtype=np.int64)
+    if isinstance(view, Covariance):
+        return np.sort(view.coordinates.among(numbers))
+    if isinstance(view, Waves):
+        return np.unique(view.cosines.inputs.column)
+    return np.arange(len(look.columns))
+
+
+def _listed(names: list[str]) -> str:
+    """
+    >>> _listed(["age", "pay"]), _listed(["a", "b", "c", "d", "e", "f", "g", "h"])
+    ('of age, pay', 'of a, b, c, d, e and 3 more')
+    """
+    if len(names) <= _LISTED + 1:
+        return f"of {', '.join(names)}"
+    return f"of {', '.join(names[:_LISTED])} and {len(names) - _LISTED} more"

@@ -16,10 +16,10 @@ from .display import Display
 
 
 def column_weights(model: Any, *, most: int = 20, axes: Any = None) -> Display:
-    """What each column of a ``NaiveBayes`` tells about the class, and what weight it has in the blend.
+    """What each column of a ``NaiveBayes`` tells about the class alone, and how much it contributes to the answers.
 
-    A column may tell much and weigh little, because others tell the same, or because a view of several columns
-    together says it better. Those views follow the columns, hatched; alone they tell no number of bits.
+    A column may tell much and contribute little, because others tell the same. Views, which are scores of several
+    columns together, follow the columns, hatched; alone they tell no number of bits.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def column_weights(model: Any, *, most: int = 20, axes: Any = None) -> Display:
     Returns
     -------
     Display
-        ``table``: column, bits (NaN for views), weight, as in ``summary()``.
+        ``table``: column, bits (NaN for views), contribution, own_weight, as in ``summary()``.
 
     Examples
     --------
@@ -39,14 +39,14 @@ def column_weights(model: Any, *, most: int = 20, axes: Any = None) -> Display:
     >>> from candide import NaiveBayes
     >>> shown = column_weights(NaiveBayes(order=0).fit(*load_iris(return_X_y=True)))
     >>> shown.table["column"].tolist()
-    ['3', '2', '0', '1', 'columns added up']
+    ['3', '2', '0', '1', 'all columns, added up']
     """
     summary = fitted(model, "column_weights", NaiveBayes).summary()
     order = _order(summary, most)
-    shown = Table({name: summary[name][order] for name in ("column", "bits", "weight")})
+    shown = Table({name: summary[name][order] for name in ("column", "bits", "contribution", "own_weight")})
     left, right = style.panels(axes, 2, size=(3.6, style.thin_rows(len(order))), sharey=True)
     _bars(left, shown, "bits", "information about the class, alone (bits)")
-    _bars(right, shown, "weight", "weight in the blend")
+    _bars(right, shown, "contribution", "mean absolute contribution\nto the log-odds, in all views (bits)")
     left.set_yticks(range(len(order)), style.names(shown["column"]))
     left.invert_yaxis()
     if axes is not None:
@@ -57,7 +57,7 @@ def column_weights(model: Any, *, most: int = 20, axes: Any = None) -> Display:
 
 def _order(summary: Table, most: int) -> Array:
     """The columns that tell most, then the views that have weight."""
-    views = np.flatnonzero((summary["family"] == "view") & (summary["weight"] > 0))
+    views = np.flatnonzero((summary["family"] == "view") & (summary["own_weight"] > 0))
     columns = np.flatnonzero(summary["family"] != "view")
     bits = np.nan_to_num(summary["bits"][columns], nan=-1.0)
     return np.concatenate([columns[np.argsort(-bits, kind="stable")][:most], views])

@@ -26,7 +26,7 @@ class Looks(NamedTuple):
 
     table: Table | None  # None where nobody knows
     telling: Table | None = None  # class, term, score, bits: what identifies each class
-    views: Table | None = None  # columns together, by name and weight
+    views: Table | None = None  # columns together: view, columns, contribution and weight
     pictures: dict[str, Shares] | None = None  # of the first columns, by name
 
 
@@ -44,10 +44,12 @@ def _of_table(subject: Subject) -> Looks:
     assert isinstance(family, TableFamily)
     n_columns = len(family.names)
     bits = np.nan_to_num(summary["bits"][:n_columns])
-    order = np.argsort(-bits, kind="stable")
+    known = not np.isnan(summary["contribution"][:n_columns]).all()
+    order = np.argsort(-np.nan_to_num(summary["contribution"][:n_columns]) if known else -bits, kind="stable")
     columns = Table({name: cells[:n_columns][order] for name, cells in summary.items()})
-    more = np.flatnonzero(np.nan_to_num(summary["weight"][n_columns:]) > 0) + n_columns
-    views = Table({"view": summary["column"][more], "weight": summary["weight"][more]})
+    more = np.flatnonzero(np.nan_to_num(summary["own_weight"][n_columns:]) > 0) + n_columns
+    named = {"view": "column", "columns": "note", "contribution": "contribution", "weight": "own_weight"}
+    views = Table({title: summary[name][more] for title, name in named.items()})
     pictured = [j for j in order.tolist() if bits[j] >= _LEAST_BITS]
     return Looks(columns, _telling(subject), views, _pictures(subject, pictured))
 

@@ -17,6 +17,37 @@ _MOST_CLASSES = 20
 # Classes that a picture of a column tells apart, and classes whose words are on the page at once.
 _MOST_CURVES = 4
 _MOST_WORDS = 30
+_BITS = (
+    "What each column tells about the class by itself, in bits: one bit settles a choice between two equally probable "
+    "classes."
+)
+_IMPORTANCE = (
+    "How much each column matters to the answers of the model, by itself and together with other columns, over some of "
+    "the training rows."
+)
+# Columns of the table of columns, by their names in a summary.
+_HEADS = {
+    "contribution": "contribution",
+    "loss_without": "loss when not given",
+    "bits": "bits alone",
+    "family": "model",
+    "parameters": "parameters",
+    "own_weight": "own weight",
+    "missing": "missing",
+    "note": "note",
+}
+_NUMBERS = ("contribution", "loss_without", "bits", "own_weight", "missing")
+_TERMS = {
+    "contribution": "Mean absolute contribution to the log-odds of the answer against the runner-up, in bits: one bit "
+    "doubles the odds. The column's own score and all views of several columns are added up, but for random Fourier "
+    "features, which have no share for a single column.",
+    "loss when not given": "By how much the leave-one-out log-loss rises when the column is not given. Near 0 if other "
+    "columns replace it.",
+    "bits alone": "What the column tells about the class without the others; one bit settles a choice between two "
+    "equally probable classes.",
+    "own weight": "The factor of the column's own score. A column of weight 0 may still matter through views: see its "
+    "contribution.",
+}
 _TELLING = {
     "words": "The number is the share of the class that a word identifies: the share of its texts that hold the word, "
     "times how far the word raises the probability of the class, from its share of all texts (0 %) towards certainty "
@@ -79,39 +110,48 @@ def _columns(found: Findings) -> str:
     looks = found.looks
     if looks.table is None:
         return "<p>What each column tells by itself is not known of this model, or would take too long to list.</p>"
-    parts = [
-        "<p>What each column tells about the class by itself, in bits: one bit settles a choice between two equally "
-        "probable classes.</p>",
-        _columns_table(looks.table),
-    ]
+    is_table = "contribution" in looks.table
+    parts = [f"<p>{_IMPORTANCE if is_table else _BITS}</p>", _columns_table(looks.table)]
+    parts.append(facts(_TERMS, "What the columns of this table mean") if is_table else "")
     if looks.views is not None and looks.views.n_rows:
-        rows = [[users(name), number(weight)] for name, weight in looks.views.rows()]
-        caption = "Columns together: their weights in the blend"
-        parts.append(table([Column("view"), Column("weight", True)], rows, caption))
+        rows = [
+            [users(name), users(columns, 200), _known(contribution), number(weight)]
+            for name, columns, contribution, weight in looks.views.rows()
+        ]
+        caption = (
+            "Views: scores of several columns together, which are added to those of the columns by themselves. "
+            "Contribution as above; the weight is the factor of the view's score."
+        )
+        heads = [Column("view"), Column("columns"), Column("contribution", True), Column("weight", True)]
+        parts.append(table(heads, rows, caption))
     if looks.pictures:
         parts += ["<h3>How columns are modelled</h3>", _how(found), _pictures(found)]
     return "".join(parts)
 
 
 def _columns_table(columns: Table) -> str:
-    top = max(float(np.nan_to_num(columns["bits"]).max(initial=0.0)), 1e-12)
-    named = {"family": "model", "parameters": "parameters", "weight": "weight", "missing": "missing", "note": "note"}
-    heads = [Column("column"), Column("bits", True), Column("")]
+    first = "bits" if "contribution" not in columns or np.isnan(columns["contribution"]).all() else "contribution"
+    top = max(float(np.nan_to_num(columns[first]).max(initial=0.0)), 1e-12)
+    named = {title: name for title, name in _HEADS.items() if title != first}
+    heads = [Column("column"), Column(_HEADS[first], True), Column("")]
     there = [name for name in named if name in columns and any(columns[name].astype(str))]
-    heads += [Column(named[name], name in ("weight", "missing")) for name in there]
+    heads += [Column(named[name], name in _NUMBERS) for name in there]
     rows = []
     for i, name in enumerate(columns["column"].tolist()):
-        bits = float(columns["bits"][i])
-        rows.append(
-            [users(name), number(round(bits, 4)), track(bits / top), *(_cell(key, columns[key][i]) for key in there)]
-        )
-    return table(heads, rows, "Columns, the most telling first")
+        size = float(np.nan_to_num(columns[first][i]))
+        shown = (_cell(key, columns[key][i]) for key in there)
+        rows.append([users(name), _known(size), track(size / top), *shown])
+    return table(heads, rows, f"Columns, by {_HEADS[first]}")
 
 
 def _cell(name: str, value: Any) -> str:
     if name == "missing":
         return percent(float(value))
-    return number(float(value)) if name == "weight" else users(value, 100)
+    return _known(float(value)) if name in _NUMBERS else users(value, 100)
+
+
+def _known(value: float) -> str:
+    return number(round(value, 4))
 
 
 def _how(found: Findings) -> str:

@@ -7,13 +7,13 @@ from functools import cached_property
 from typing import Any
 
 from ..encoding.roles import Roles
+from ..explain.importance import summary_with_importance
 from ..families.table import TableFamily
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.data import Array
 from ..model.classifier import Classifier
 from ..model.evaluation import Report
-from ..model.summary import summary
 from ..model.table import Table
 from ..model.telling import telling
 from ..model.text_summary import text_summary
@@ -66,7 +66,7 @@ class Subject:
     def summary(self) -> Table | None:
         """What each column, or look at a text, is worth."""
         if self.is_table:
-            return summary(self.model)
+            return summary_with_importance(self.model, self.names, self.kernels)
         return text_summary(self.model) if self.reads_texts else None
 
     @cached_property

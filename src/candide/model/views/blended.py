@@ -29,9 +29,9 @@ from .waves import Waves
 if TYPE_CHECKING:
     from ..smoothing import Seen
 
-_TOGETHER = "columns added up"
 # Rows that weights for rows that lack columns are fitted on, and by how much fewer scores than other weights.
 _FEW_ROWS, _MANY_TIMES = 5_000, 32
+_TOGETHER = "all columns, added up"
 
 
 @dataclass(frozen=True)

@@ -115,12 +115,14 @@ def _views(look: Look, cases: Cases, log_prior: Floats, by_loss: Array, order: i
     for bins in BINS:
         if bins > BINS[0] and max(column.size for column in look.columns) <= BINS[0]:
             continue  # nothing that finer bins would tell apart
-        one = one_dependence(f"pairs, {bins} bins", merged(counts, numbers, bins), cases, log_prior, kernels, by_loss)
+        one = one_dependence(
+            f"pairs of columns, {bins} bins", merged(counts, numbers, bins), cases, log_prior, kernels, by_loss
+        )
         if one is None:
             return
         yield one
         if order > 1 and bins == BINS[0]:
-            two = two_dependence("triples", one, by_loss[:PARENTS], cases, log_prior, kernels)
+            two = two_dependence("triples of columns", one, by_loss[:PARENTS], cases, log_prior, kernels)
             if two is not None:
                 yield two
     yield from _covariances(look, cases, len(log_prior), by_loss)
@@ -134,5 +136,5 @@ def _covariances(look: Look, cases: Cases, n_classes: int, by_loss: Array) -> It
     order = np.array([place[int(i)] for i in by_loss if int(i) in place], dtype=np.int64)
     counts = [look.columns[i].count for i in numbers]
     ranks, clipped = number_coordinates(numbers, counts, cases, n_classes, order)
-    yield from covariances("covariance of ranks", ranks, cases, n_classes)
-    yield from covariances("covariance", clipped, cases, n_classes)
+    yield from covariances("covariance of number columns, by ranks", ranks, cases, n_classes)
+    yield from covariances("covariance of number columns", clipped, cases, n_classes)

@@ -27,7 +27,10 @@ WIDTH = 300
 MOST_ROWS = 20_000
 MOST_COLUMNS = 200
 # The views, how many columns a wave runs through (None: all), and the seed of the waves.
-_KINDS = (("waves, all columns", None, 1), ("waves, few columns", (2, 3, 4), 2))
+_KINDS = (
+    ("random Fourier features of all columns", None, 1),
+    ("random Fourier features of 2 to 4 columns", (2, 3, 4), 2),
+)
 _PENALTIES = tuple(10.0**power for power in range(-3, 4))
 # Rows at a time: heights of more would be new pages of memory every time.
 _CHUNK = 1 << 10

@@ -18,6 +18,7 @@ from ...model.classifier import Classifier
 from ...model.evaluation import Report
 from ...model.plan import ClassPrior, Plan
 from ...model.state import State
+from ...model.table import Table
 from ...model.telling import Names
 from ...model.views.blended import Blended
 from ...model.views.texts import TextBlended
@@ -51,6 +52,7 @@ _PARTS: dict[str, Any] = {
     "blend": Blend | None,
     "report": Report | None,
     "token_names": Names,
+    "importance": Table | None,
     "n_features": int,
     "feature_names": tuple[str, ...] | None,
     "schema": dict[str, Any] | None,
@@ -59,6 +61,8 @@ _PARTS: dict[str, Any] = {
     "roles": dict[str, Any] | None,
     "note": dict[str, Any] | None,
 }
+# What the first files did not have.
+_LATER = {"importance"}
 _ROLES: dict[str, Any] = {
     "label": str,
     "text": str | None,
@@ -83,9 +87,9 @@ def check_content(content: Content) -> None:
     """Whether a model can be trusted not to do harm; what it predicts is another matter."""
     require(content.kind in KINDS, f"its kind is {content.kind!r:.40}, and candide knows {', '.join(KINDS)}")
     parts = content.parts
-    require(parts.keys() == _PARTS.keys(), f"its parts are {', '.join(parts)[:200]}")
+    require(parts.keys() | _LATER == _PARTS.keys(), f"its parts are {', '.join(parts)[:200]}")
     for name, hint in _PARTS.items():
-        require(fits(parts[name], hint), f"its {name} is none")
+        require(fits(parts.get(name), hint), f"its {name} is none")
     _check_threads(content.settings.get("n_threads"))
     plan, state = parts["plan"], parts["state"]
     require(type(plan.family) is KINDS[content.kind], f"the plan is none of a {content.kind}")
@@ -93,10 +97,22 @@ def check_content(content: Content) -> None:
     _check_plan(plan, state)
     _check_blend(plan, state, parts["blend"], n_columns)
     _check_columns(parts, n_columns)
+    _check_importance(parts.get("importance"), n_columns)
     _check_roles(parts["roles"])
     require(_is_plain(parts["note"]), "its note holds more than plain values")
     # An impossible prior of the classes is found here.
     Classifier(plan, state)
+
+
+def _check_importance(found: Table | None, n_columns: int) -> None:
+    """Columns, then views, each with two numbers."""
+    if found is None:
+        return
+    require(list(found) == ["name", "contribution", "loss"], "the importance of columns has other parts")
+    names, *numbers = found.values()
+    require(all(isinstance(name, str) for name in names.tolist()), "a name in the importance of columns is no text")
+    sound = all(part.dtype == np.float64 and part.shape == names.shape and not np.isinf(part).any() for part in numbers)
+    require(sound and len(names) >= n_columns, "the importance of columns is not a number for each")
 
 
 def _check_threads(n_threads: Any) -> None:

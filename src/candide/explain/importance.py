@@ -1,0 +1,124 @@
+"""How much each column matters to the answers of a table's model, whichever views use it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+
+from ..kernels import Kernels
+from ..kernels.data import Array, Floats
+from ..model.blend import scores_left_out, seen_rows
+from ..model.calibration import normalised
+from ..model.classifier import Classifier
+from ..model.smoothing import Seen
+from ..model.summary import summary
+from ..model.table import Table, objects
+from ..model.views.blended import Blended
+from .account import explained
+from .terms import BITS
+
+# Rows that are asked: at least, at most, and cells of all of them. Those that contributions are averaged over, and
+# those that are left out once for each column.
+_EXPLAINED = 10, 100, 2_000
+_LEFT_OUT = 50, 1_000, 10_000
+
+
+def summary_with_importance(model: Classifier, names: Array, kernels: Kernels) -> Table:
+    """``summary``, with what ``importance`` finds beside each row; NaN where that is not known."""
+    made = summary(model)
+    found = importance(model, names, kernels)
+    columns: dict[str, Array] = {}
+    for title, cells in made.items():
+        if title == "own_weight":
+            columns |= _beside(made["column"].tolist(), len(names), found)
+        columns[title] = cells
+    return Table(columns)
+
+
+def importance(model: Classifier, names: Array, kernels: Kernels) -> Table | None:
+    """How much columns, blocks and views matter; None if the model keeps no training rows and did not know before.
+
+    ``contribution`` is the mean absolute contribution to the log-odds of the answer against the runner-up, in bits, as
+    ``explain`` has it: of a column what all views say of its cell, of a view what it says of the row. ``loss_without``
+    is the rise of the leave-one-out log-loss when the column is not given. Both over some of the training rows, evenly
+    spaced, so that it takes about a second whatever the size of the table.
+    """
+    if model.importance is None and model.state.sample is not None and len(model.classes) > 1:
+        seen = seen_rows(model.plan, model.state, "the importance of columns")
+        if len(seen.case_weight):
+            called, contribution = _contributions(model, _some(seen, names, _EXPLAINED), names, kernels)
+            loss = np.full(len(called), np.nan)
+            loss[: len(names)] = _losses(model, _some(seen, names, _LEFT_OUT), kernels)
+            model.importance = Table({"name": objects(called), "contribution": contribution, "loss": loss})
+    return model.importance
+
+
+def _beside(rows: list[Any], n_columns: int, found: Table | None) -> dict[str, Array]:
+    """By row of a summary: columns by place, others by name."""
+    out = {"contribution": np.full(len(rows), np.nan), "loss_without": np.full(len(rows), np.nan)}
+    if found is not None:
+        out["contribution"][:n_columns] = found["contribution"][:n_columns]
+        out["loss_without"][:n_columns] = found["loss"][:n_columns]
+        others = dict(zip(found["name"].tolist()[n_columns:], found["contribution"].tolist()[n_columns:], strict=True))
+        out["contribution"][n_columns:] = [others.get(name, 0.0) for name in rows[n_columns:]]
+    return out
+
+
+def _some(seen: Seen, names: Array, rows: tuple[int, int, int]) -> Seen:
+    """Some of the training rows, evenly spaced."""
+    fewest, most, cells = rows
+    n_rows, n_some = len(seen.case_weight), max(fewest, min(most, cells // max(1, len(names))))
+    if n_rows <= n_some:
+        return seen
+    places = np.arange(n_some) * n_rows // n_some
+    return seen.take(places, seen.multiplicity[places])
+
+
+def _contributions(model: Classifier, seen: Seen, names: Array, kernels: Kernels) -> tuple[list[Any], Floats]:
+    """Of columns in their order, then of blocks and views by name."""
+    share = seen.case_weight / seen.case_weight.sum()
+    place = {name: j for j, name in enumerate(names.tolist())}
+    of_column = np.zeros(len(names))
+    of_view: defaultdict[Any, float] = defaultdict(float)
+    for weight, one in zip(share.tolist(), explained(model, seen.batch.data, names, kernels), strict=True):
+        pair, cells = one.pair(), np.zeros(len(names))
+        views: defaultdict[Any, float] = defaultdict(float)
+        for term in one.terms:
+            amount = term.between(*pair) / BITS
+            if term.column in place:
+                cells[place[term.column]] += amount
+            if term.view:
+                views[term.value if term.view == "block" else term.view] += amount
+        of_column += weight * np.abs(cells)
+        for view, amount in views.items():
+            of_view[view] += weight * abs(amount)
+    return [*names.tolist(), *of_view], np.append(of_column, [*of_view.values()])
+
+
+def _losses(model: Classifier, seen: Seen, kernels: Kernels) -> Floats:
+    """By how much the leave-one-out log-loss rises when each column in turn is not given."""
+    data, absent = seen.batch.data, np.zeros((len(seen.case_weight), seen.batch.data.n_columns), dtype=bool)
+    whole = _loss(model, seen, kernels)
+    out = np.zeros(data.n_columns)
+    for j in range(data.n_columns):
+        absent[:, j] = True
+        without = seen.batch._replace(data=data.with_absent(absent))
+        out[j] = _loss(model, seen._replace(batch=without), kernels) - whole
+        absent[:, j] = False
+    return out
+
+
+def _loss(model: Classifier, seen: Seen, kernels: Kernels) -> float:
+    views = None if model.blend is None else model.blend.views
+    if isinstance(views, Blended):
+        scores = views.left_out_views(model.likelihood, seen.batch, seen.case_weight / seen.multiplicity, kernels)
+        # All rows lack the same columns, so that all have the weights of the first.
+        first = seen.batch.data.take(np.zeros(1, dtype=np.int64))
+        mixture, _ = views.mixture_for(model.likelihood, first, model.scorer.offset)
+        found = normalised(mixture.scores(scores))
+    else:
+        found = scores_left_out(model.plan, model.state, seen, None, kernels)[0]
+    own = found[np.arange(len(found)), seen.batch.classes]
+    return -float(np.average(own, weights=seen.case_weight))
