@@ -249,9 +249,10 @@ class NaiveBayes(BaseNB):
         A row for each column, then for each block of columns and each view (a score of several columns together):
 
         - ``family``, ``parameters``: the model of the column, in short.
-        - ``contribution``: total importance. The mean over training rows of the absolute contribution to the log-odds of
-          the answer against the runner-up, in bits (a bit doubles the odds), summed over the column's own score and all
-          views, as in ``explain``. Random Fourier features are no part of it: they have no share for a single column.
+        - ``contribution``: total importance. The mean over training rows of the absolute contribution to the log-odds
+          of the answer against the runner-up, in bits (a bit doubles the odds), summed over the column's own score and
+          all views, as in ``explain``. Random Fourier features are no part of it: they have no share for a single
+          column.
         - ``loss_without``: the rise of the leave-one-out log-loss, in nats, when the column is not given. Near 0, or
           below, for a column that others replace. NaN for views.
         - ``own_weight``: the weight of the column's own score, or of the view, when all scores are added up. A column
