@@ -19,10 +19,12 @@ from ..model.views.blended import Blended
 from .account import explained
 from .terms import BITS
 
-# Rows that are asked: at least, at most, and cells of all of them. Those that contributions are averaged over, and
-# those that are left out once for each column.
+# Rows that are asked: at least, at most, and what is done for all of them (see ``_some``). Those that contributions are
+# averaged over, and those that are left out once for each column.
 _EXPLAINED = 10, 100, 2_000
-_LEFT_OUT = 50, 1_000, 10_000
+_LEFT_OUT = 100, 500, 600_000
+# Columns that are left out, of many those that contribute most.
+_MOST_COLUMNS = 40
 
 
 def summary_with_importance(model: Classifier, names: Array, kernels: Kernels) -> Table:
@@ -48,9 +50,11 @@ def importance(model: Classifier, names: Array, kernels: Kernels) -> Table | Non
     if model.importance is None and model.state.sample is not None and len(model.classes) > 1:
         seen = seen_rows(model.plan, model.state, "the importance of columns")
         if len(seen.case_weight):
-            called, contribution = _contributions(model, _some(seen, names, _EXPLAINED), names, kernels)
+            called, contribution = _contributions(model, _some(seen, len(names), _EXPLAINED), names, kernels)
             loss = np.full(len(called), np.nan)
-            loss[: len(names)] = _losses(model, _some(seen, names, _LEFT_OUT), kernels)
+            largest = np.argsort(-contribution[: len(names)], kind="stable")[:_MOST_COLUMNS]
+            some = _some(seen, len(names) * len(largest) * len(model.classes), _LEFT_OUT)
+            loss[largest] = _losses(model, some, largest, kernels)
             model.importance = Table({"name": objects(called), "contribution": contribution, "loss": loss})
     return model.importance
 
@@ -66,10 +70,10 @@ def _beside(rows: list[Any], n_columns: int, found: Table | None) -> dict[str, A
     return out
 
 
-def _some(seen: Seen, names: Array, rows: tuple[int, int, int]) -> Seen:
-    """Some of the training rows, evenly spaced."""
+def _some(seen: Seen, width: int, rows: tuple[int, int, int]) -> Seen:
+    """Some of the training rows, evenly spaced; fewer of them the more there is to do for each."""
     fewest, most, cells = rows
-    n_rows, n_some = len(seen.case_weight), max(fewest, min(most, cells // max(1, len(names))))
+    n_rows, n_some = len(seen.case_weight), max(fewest, min(most, cells // max(1, width)))
     if n_rows <= n_some:
         return seen
     places = np.arange(n_some) * n_rows // n_some
@@ -97,22 +101,22 @@ def _contributions(model: Classifier, seen: Seen, names: Array, kernels: Kernels
     return [*names.tolist(), *of_view], np.append(of_column, [*of_view.values()])
 
 
-def _losses(model: Classifier, seen: Seen, kernels: Kernels) -> Floats:
-    """By how much the leave-one-out log-loss rises when each column in turn is not given."""
-    data, absent = seen.batch.data, np.zeros((len(seen.case_weight), seen.batch.data.n_columns), dtype=bool)
-    whole = _loss(model, seen, kernels)
-    out = np.zeros(data.n_columns)
-    for j in range(data.n_columns):
+def _losses(model: Classifier, seen: Seen, columns: Array, kernels: Kernels) -> Floats:
+    """By how much the leave-one-out log-loss rises when each of some columns is not given."""
+    data, whole = seen.batch.data, _loss(model, seen, kernels)
+    out = np.zeros(len(columns))
+    for i, j in enumerate(columns.tolist()):
+        absent = np.zeros((data.n_rows, data.n_columns), dtype=bool)
         absent[:, j] = True
         without = seen.batch._replace(data=data.with_absent(absent))
-        out[j] = _loss(model, seen._replace(batch=without), kernels) - whole
-        absent[:, j] = False
+        out[i] = _loss(model, seen._replace(batch=without), kernels) - whole
     return out
 
 
 def _loss(model: Classifier, seen: Seen, kernels: Kernels) -> float:
     views = None if model.blend is None else model.blend.views
     if isinstance(views, Blended):
+        views = views.without_idle()
         scores = views.left_out_views(model.likelihood, seen.batch, seen.case_weight / seen.multiplicity, kernels)
         # All rows lack the same columns, so that all have the weights of the first.
         first = seen.batch.data.take(np.zeros(1, dtype=np.int64))
