@@ -37,7 +37,18 @@ def test_train_tells_what_it_understood(tmp_path: Path) -> None:
     ran = done("train", source)
     assert (tmp_path / "messages.candide").exists()
     assert ran.out == ""
-    for told in ("label", "text", "400", "MB/s", "accuracy", "log-loss", "confusion", "informative", "invoice", "without"):
+    for told in (
+        "label",
+        "text",
+        "400",
+        "MB/s",
+        "accuracy",
+        "log-loss",
+        "confusion",
+        "informative",
+        "invoice",
+        "without",
+    ):
         assert told in ran.err, told
 
 

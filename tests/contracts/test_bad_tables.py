@@ -90,7 +90,7 @@ def test_a_column_that_comes_alive_before_the_blend_is_made_again() -> None:
         assert model.staleness_ == 0.05
         check(model.predict_proba(X))
         check(np.exp(model.leave_one_out(X[:2], Y[:2])))
-        assert len(model.summary()["weight"]) >= 3
+        assert len(model.summary()["own_weight"]) >= 3
 
 
 @BOTH

@@ -268,11 +268,11 @@ def test_summary() -> None:
     table = MODEL.summary()
     parts = ["since", "since.month", "since.weekday"]
     assert table["column"].tolist()[:7] == ["age", "job", "member", *parts, "visits"]
-    assert ((table["weight"] >= 0) & np.isfinite(table["weight"])).all()
+    assert ((table["own_weight"] >= 0) & np.isfinite(table["own_weight"])).all()
     assert table["missing"][0] == pytest.approx(X["age"].isna().mean())
     assert table["bits"][0] > table["bits"][2]
     plain = NaiveBayes(blend=None).fit(X, Y).summary()
-    assert plain["weight"].tolist() == [1.0] * 7
+    assert plain["own_weight"].tolist() == [1.0] * 7
 
 
 def test_parameters() -> None:

@@ -251,11 +251,11 @@ def test_summary_shows_texts() -> None:
     place = list(shown["column"]).index("note")
     assert shown["family"][place] == "text"
     assert "words" in shown["parameters"][place]
-    assert shown["weight"][place] > 0
+    assert shown["own_weight"][place] > 0
     assert shown["bits"][place] > 0.5
     assert shown["missing"][place] == pytest.approx(X["note"].isna().mean())
     plain = fit(X, Y, **SETTINGS["plain"]).summary()
-    assert plain["weight"][place] == 1.0
+    assert plain["own_weight"][place] == 1.0
 
 
 def test_rows_are_drawn_and_filled() -> None:

@@ -108,7 +108,12 @@ def test_every_view_has_its_part(family: str, score: Score) -> None:
     frame, y = table_of(5)
     frame = frame.drop(columns="member")  # shorter queries
     model = weighing_all(NaiveBayes({"numbers": family}).fit(frame, y), 5)
-    assert {"triples", "covariance", "waves, all columns", "waves, few columns"} <= set(model._model.blend.views.names)
+    assert {
+        "triples of columns",
+        "covariance of number columns",
+        "random Fourier features of all columns",
+        "random Fourier features of 2 to 4 columns",
+    } <= set(model._model.blend.views.names)
     assert_same_answers(model, with_strangers(frame)[:40], score)
 
 

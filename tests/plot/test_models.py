@@ -221,7 +221,7 @@ def test_columns_are_in_the_order_of_what_they_tell() -> None:
     bits = dict(zip(summary["column"], summary["bits"], strict=True))
     assert columns == sorted(columns, key=lambda name: -bits[name])
     widths = [bar.get_width() for bar in shown.axes[1].patches]
-    assert widths == pytest.approx(shown.table["weight"])
+    assert widths == pytest.approx(np.nan_to_num(shown.table["contribution"]))
     assert plot.column_weights(model, most=1).table["column"][0] == max(("size", "count"), key=bits.get)
     with pytest.raises(ParameterError, match="fitted NaiveBayes"):
         plot.column_weights(GaussianNB().fit(*numbers(2)))

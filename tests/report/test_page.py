@@ -52,13 +52,13 @@ def test_a_table(people: NaiveBayes, tmp_path: Path) -> None:
         assert classes[label] == [f"{weight:.0f}", *(percent(one, 1) for one in (precision, f1, recall))]
 
 
-def test_columns_are_in_the_order_of_what_they_tell(people: NaiveBayes) -> None:
+def test_columns_are_in_the_order_of_their_contribution(people: NaiveBayes) -> None:
     page = check(people.report().html())
-    names = [row[0] for row in page.rows("Columns, the most telling first")[1:]]
+    names = [row[0] for row in page.rows("Columns, by contribution")[1:]]
     summary = people.summary()
-    bits = dict(zip(summary["column"].tolist(), summary["bits"].tolist(), strict=True))
+    sizes = dict(zip(summary["column"].tolist(), summary["contribution"].tolist(), strict=True))
     assert sorted(names) == sorted(people._column_names().tolist())
-    assert [bits[name] for name in names] == sorted((bits[name] for name in names), reverse=True)
+    assert [sizes[name] for name in names] == sorted((sizes[name] for name in names), reverse=True)
     pictured = [one.text for one in page.all("h4") if "figure" in one.parents]
     assert pictured[:2] == names[:2]
     assert "key" not in pictured
@@ -78,7 +78,7 @@ def test_texts_in_a_table(messages: tuple[list[str], list[str]]) -> None:
     model = NaiveBayes({"text": "text"}).fit({"text": texts, "length": lengths}, labels)
     found = model.report()
     page = check(found.html())
-    assert {row[0] for row in page.rows("Columns, the most telling first")[1:]} == {"text", "length"}
+    assert {row[0] for row in page.rows("Columns, by contribution")[1:]} == {"text", "length"}
     shown = next(one for one in found.examples if one.example.kind == "doubtful label")
     assert " ".join(shown.explanation.texts["text"][:40].split()) in page.text
 
@@ -145,7 +145,7 @@ def test_every_classifier(kind: type, evaluate: bool) -> None:
     if kind is ComplementNB:
         assert "not known of this model" in page.text
         return
-    rows = page.rows("Columns, the most telling first")[1:]
+    rows = page.rows("Columns, by bits alone")[1:]
     assert [row[0] for row in rows] == model.information()["column"].tolist()
 
 

@@ -131,7 +131,10 @@ def test_waves_are_the_same_every_time() -> None:
 
 def test_waves_through_all_columns_and_through_few() -> None:
     every, few = views(make_cases())
-    assert [every.name, few.name] == ["waves, all columns", "waves, few columns"]
+    assert [every.name, few.name] == [
+        "random Fourier features of all columns",
+        "random Fourier features of 2 to 4 columns",
+    ]
 
     def columns_of(view: Waves) -> list[int]:
         moved = view.cosines.frequencies != 0
@@ -238,4 +241,4 @@ def test_only_the_highest_order_has_waves(order: int | str, made: int) -> None:
     X = rng.normal(size=(60, 3))
     model = candide.NaiveBayes(order=order).fit(X, X[:, 0] * X[:, 1] > 0)
     names = [str(name) for name in model.summary()["column"]]
-    assert sum(name.startswith("waves") for name in names) == made
+    assert sum(name.startswith("random Fourier features") for name in names) == made

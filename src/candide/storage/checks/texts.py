@@ -36,6 +36,10 @@ def check_texts(family: TextFamily, statistics: Any, n_classes: int) -> None:
         _check_tokens(look, sums, n_classes)
         require(np.allclose(sums.counts.rows, statistics.rows), "looks at the same texts differ in their weight")
     inner, first = family.inner, statistics.looks[0].counts
+    known = first.presence or statistics.looks[0].held is not None
+    require(
+        family.limits.min_df <= 1 or known, "min_df limits its tokens, and the texts that hold them are not counted"
+    )
     require(not isinstance(inner, Bernoulli) or first.presence, "counts are no presences")
     check_prior(inner.prior, n_classes, first.total.shape[1])
 
