@@ -53,8 +53,7 @@ class Classifier:
         # Made before the training rows went.
         self._report = report
         self.token_names = token_names or {}
-        # How much columns matter, once somebody asked: see explain/importance.py.
-        self.importance = importance
+        self.importance = importance  # of columns, once somebody asked (explain/importance.py)
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {"plan": self.plan, "state": self.state, "_report": self._report, "token_names": self.token_names}
