@@ -260,7 +260,7 @@ def test_merging_does_not_depend_on_order_or_on_looking() -> None:
 
 def test_fit_ends_with_the_calibration() -> None:
     model = made("GaussianNB", calibrate="platt").fit(X, y)
-    assert vars(model._model)["blend"] is not None
+    assert vars(model._model)["current"] is not None
 
 
 @pytest.mark.parametrize("method", ["temperature", "platt", "beta", "isotonic"])

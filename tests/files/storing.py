@@ -12,7 +12,7 @@ from candide.storage import Content, read_model, write_model
 
 def content_of(model: Any, *, sample: bool) -> Content:
     """What is stored of a model, with its training rows or without."""
-    own = model._model
+    own = model._for_file()
     return _content_of(model, own if sample or own.state.sample is None else own.without_sample(evaluate=True))
 
 

@@ -46,6 +46,7 @@ NUMBERS = RNG.normal(KIND[:, None], 1.0, (N, 3)).round(3)
 Case = tuple[Callable[[], Any], Any]
 CASES: dict[str, Case] = {
     "NaiveBayes": (NaiveBayes, TABLE),
+    "NaiveBayes calibrated": (lambda: NaiveBayes(blend=None), TABLE),
     "TextNB": (TextNB, TEXTS),
     "TextNB multinomial": (lambda: TextNB("multinomial", calibrate="platt", alpha="loo"), TEXTS),
     "TextNB refined": (lambda: TextNB(refine=True, looks=["words"]), TEXTS),
@@ -155,7 +156,7 @@ def test_a_prediction_between_changes_nothing(case: str) -> None:
     for model in models:
         learn(model, X, np.arange(125, 129)).forget(rows(X, [0]), Y[[0]])
     np.testing.assert_array_equal(models[0].predict_proba(X), models[1].predict_proba(X))
-    assert models[0].staleness_ == models[1].staleness_
+    assert models[0].staleness_ == models[1].staleness_ == (0.0 if case == "TextNB refined" else 10 / 120)
 
 
 def test_iris_in_two_parts() -> None:

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 
+from ..encoding.index import Index
 from ..encoding.labelled import LabelledRows
 from ..families import Batch
 from ..kernels import Kernels
+from ..kernels.mixing import Hashes
 from ..kernels.text_rows import TextRows
 from ..model.plan import Plan
 from ..model.state import State
 from ..statistics import Sample
 
 
-def summarize(plan: Plan, rows: LabelledRows, kernels: Kernels, joining: State | None = None) -> State:
+class Joining(Protocol):
+    """A state or a model that rows will be added to."""
+
+    def kept_below(self, classes: Index) -> Hashes | None:
+        """Of these classes, the hash below which training rows are kept; None where none are."""
+
+
+def summarize(plan: Plan, rows: LabelledRows, kernels: Kernels, joining: Joining | None = None) -> State:
     """The state of one batch. Rows of weight 0 are as if they were not there: their classes do not appear.
 
-    ``joining``: the state that it will be added to. Training rows that would not stay there are not even copied.
+    ``joining``: what it will be added to. Training rows that would not stay there are not even copied.
     """
     data, classes, positions, weight = rows
     if isinstance(data, TextRows) and joining is None:
@@ -27,8 +37,7 @@ def summarize(plan: Plan, rows: LabelledRows, kernels: Kernels, joining: State |
     batch = Batch(data, positions, weight, len(classes))
     statistics, sample = plan.family.observe(batch, kernels), None
     if plan.sample_bytes:
-        known = None if joining is None else joining.sample
-        below = None if known is None or joining is None else known.thresholds(classes.positions_in(joining.classes))
+        below = None if joining is None else joining.kept_below(classes)
         sample = Sample.of(data, positions, weight, len(classes), plan.sample_bytes, below)
     if isinstance(data, TextRows):
         data.counted.clear()  # the sample has those of its texts

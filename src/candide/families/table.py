@@ -117,6 +117,22 @@ class TableFamily(Plain):
         )
         return replace(self, choices=choices, blocks=blocks, source=statistics)
 
+    def for_sums(self, statistics: TableStatistics) -> TableFamily:
+        """The choices that were made, for sums that have changed since. Texts follow the sums: they have no choices."""
+        if statistics is self.source:
+            return self
+        assert self.choices is not None
+        texts = {j: statistics.texts[statistics.place(j)] for j, kind in enumerate(statistics.kinds) if kind == "text"}
+
+        def now(j: int, choice: Choice) -> Choice:
+            if choice.text is not None and self.text is not None:
+                return choice._replace(text=self.text.settle(texts[j]))
+            # Models of now: nothing is kept of the sums that they were chosen from.
+            model = choice.model
+            return choice if model is None else choice._replace(model=model.again(**self._parts(statistics, j)))
+
+        return replace(self, choices=tuple(now(j, choice) for j, choice in enumerate(self.choices)), source=statistics)
+
     def _choice(self, statistics: TableStatistics, j: int, log_prior: Floats, row: Floats) -> Choice:
         wanted, kind = self.wanted[j], statistics.kinds[j]
         if any(j in block.columns for block in self.blocks):

@@ -123,12 +123,12 @@ class Apart(Chunks):
     def _answerer(self) -> Any:
         """What answers: without training rows, which nobody needs for that."""
         model = self._fitted()
-        return self._traveller(model.plan, replace(model.state, sample=None), model.blend)
+        return self._traveller(model.plan, replace(model.state, sample=None), model.blend, model.family)
 
-    def _traveller(self, plan: Plan, state: State, *blend: Any) -> Any:
+    def _traveller(self, plan: Plan, state: State, blend: Any = None, choices: Any = None) -> Any:
         """This learner with another model, for machines that have a core for each part."""
         out: Any = copy.copy(self)
-        out._model, out._origin, out._given = Classifier(plan, state, *blend), None, None
+        out._model, out._origin, out._given = Classifier(plan, state, blend, choices=choices), None, None
         out.n_threads = 1
         # A worker is not asked to take as little memory as can be: it adds up half as often.
         out._group_bytes = 2 * self._group_bytes

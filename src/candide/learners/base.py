@@ -187,7 +187,7 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
         plan = self._plan(rows.data.n_columns, first=reset)
         if not reset:
             self._check_counting(plan.family)
-        return plan, summarize(plan, rows, self._kernels(), None if reset else self._model.state)
+        return plan, summarize(plan, rows, self._kernels(), None if reset else self._model)
 
     def _labelled(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Rows and labels, which may be a part of what the rows came in."""

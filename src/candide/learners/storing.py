@@ -43,7 +43,8 @@ class Stored(Fitted):
             Where; the usual ending is ``.candide``.
         sample : bool, default False
             Whether training rows go into the file. Without them a later ``partial_fit`` or ``merge`` goes on with the
-            weights and the calibration that the model has; with them these are fitted again.
+            weights and the calibration that the model has; with them these are fitted again. A ``NaiveBayes`` with
+            training rows that has changed since the last refit (``staleness_``) is refitted first.
 
         Examples
         --------
@@ -57,7 +58,7 @@ class Stored(Fitted):
         """
         from ..storage import write_model
 
-        model = self._fitted()
+        model = self._for_file()
         if sample:
             model = model.settled(evaluate=self.evaluate)
         write_model(path, content_of(self, model if sample else _without_rows(self, model)))
@@ -97,6 +98,14 @@ class Stored(Fitted):
     def can_report(self) -> bool:
         """Whether there is a ``loo_``."""
         return bool(self.evaluate) and self._fitted().can_report
+
+    def _for_file(self) -> Classifier:
+        """The model, refitted where a file could not tell all of it: the file predicts what the model does."""
+        model = self._fitted()
+        written = model.for_file()
+        if written is not model:
+            self._model = written.complete()
+        return written
 
     @property
     def can_refit(self) -> bool:
@@ -161,7 +170,7 @@ def dump_lines(learner: Stored, sample: bool) -> Iterator[str]:
     """The model as text, line by line, each with its end."""
     from ..storage import to_text
 
-    model = learner._fitted()
+    model = learner._for_file()
     return iter(to_text(content_of(learner, model if sample else _without_rows(learner, model))))
 
 

@@ -1,8 +1,8 @@
 """What is chosen or fitted by looking at rows again: pseudo-counts by leave-one-out, and the calibration.
 
 Always from the sample of training rows that the state keeps, each scored with itself left out; so a model made in
-memory, after a merge or on a cluster comes out the same. It is fitted when first needed, and again once a tenth of the
-weight was learned or forgotten.
+memory, after a merge or on a cluster comes out the same. It is fitted when rows are learned, and again once a tenth of
+the weight was learned or forgotten. Until then the sums of its views follow the rows; cuts, weights and curves stay.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ class Blend:
 
     def discounted(self, factor: float) -> Blend:
         """After all weights were multiplied."""
-        return replace(self, weight=self.weight * factor, changed=self.changed * factor)
+        views = self.views.discounted(factor) if isinstance(self.views, Blended) else self.views
+        return replace(self, weight=self.weight * factor, changed=self.changed * factor, views=views)
 
     def among(self, classes: Index) -> Blend:
         """For other classes, where there are no rows to fit it again: a new class has no bias."""
@@ -136,10 +137,19 @@ def _blended(model: Classifier, seen: Seen, kernels: Kernels) -> tuple[Seen, Ble
     if isinstance(model.likelihood, TextLikelihood):
         views, scores, rows = fit_text_blended(model.likelihood, seen, kernels)
     else:
-        views, scores, rows = fit_blended(model.likelihood, seen, model.plan.order or 0, kernels)
+        blended, scores, rows = fit_blended(model.likelihood, seen, model.plan.order or 0, kernels)
+        views = _with_bounds(blended, model.state)
     if len(rows) < len(seen.case_weight):
         seen = seen.take(rows, seen.multiplicity[rows])
     return seen, views, normalised(views.left_out(scores))
+
+
+def _with_bounds(views: Blended, state: State) -> Blended:
+    """With what tells which rows are in the views, and with which weight, so that these can change later."""
+    assert state.sample is not None
+    represented = state.sample.represented()
+    scale = np.divide(state.rows, represented, out=np.ones_like(represented), where=represented > 0)
+    return replace(views, below=state.sample.threshold, scale=scale)
 
 
 def seen_rows(plan: Plan, state: State, what: str) -> Seen:

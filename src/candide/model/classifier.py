@@ -4,30 +4,33 @@ them when first needed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..encoding.index import Index
-from ..exceptions import ForgetError, MergeError, ParameterError
+from ..exceptions import ParameterError
 from ..families import Family
 from ..families.table import TableFamily
 from ..kernels import Kernels, default
-from ..kernels.data import Array, Floats, Positions, chunks
-from .blend import Blend, fit_blend, seen_rows, with_refinement
+from ..kernels.data import Array, Floats, Positions
+from ..kernels.mixing import Hashes
+from ..statistics.hashing import ABOVE_ALL
+from .blend import Blend, fit_blend, seen_rows
 from .cached import cached
 from .calibration import normalised
+from .changes import after_rows, forgotten, merged
 from .evaluation import Report
 from .given import log_posterior, nothing_given
 from .honest import Honest, honest, report
+from .log_likelihood import log_likelihood, plus_base
 from .plan import ClassPrior, Plan
 from .scorer import Scorer, log_sum
 from .smoothing import by_evidence
 from .state import State
 from .table import Table, named
-from .telling import Names, all_names, heavy_names
+from .telling import Names, heavy_names
 from .views.blended import Blended
 
 
@@ -42,6 +45,7 @@ class Classifier:
         report: Report | None = None,
         token_names: Names | None = None,
         importance: Table | None = None,
+        choices: Family | None = None,
     ) -> None:
         # An impossible prior is an error now, not at predict.
         plan.prior.probability(state.classes, state.rows)
@@ -50,6 +54,8 @@ class Classifier:
         self.plan = plan
         self.state = state
         self._earlier_blend = blend
+        # The families of columns that were chosen when the blend was fitted.
+        self._earlier_choices = choices
         # Made before the training rows went.
         self._report = report
         self.token_names = token_names or {}
@@ -57,11 +63,15 @@ class Classifier:
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {"plan": self.plan, "state": self.state, "_report": self._report, "token_names": self.token_names}
-        return {**kept, "_earlier_blend": self._latest_blend, "importance": self.importance}
+        made = {"_earlier_blend": _consolidated(self.latest_blend), "_earlier_choices": self.latest_choices}
+        return {**kept, **made, "importance": self.importance}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({"_earlier_choices": None, **state})
 
     def parts(self) -> dict[str, Any]:
         """What it is made of, by the names that the constructor has for them; the blend if it was made already."""
-        made = {"blend": self._latest_blend, "report": self._report, "token_names": self.token_names}
+        made = {"blend": _consolidated(self.latest_blend), "report": self._report, "token_names": self.token_names}
         return {"plan": self.plan, "state": self.state, **made, "importance": self.importance}
 
     @property
@@ -74,14 +84,34 @@ class Classifier:
         family = self.plan.family
         if self.plan.alpha == "evidence":
             family = family.with_alpha(by_evidence(family, self.state.statistics))
-        elif self.plan.alpha == "loo" and self.blend is not None and self.blend.alpha is not None:
-            family = family.with_alpha(self.blend.alpha)
-        return family.settle(self.statistics)
+        elif self.plan.alpha == "loo" and self.current is not None and self.current.alpha is not None:
+            family = family.with_alpha(self.current.alpha)
+        earlier = self._kept_choices
+        return family.settle(self.statistics) if earlier is None else earlier.for_sums(self.statistics)
 
     @cached
     def statistics(self) -> Any:
-        """The sums of the state; where the rows kept tell copies, a row weighs as much as all of its copies."""
-        return self.state.statistics_with_copies()
+        """The sums of the state; where the rows kept tell copies, a row weighs as much as all of its copies.
+
+        What a row weighs matters to choices, and these stay until the next refit.
+        """
+        return self.state.statistics_with_copies() if self._kept_choices is None else self.state.statistics
+
+    @property
+    def _kept_choices(self) -> TableFamily | None:
+        """Families of columns that were chosen before, if what was fitted with them is still in use."""
+        choices, kept = self._earlier_choices, self.kept_blend
+        return (
+            choices if isinstance(choices, TableFamily) and kept is not None and kept is self._earlier_blend else None
+        )
+
+    @property
+    def latest_choices(self) -> Family | None:
+        """Families of columns, which stay as long as the blend that weighs them; without rows there is no refit that
+        would choose them again, so that they follow the sums.
+        """
+        follows = self.state.sample is None or not self.plan.looks_back or self.latest_blend is None
+        return None if follows or not isinstance(self.plan.family, TableFamily) else self.family
 
     def complete(self) -> Classifier:
         """The same model, with everything fitted that the plan asks for.
@@ -89,7 +119,7 @@ class Classifier:
         Estimators complete a model whenever it has changed, so that predicting only reads it: what is fitted depends on
         the rows learned, and never on when somebody predicted.
         """
-        _ = self.blend
+        _ = self.current
         if self.plan.alpha is not None or isinstance(self.plan.family, TableFamily):
             _ = self.family  # pseudo-counts and families of columns are chosen
         return self
@@ -97,18 +127,23 @@ class Classifier:
     @property
     def staleness(self) -> float:
         """The weight learned and forgotten since the last refit, as a share of the weight at that refit."""
-        blend = self._latest_blend
+        blend = self.latest_blend
         return 0.0 if blend is None or not self.plan.looks_back else blend.age
 
     @property
     def can_refit(self) -> bool:
         """Whether there are rows to refit on, and they can tell again what was fitted."""
-        blend = self._latest_blend
+        blend = self.latest_blend
         return self.plan.looks_back and self.state.sample is not None and not (blend is not None and blend.lasting)
 
     @cached
     def blend(self) -> Blend | None:
-        """What was chosen by looking at rows again: the earlier one while little has changed since, else a new one."""
+        """What was chosen by looking at rows again, with all changes since in the sums of its views."""
+        return _consolidated(self.current)
+
+    @cached
+    def current(self) -> Blend | None:
+        """The same as it is scored: the earlier one while little has changed since, else a new one."""
         if not self.plan.looks_back:
             return None
         if self._earlier_blend is not None and self._earlier_blend.suits(self.plan, self.state):
@@ -116,14 +151,16 @@ class Classifier:
         return fit_blend(self, default(self.plan.n_threads))
 
     @property
-    def _latest_blend(self) -> Blend | None:
+    def latest_blend(self) -> Blend | None:
         """The blend if it was made already."""
-        return vars(self).get("blend", self._earlier_blend)
+        return vars(self).get("current", self._earlier_blend)
 
     @property
-    def _kept_blend(self) -> Blend | None:
+    def kept_blend(self) -> Blend | None:
         """The blend while it may be used; an outdated one must not be mistaken for that of the rows of now."""
-        blend = self._latest_blend
+        if "current" in vars(self):
+            return self.current
+        blend = self.latest_blend
         return blend if blend is not None and blend.suits(self.plan, self.state) else None
 
     @cached
@@ -188,54 +225,43 @@ class Classifier:
 
     def learn(self, batch: State, plan: Plan, *, in_place: bool = False) -> Classifier:
         """After further rows, with the settings of now. ``in_place``: this model is used up."""
-        return self._after(self.state.learn(batch, in_place=in_place), plan, float(batch.rows.sum()))
+        return after_rows(self, self.state.learn(batch, in_place=in_place), plan, batch, 1.0)
 
     def forget(self, batch: State) -> Classifier:
         """Without rows that were learned."""
-        after = self._after(self.state.forget(batch), self.plan, float(batch.rows.sum()))
-        blend = self._latest_blend
-        if blend is None:
-            return after
-        if blend.refinement is not None and after.state.sample is None:
-            raise ForgetError(
-                "a refined model forgets by fitting its refinement again, and this one keeps no training texts to fit "
-                "it on; nothing was changed; construct it with keep_sample=True, or with refine=False"
-            )
-        # Views of a table hold counts of the rows they were made from, a refinement knows them by heart: what is
-        # forgotten must not stay in them.
-        if blend.refinement is not None and blend.lasting and blend.suits(after.plan, after.state):
-            return after.refined_anew()
-        held = blend.refinement is not None or (isinstance(blend.views, Blended) and after.state.sample is not None)
-        return Classifier(after.plan, after.state) if held else after
+        return forgotten(self, batch)
 
-    def refined_anew(self) -> Classifier:
-        """With the weights that it has, which last, and a refinement of the training texts kept."""
-        assert self.blend is not None
-        return Classifier(self.plan, self.state, with_refinement(self, self.blend, default(self.plan.n_threads)))
+    def merge(self, other: Classifier) -> Classifier:
+        """The model of both sets of rows."""
+        return merged(self, other)
 
-    def _after(self, state: State, plan: Plan, weight: float) -> Classifier:
-        blend = self._latest_blend
-        if blend is not None:
-            blend = blend.later(weight)
-            blend = blend.among(state.classes) if state.sample is None else blend
-        return Classifier(plan, state, blend, token_names=self.token_names)
+    def kept_below(self, classes: Index) -> Hashes | None:
+        """Hashes below which rows of these classes matter: to the sample, or to views made of an earlier one."""
+        below, views = self.state.kept_below(classes), self.latest_blend and self.latest_blend.views
+        if below is not None and isinstance(views, Blended) and views.below is not None:
+            earlier = np.append(views.below, ABOVE_ALL)[classes.positions_in(self.classes)]
+            below = np.maximum(below, earlier)
+        return below
 
     def discount(self, factor: float) -> Classifier:
         """With all weights multiplied."""
-        blend = self._latest_blend
+        blend, state = self.latest_blend, self.state.discount(factor)
+        if blend is not None and factor == 0 and state.sample is not None:
+            blend = None  # nothing is left of what it was fitted on
         blend = None if blend is None else blend.discounted(factor)
-        return Classifier(self.plan, self.state.discount(factor), blend, token_names=self.token_names)
+        return Classifier(self.plan, state, blend, token_names=self.token_names, choices=self.latest_choices)
 
     def refitted(self, plan: Plan) -> Classifier:
         """With everything that looks at rows again made anew; without rows to look at, an error."""
         if plan.looks_back:
             seen_rows(plan, self.state, "refit")
-        if self._latest_blend is not None and self._latest_blend.lasting:
+        if self.latest_blend is not None and self.latest_blend.lasting:
             raise ParameterError(
                 "refit would judge training texts by sums that know their labels, by way of the texts without labels; "
                 "fit again, with all texts"
             )
-        return Classifier(plan, self.state, Classifier(plan, self.state).blend)
+        anew = Classifier(plan, self.state)
+        return Classifier(plan, self.state, anew.current, token_names=self.token_names, choices=anew.latest_choices)
 
     def without_sample(self, *, evaluate: bool) -> Classifier:
         """Without training rows; what needs them is made before they go."""
@@ -253,6 +279,13 @@ class Classifier:
         made = self.report if evaluate and self.can_report else None
         return Classifier(self.plan, self.state, self.blend, made, self.token_names, self.importance)
 
+    def for_file(self) -> Classifier:
+        """The same model, or refitted where a file could not tell all of it.
+
+        A file holds the sums, not the families of columns, which are chosen again from the sums of now.
+        """
+        return self.refitted(self.plan) if self.staleness and self.can_refit and self.latest_choices else self
+
     def smaller(self, plan: Plan, state: State, blend: Blend) -> Classifier:
         """Without something that predicting never asks."""
         return Classifier(plan, state, blend, self._report, self.token_names, self.importance)
@@ -262,7 +295,8 @@ class Classifier:
 
         A calibration was fitted with the shares of training, so the change comes after it. What was chosen stays.
         """
-        return Classifier(replace(self.plan, target=prior), self.state, self.blend, token_names=self.token_names)
+        plan, choices = replace(self.plan, target=prior), self.latest_choices
+        return Classifier(plan, self.state, self.current, token_names=self.token_names, choices=choices)
 
     @property
     def prior_change(self) -> Floats:
@@ -276,32 +310,6 @@ class Classifier:
     def _retargeted(self, scores: Floats) -> Floats:
         change = self.prior_change
         return normalised(scores + change) if change.any() else scores
-
-    def merge(self, other: Classifier) -> Classifier:
-        """The model of both sets of rows."""
-        if type(self.plan.family) is not type(other.plan.family):
-            raise MergeError("only models of one kind can be merged")
-        state = self.state.merge(other.state)
-        if state.sample is None:
-            blend = self.blend
-            blend = None if blend is None else blend.later(float(other.state.rows.sum())).among(state.classes)
-        else:
-            blend = self._lasting_blend(other) or other._lasting_blend(self)
-            blend = blend or self._heavier_blend(other)
-        return Classifier(self.plan, state, blend, token_names=all_names(other.token_names, self.token_names))
-
-    def _heavier_blend(self, other: Classifier) -> Blend | None:
-        """That of the model with more weight, so that the result does not depend on which model absorbed which."""
-        heavier, lighter = (self, other) if self.state.rows.sum() >= other.state.rows.sum() else (other, self)
-        blend = heavier._kept_blend
-        if blend is None or isinstance(blend.views, Blended):
-            return None  # views of a table hold counts of the rows of one side alone
-        return blend.later(float(lighter.state.rows.sum()))
-
-    def _lasting_blend(self, other: Classifier) -> Blend | None:
-        """What cannot be fitted again, after the rows of another model."""
-        mine = self._latest_blend
-        return mine.later(float(other.state.rows.sum())) if mine is not None and mine.lasting else None
 
     def predict(self, data: Any, kernels: Kernels) -> Array:
         """The label of each row."""
@@ -319,13 +327,13 @@ class Classifier:
 
     def uncalibrated(self, data: Any, kernels: Kernels) -> Floats:
         """Log posteriors before they are calibrated: of the views with their weights, if there are any."""
-        views = None if self.blend is None else self.blend.views
+        views = None if self.current is None else self.current.views
         if views is None:
             return self.scorer.posterior(data, kernels, logarithm=True)
         prior = (self.scorer.offset,) if isinstance(views, Blended) else ()
         scores: Floats = views.scores(self.likelihood, data, *prior, kernels)  # type: ignore[call-arg]
-        if self.blend is not None and self.blend.refinement is not None:
-            scores += self.blend.refinement.scores(data, kernels)
+        if self.current is not None and self.current.refinement is not None:
+            scores += self.current.refinement.scores(data, kernels)
         scores[:, np.isneginf(self.scorer.offset)] = -np.inf
         kernels.normalise(scores, logarithm=True)
         return scores
@@ -336,7 +344,7 @@ class Classifier:
 
     def as_in_training(self, scores: Floats, data: Any) -> Floats:
         """Log posteriors as the calibration corrects them, under the class prior that it was fitted with."""
-        blend = self.blend
+        blend = self.current
         if blend is None or blend.calibration is None:
             return scores
         out = blend.calibration.apply(scores, self.plan.family.amount(data))
@@ -347,27 +355,11 @@ class Classifier:
 
     def log_density(self, data: Any, kernels: Kernels) -> Floats:
         """log p(x), row by row."""
-        return _plus(log_sum(self.scorer.joint(data, kernels)), self.likelihood.log_base(data))
+        return plus_base(log_sum(self.scorer.joint(data, kernels)), self.likelihood.log_base(data))
 
     def log_likelihood(self, data: Any, classes: Positions, weight: Floats | None, kernels: Kernels) -> float:
         """Σ log p(x, class) over rows."""
-        if weight is not None:
-            # A row of weight 0 is not there: 0 · (-inf) counts as 0.
-            kept = np.flatnonzero(weight > 0)
-            data, classes, weight = data.take(kept), classes[kept], weight[kept]
-        parts = [self._log_likelihood(*part, kernels) for part in _stretches(data, classes, weight)]
-        # Terms that outgrow all others are added apart; the first that does not cancel decides.
-        *diverging, finite = np.sum(parts, axis=0)
-        left = [term for term in diverging if term]
-        return float(np.copysign(np.inf, left[0]) if left else finite)
-
-    def _log_likelihood(self, data: Any, classes: Positions, weight: Floats | float, kernels: Kernels) -> list[float]:
-        """Sums over rows of the coefficients of diverging terms, and last of the finite rest."""
-        own = np.arange(data.n_rows), classes
-        scores = self.likelihood.scores(data, self.scorer.offset, kernels)[own]
-        finite = _plus(scores, self.likelihood.log_base(data))
-        terms = [limit[own] for limit in self.likelihood.limits(data, kernels)]
-        return [float((term * weight).sum()) for term in (*terms, finite)]
+        return log_likelihood(self, data, classes, weight, kernels)
 
     def sample(self, n: int, rng: np.random.Generator, **options: Any) -> tuple[Any, Array]:
         """Rows drawn from the model, and their labels."""
@@ -389,12 +381,6 @@ class Classifier:
         return int(self.family.n_parameters(self.state.statistics)) + prior
 
 
-def _plus(score: Floats, base: Floats) -> Floats:
-    """``score + base``; a base of -inf (the factorial of a huge count) outgrows any score."""
-    with np.errstate(invalid="ignore"):
-        return np.where(np.isneginf(base), -np.inf, score + base)
-
-
-def _stretches(data: Any, classes: Positions, weight: Floats | None) -> Iterator[tuple[Any, Positions, Floats | float]]:
-    for begin, end, part in chunks(data):
-        yield part, classes[begin:end], 1.0 if weight is None else weight[begin:end]
+def _consolidated(blend: Blend | None) -> Blend | None:
+    """With all changes in the tables of its views."""
+    return replace(blend, views=blend.views.consolidated()) if blend and isinstance(blend.views, Blended) else blend

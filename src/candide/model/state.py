@@ -10,6 +10,7 @@ import numpy as np
 from ..encoding.index import Index, kind_of
 from ..exceptions import ForgetError, InputError, ParameterError
 from ..kernels.data import Array, Floats
+from ..kernels.mixing import Hashes
 from ..statistics import Sample
 from ..statistics.table import TableStatistics
 
@@ -39,6 +40,10 @@ class State:
         if self.sample is None or not isinstance(self.statistics, TableStatistics):
             return self.statistics
         return self.statistics.with_copies(self.sample.copies_per_row())
+
+    def kept_below(self, classes: Index) -> Hashes | None:
+        """Of these classes, the hash below which training rows are kept; None where none are."""
+        return None if self.sample is None else self.sample.thresholds(classes.positions_in(self.classes))
 
     def merge(self, other: State) -> State:
         """The state of both sets of rows; classes that differ are aligned."""

@@ -69,6 +69,50 @@ def joined(a: Kept, b: Kept) -> Kept:
     return Dense.of(tuple(_end_to_end(a.column(j), b.column(j)) for j in range(a.n_columns)))
 
 
+def may_change(data: Kept, other: Kept) -> bool:
+    """Whether rows in the form they are kept in can join or leave one by one."""
+    if isinstance(data, MixedRows) and isinstance(other, MixedRows):
+        return data.texts.keys() == other.texts.keys() and alike(data.cells, other.cells)
+    return isinstance(data, (Dense, TextRows)) and isinstance(other, (Dense, TextRows)) and alike(data, other)
+
+
+def with_rows(data: Kept, places: Array, other: Kept, rows: Array) -> Kept:
+    """With some rows of another, of the same form, before those at ``places``."""
+    if isinstance(data, MixedRows) and isinstance(other, MixedRows):
+        cells = with_rows(data.cells, places, other.cells, rows)
+        assert isinstance(cells, Dense)
+        return MixedRows(cells, {j: _with_texts(own, places, other.texts[j], rows) for j, own in data.texts.items()})
+    if isinstance(data, TextRows) and isinstance(other, TextRows):
+        return _with_texts(data, places, other, rows)
+    assert isinstance(data, Dense)
+    assert isinstance(other, Dense)
+    if isinstance(data.values, tuple) and isinstance(other.values, tuple):
+        columns = zip(data.values, other.values, strict=True)
+        return Dense.of(tuple(np.insert(mine, places, theirs[rows]) for mine, theirs in columns))
+    return Dense.of(np.insert(np.asarray(data.values), places, np.asarray(other.values)[rows], axis=0))
+
+
+def _with_texts(data: TextRows, places: Array, other: TextRows, rows: Array) -> TextRows:
+    order = np.insert(np.arange(data.n_rows), places, data.n_rows + rows)
+    both: TextRows = stacked([data, other])
+    return both.stored(order)
+
+
+def without_rows(data: Kept, gone: Array) -> Kept:
+    """Without the rows at some places."""
+    if isinstance(data, MixedRows):
+        cells = without_rows(data.cells, gone)
+        assert isinstance(cells, Dense)
+        kept = np.delete(np.arange(data.n_rows), gone)
+        return MixedRows(cells, {j: own.stored(kept) for j, own in data.texts.items()})
+    if isinstance(data, TextRows):
+        return data.stored(np.delete(np.arange(data.n_rows), gone))
+    assert isinstance(data, Dense)
+    if isinstance(data.values, tuple):
+        return Dense.of(tuple(np.delete(column, gone) for column in data.values))
+    return Dense.of(np.delete(data.values, gone, axis=0))
+
+
 def _as_mixed(data: Kept) -> MixedRows:
     assert isinstance(data, (Dense, MixedRows))
     return data if isinstance(data, MixedRows) else MixedRows(data, {})

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -13,13 +14,15 @@ from ..kernels.data import Array, Dense, Floats, Positions, Sparse
 from ..kernels.mixing import Hashes
 from ..kernels.text_rows import TextRows
 from .base import ROUNDING, move_classes, never_learned, refuse_above, subtract
-from .cells import Kept, joined, row_bytes, stored
+from .cells import Kept, joined, may_change, row_bytes, stored, with_rows, without_rows
 from .copies import Observations, observations
 from .hashing import ABOVE_ALL, row_hashes
 from .mixed_rows import MixedRows
 
 # Rows looked at for a first threshold, as a multiple of those that will fit if none is there twice.
 _FORESIGHT = 1.25
+# Rows that join or leave one by one.
+_FEW = 64
 
 
 class Entries(NamedTuple):
@@ -32,6 +35,11 @@ class Entries(NamedTuple):
 
     def take(self, places: Array) -> Entries:
         return Entries._make(part[places] for part in self)
+
+    def with_more(self, places: Array, more: Entries) -> Entries:
+        """With others before those at ``places``."""
+        pairs: Iterable[tuple[Array, Array]] = zip(self, more, strict=True)
+        return Entries(*(np.insert(mine, places, theirs) for mine, theirs in pairs))
 
     def followed_by(self, other: Entries) -> Entries:
         return Entries(*(np.concatenate([mine, theirs]) for mine, theirs in zip(self, other, strict=True)))
@@ -152,6 +160,9 @@ class Sample:
         return np.asarray(known[positions])
 
     def merge(self, other: Sample) -> Sample:
+        quick = self._with_few(other, 1)
+        if quick is not None:
+            return quick
         return _within_budget(
             self.rows + other.rows,
             np.minimum(self.threshold, other.threshold),
@@ -162,11 +173,43 @@ class Sample:
 
     def forget(self, other: Sample) -> Sample:
         rows = subtract(self.rows, other.rows, "the weight of a class")
+        quick = self._with_few(other, -1)
+        if quick is not None:
+            after = replace(quick, rows=rows)
+            refuse_above(after.represented()[:, None], rows, self.rows, "the weight of the rows outside the sample")
+            return after
         gone = other.entries._replace(multiplicity=-other.multiplicity)
         threshold = np.minimum(self.threshold, other.threshold)
         after = _within_budget(rows, threshold, self.budget, self.entries.followed_by(gone), self.data)
         refuse_above(after.represented()[:, None], rows, self.rows, "the weight of the rows outside the sample")
         return after
+
+    def _with_few(self, other: Sample, sign: int) -> Sample | None:
+        """After a few rows that join or leave, without putting all in order again; None where that needs more care."""
+        same = self.budget == other.budget and not (other.threshold < self.threshold).any()
+        if not same or len(other.classes) > _FEW or not len(self.classes) or not may_change(self.data, other.data):
+            return None
+        rows = self.rows + sign * other.rows
+        if not (rows[other.classes] > 0).all():
+            return None  # a class that is gone has no threshold any more
+        below = np.flatnonzero(other.entries.hashes < self.threshold[other.classes])
+        places, known = _places_among(self.entries, other.entries.take(below))
+        multiplicity = self.multiplicity.copy()
+        np.add.at(multiplicity, places[known], sign * other.multiplicity[below[known]])
+        if (multiplicity[places[known]] < 0).any() or (sign < 0 and not known.all()):
+            raise never_learned("the number of copies of a row")
+        entries, data = self.entries._replace(multiplicity=multiplicity), self.data
+        gone, joining = places[known][multiplicity[places[known]] == 0], below[~known]
+        if len(gone):
+            kept = np.delete(np.arange(len(self.classes)), gone)
+            entries, data = entries.take(kept), without_rows(data, gone)
+        elif len(joining):
+            more = other.entries.take(joining)
+            entries = entries.with_more(places[~known], more)
+            data = with_rows(data, places[~known], other.data, joining)
+            if _over_budget(entries, row_bytes(data), len(rows), self.budget):
+                return None
+        return Sample(rows, self.threshold, self.budget, entries, data)
 
     def discount(self, factor: float) -> Sample:
         entries = self.entries._replace(weight=self.weight * factor)
@@ -246,6 +289,22 @@ def _counted(entries: Entries, places: Array) -> tuple[Array, Entries]:
     left = multiplicity > 0
     distinct = entries.take(begins[left])._replace(multiplicity=multiplicity[left])
     return np.minimum.reduceat(places[order], begins)[left], distinct
+
+
+def _places_among(entries: Entries, few: Entries) -> tuple[Array, Array]:
+    """Where each of a few entries stands among ordered ones, or would stand; and whether it is there."""
+    places, known = np.empty(len(few.classes), dtype=np.int64), np.zeros(len(few.classes), dtype=bool)
+    for i, (k, own, weight, _) in enumerate(zip(*few, strict=True)):
+        begin, end = np.searchsorted(entries.classes, [k, k + 1])
+        first, last = (begin + np.searchsorted(entries.hashes[begin:end], own, side) for side in ("left", "right"))
+        alike = np.abs(entries.weight[first:last] - weight) <= ROUNDING * weight
+        known[i] = alike.any()
+        places[i] = first + (alike.argmax() if known[i] else np.searchsorted(entries.weight[first:last], weight))
+    return places, known
+
+
+def _over_budget(entries: Entries, n_bytes: Array, n_classes: int, budget: int) -> bool:
+    return bool((_class_weight(entries.classes, n_bytes, n_classes) > budget).any())
 
 
 def _is_new(entries: Entries) -> Array:

@@ -85,6 +85,12 @@ class View(Protocol):
     def parts(self, looked: Looked, numbers: Array, kernels: Kernels) -> ViewParts:
         """What the scores of one row are the sum of. ``numbers``: places of the number columns among the codes."""
 
+    def changed(self, cases: Cases, sign: float, kernels: Kernels) -> View:
+        """With further rows in its sums (``sign`` is 1.0), or without some that are in them (-1.0).
+
+        Codes, coordinates and strengths of smoothing stay as the last refit has made them.
+        """
+
 
 def tempered_loss(scores: Floats, classes: Array, weight: Floats, log_prior: Floats) -> float:
     """The mean log-loss of the scores, at the best of a few temperatures."""

@@ -15,8 +15,10 @@ from ...families.columns.losses import log_shares
 from ...families.table_likelihood import TableLikelihood
 from ...kernels import Kernels
 from ...kernels.data import Array, Floats, chunks
+from ...kernels.mixing import Hashes
 from ...kernels.serial import serial
-from .base import View
+from ...statistics import Sample
+from .base import Cases, View
 from .covariance import Covariance
 from .look import Look
 from .make import doubt, gained, make_views
@@ -24,6 +26,7 @@ from .mixture import LEAST_SIZE, Mixture, fit_mixture
 from .partial import PartialWeights, draw_masks, fit_partial
 from .rows import few_rows, row_weight
 from .text_view import TextView
+from .updated import UpdatedCounts
 from .waves import Waves
 
 if TYPE_CHECKING:
@@ -49,6 +52,38 @@ class Blended:
     texts: tuple[TextView, ...] = ()
     unit: float = 1.0  # what a row weighs: views past single columns count rows, and so do their pseudo-counts
     partial: PartialWeights | None = None  # for rows that lack columns; None: the weights of complete rows
+    # Which rows are in the views, and with which part of their weight, by class: those whose hash is smaller. A sample
+    # that holds a part of the rows stands for all. None: not known, so that the views cannot change.
+    below: Hashes | None = None
+    scale: Floats | None = None
+
+    def changed(self, rows: Sample, data: Any, sign: float, kernels: Kernels) -> Blended | None:
+        """With the views after further rows (``sign`` is 1.0), or without some that they have learned (-1.0).
+
+        ``data`` are the rows of the sample as a table. None where that cannot be known.
+        """
+        if not self.views:
+            return self
+        if self.below is None or self.scale is None or (rows.threshold < self.below)[rows.rows > 0].any():
+            return None
+        here = np.flatnonzero(rows.entries.hashes < self.below[rows.classes])
+        if not len(here):
+            return self
+        classes = rows.classes[here]
+        weight = (rows.weight * rows.multiplicity)[here] * self.scale[classes] / self.unit
+        cases = Cases(self.look.see(data.take(here), kernels), classes, weight, weight)
+        return replace(self, views=tuple(view.changed(cases, sign, kernels) for view in self.views))
+
+    def discounted(self, factor: float) -> Blended:
+        """After the weight of all rows was multiplied: views count rows, whatever these weigh."""
+        return replace(self, unit=self.unit * factor) if factor > 0 else self
+
+    def consolidated(self) -> Blended:
+        """With all changes in the tables of the views, as they are stored and exported."""
+        if not any(isinstance(view, UpdatedCounts) for view in self.views):
+            return self
+        whole = (view.whole if isinstance(view, UpdatedCounts) else view for view in self.views)
+        return replace(self, views=tuple(whole))
 
     @property
     def names(self) -> list[str]:

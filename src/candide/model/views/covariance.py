@@ -30,6 +30,8 @@ _RIDGE = 0.01
 _MANY_ROWS = 20_000
 # Cells of all matrices of scale that an export brings along, for each view.
 _EXPORTED_CELLS = 1 << 14
+# Columns of matrices that are inverted together.
+_SMALL = 64
 # What of a determinant a row leaves behind, at least: below is rounding.
 _LEAST_LEFT = 1e-9
 
@@ -47,6 +49,18 @@ class Factor(NamedTuple):
         root = np.linalg.cholesky(matrix)
         inverse = solve_triangular(root, np.eye(len(root)), lower=True)
         return cls(np.ascontiguousarray(inverse.T), 2.0 * float(np.log(np.diagonal(root)).sum()))
+
+    @classmethod
+    def of_each(cls, matrices: Floats) -> list[Factor]:
+        """Of ``(matrices, columns, columns)``; many small ones together, as a call for each would take longer."""
+        if matrices.shape[1] > _SMALL:
+            return [cls.of(matrix) for matrix in matrices]
+        roots = np.linalg.cholesky(matrices)
+        whitenings = np.tril(np.linalg.inv(roots)).transpose(0, 2, 1)
+        log_determinants = 2.0 * np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1)
+        return [
+            cls(np.ascontiguousarray(one), float(log)) for one, log in zip(whitenings, log_determinants, strict=True)
+        ]
 
 
 class Whitened(NamedTuple):
@@ -91,7 +105,7 @@ class Covariance(Lean):
     @cached_property
     def factors(self) -> list[Factor]:
         """Of the scale of each class."""
-        return [Factor.of(scale) for scale in self.scales()]
+        return Factor.of_each(self.scales())
 
     def scales(self) -> Floats:
         """Ψ of each class, ``(classes, columns, columns)``."""
@@ -166,6 +180,11 @@ class Covariance(Lean):
             return self._some_lacking(points, ~absent, (own, gone))
 
         return by_chunks(looked, chunk, CHUNK_ROWS)
+
+    def changed(self, cases: Cases, sign: float, kernels: Kernels) -> Covariance:
+        points = self.coordinates.points(cases.looked)
+        rows = BlockMoments.observe(points, cases.classes, cases.case_weight, len(self.means))
+        return replace(self, moments=self.moments.merge(rows) if sign > 0 else self.moments.without(rows))
 
     def _scores(self, points: Floats) -> Floats:
         out = np.empty((len(points), len(self.means)))

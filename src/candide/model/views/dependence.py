@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from ...kernels import Kernels
 from ...kernels.base import PairTable, room_for
 from ...kernels.data import Array, Floats, Positions
-from .base import Cases, Looked, ViewParts, averaged, least_loss
+from .base import Cases, Looked, View, ViewParts, averaged, least_loss
 from .lean import Lean
 from .merging import Merging
 
@@ -68,6 +68,27 @@ class OneDependence(Lean):
         here = slots[given]
         scores, rest = averaged(self.log_table[np.ix_(here, here)][..., : len(self.table.rows)])
         return ViewParts(self.merging.columns[given], scores, rest)
+
+    def changed(self, cases: Cases, sign: float, kernels: Kernels) -> View:
+        from .updated import updated_counts
+
+        return updated_counts(self, cases, sign, kernels)
+
+    def with_table(self, table: PairTable) -> OneDependence:
+        """The same view of other counts."""
+        return replace(self, table=table)
+
+    def of_class(self, k: int) -> OneDependence:
+        """One class alone."""
+        table = self.table
+        return self.with_table(PairTable(table.joint[k : k + 1], table.rows[k : k + 1], table.spare))
+
+    def scores_by_counts(self, looked: Looked, kernels: Kernels) -> Floats:
+        """``(rows,)`` under the only class, without a table of logarithms."""
+        slots = self.merging.slots(looked.codes)
+        none = np.zeros(len(slots), dtype=np.int32), np.zeros(len(slots))
+        scores = kernels.own_pair_scores(slots, *none, self.table, self.strength)
+        return take_mean(scores[:, None], slots)[:, 0]
 
     def _by_table(self, slots: Positions, kernels: Kernels) -> Floats:
         scores = kernels.joint_scores(slots, slots, self.log_table, len(self.table.rows))

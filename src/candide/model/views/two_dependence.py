@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
@@ -12,7 +12,7 @@ import numpy as np
 from ...kernels import Kernels
 from ...kernels.base import BACK_STRENGTH, PairTable, TripleTable, room_for
 from ...kernels.data import Array, Floats, Positions
-from .base import Cases, Looked, ViewParts, averaged, least_loss
+from .base import Cases, Looked, View, ViewParts, averaged, least_loss
 from .dependence import MOST_CELLS, OneDependence, put_mean, take_mean
 from .lean import Lean
 from .merging import Merging
@@ -93,6 +93,28 @@ class TwoDependence(Lean):
         logs = self.log_table[np.ix_(parents[parents >= 0], slots[0][given])]
         scores, rest = averaged(logs[..., : len(self.one.table.rows)])
         return ViewParts(self.one.merging.columns[given], scores, rest)
+
+    def changed(self, cases: Cases, sign: float, kernels: Kernels) -> View:
+        from .updated import updated_counts
+
+        return updated_counts(self, cases, sign, kernels)
+
+    def with_table(self, table: TripleTable) -> TwoDependence:
+        """The same view of other counts."""
+        return replace(self, one=self.one.with_table(table.singles), table=table)
+
+    def of_class(self, k: int) -> TwoDependence:
+        """One class alone."""
+        one, table = self.one.of_class(k), self.table
+        return self.with_table(TripleTable(one.table, table.columns, table.joint[k : k + 1]))
+
+    def scores_by_counts(self, looked: Looked, kernels: Kernels) -> Floats:
+        """``(rows,)`` under the only class, without a table of logarithms."""
+        slots = self.one.merging.slots(looked.codes)
+        parents = self.joint.of(slots)
+        none = np.zeros(len(slots), dtype=np.int32), np.zeros(len(slots))
+        scores = kernels.own_triple_scores(parents, slots, *none, self.table, self.strength)
+        return take_mean(scores[:, None], parents)[:, 0]
 
     def _by_table(self, parents: Positions, slots: Positions, kernels: Kernels) -> Floats:
         return take_mean(kernels.joint_scores(parents, slots, self.log_table, len(self.one.table.rows)), parents)

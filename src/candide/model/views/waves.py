@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -111,13 +111,20 @@ class Waves(Lean):
 
     @cached_property
     def _factor(self) -> Factor:
-        return Factor.of(self.sums.scatter + self.penalty * np.eye(self.cosines.width))
+        return Factor.of(self._scale)
+
+    @property
+    def _scale(self) -> Floats:
+        return self.sums.scatter + self.penalty * np.eye(self.cosines.width)
 
     @cached_property
     def slopes(self) -> Floats:
         """``(waves, classes)``: what each wave's height adds to the scores."""
-        whitening = self._factor.whitening
-        return np.asarray(whitening @ (whitening.T @ self.sums.slants))
+        from scipy.linalg import cho_factor, cho_solve
+
+        # Without the inverse, which only rows left out need: slopes are solved for after each row that is learned.
+        root = cho_factor(self._scale, lower=True, check_finite=False)
+        return np.asarray(cho_solve(root, self.sums.slants, check_finite=False))
 
     def scores(self, looked: Looked, kernels: Kernels) -> Floats:
         mean = self.sums.mean @ self.slopes
@@ -161,6 +168,16 @@ class Waves(Lean):
             return self._where_on(looked.take(rows), score)
 
         return by_chunks(looked, chunk, _CHUNK)
+
+    def changed(self, cases: Cases, sign: float, kernels: Kernels) -> Waves:
+        if self.below < ABOVE_ALL:
+            cases = cases.take(np.flatnonzero(_hashes(cases.looked) < self.below))
+        if not len(cases.classes):
+            return self
+        rows = WaveSums.of(self.cosines, cases, len(self.sums.weight))
+        return replace(
+            self, sums=WaveSums._make(mine + sign * more for mine, more in zip(self.sums, rows, strict=True))
+        )
 
     def _left_out(self, heights: Floats, classes: Positions, weight: Floats) -> Floats:
         """Without a weight w of a row, its error is 1 / (1 - w h) times as large, where h is how much the row pulls its

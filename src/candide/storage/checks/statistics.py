@@ -83,6 +83,8 @@ def check_block_moments(moments: BlockMoments, n_classes: int) -> int:
     shapes = moments.weight.shape, moments.mean.shape[0], moments.scatter.shape
     require(shapes == ((n_classes,), n_classes, (n_classes, n_columns, n_columns)), "the moments of a block differ")
     require(are_weights(moments.weight) and are_finite(moments.mean, moments.scatter), "a block holds no numbers")
+    sizes = np.abs(moments.mean).max(initial=0.0), np.sqrt(np.abs(moments.scatter).max(initial=0.0))
+    require(max(sizes) <= MOST_WEIGHT, "a block holds numbers whose squares are none")
     require(is_within(moments.weight, moments.rows), "a block weighs more than its rows")
     return int(n_columns)
 

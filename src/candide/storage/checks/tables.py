@@ -99,6 +99,11 @@ def check_blended(views: Blended, family: TableFamily, statistics: TableStatisti
             check_mixture(replace(views.mixture, weight=weight), views.n_views, n_classes)
     require(views.ridge.shape == (views.n_views,) and are_weights(views.ridge), "ridges are of other views")
     require(bool(np.isfinite(views.unit) and views.unit > 0), "a row of a view has no weight")
+    below, scale = views.below, views.scale
+    require((below is None) == (scale is None), "it does not say which rows are in its views")
+    if below is not None and scale is not None:
+        require(below.shape == (n_classes,) and below.dtype == np.uint64, "rows in its views have no thresholds")
+        require(scale.shape == (n_classes,) and are_weights(scale), "rows in its views have no weights")
 
 
 def _check_text_view(text: TextView, family: TableFamily, statistics: TableStatistics) -> None:
