@@ -87,6 +87,18 @@ def test_a_model_file_without_rows_knows_it(model: NaiveBayes, tmp_path: Path) -
     assert [after[name] for name in _pairs()[0]] == pytest.approx([before[name] for name in _pairs()[0]])
 
 
+def test_show_defines_its_terms(model: NaiveBayes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from candide.cli.app import app
+
+    model.save(tmp_path / "pairs.candide")
+    with pytest.raises(SystemExit) as ended:
+        app(["show", str(tmp_path / "pairs.candide")])
+    assert not ended.value.code
+    shown = capsys.readouterr().out
+    assert "mean absolute contribution" in shown
+    assert "pairs of columns" in " ".join(shown.split())
+
+
 def test_a_model_that_never_kept_rows_says_so() -> None:
     found = NaiveBayes(blend=None, calibrate=None, keep_sample=False).fit(*_pairs()).summary()
     assert np.isnan(found["contribution"]).all()

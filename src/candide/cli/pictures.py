@@ -17,6 +17,14 @@ if TYPE_CHECKING:
 # More classes than this make a confusion that nobody reads.
 _MOST_CLASSES = 12
 _MOST_MISTAKES = 8
+# What the columns of a summary are.
+_TERMS = (
+    "contribution: mean absolute contribution to the log-odds of answer against runner-up, in bits, in all views",
+    "loss_without: rise of the leave-one-out log-loss when the column is not given",
+    "own_weight: factor of the column's own score; a column of weight 0 may matter through views",
+    "bits: what the column alone tells about the class; view: a score of several columns together",
+    "",
+)
 
 
 class Picture(RichTable):
@@ -51,6 +59,11 @@ def of_table(table: Table, title: str | None = None, most: int = 60) -> Picture:
             break
         shown.add_row(*map(_cell, row))
     return shown
+
+
+def of_summary(summary: Table, title: str) -> list[Any]:
+    """A summary of columns, and what its words mean."""
+    return [of_table(summary, title), *(_TERMS if "contribution" in summary else ())]
 
 
 def _cell(value: Any) -> Text:

@@ -29,7 +29,7 @@ def show(
 ) -> None:
     """Show what a model is, what it was trained on, how good it honestly is and what it looks at."""
     from ..model.text_summary import by_look
-    from .pictures import of_honest, of_table
+    from .pictures import of_honest, of_summary, of_table
     from .reading import open_model
     from .training_report import telling_words
 
@@ -38,7 +38,7 @@ def show(
     lines: list[Any] = [_origin(learner)]
     if hasattr(learner, "summary"):
         summary = learner.summary()
-        lines.append(of_table(by_look(summary) if learner.reads_texts else summary, "what it looks at"))
+        lines += of_summary(by_look(summary) if learner.reads_texts else summary, "what it looks at")
     if learner.can_report:
         lines += of_honest(learner.loo_)
     if learner.reads_texts and words:

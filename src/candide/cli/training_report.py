@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .learning import Passed
-from .pictures import of_honest, of_table, picture
+from .pictures import of_honest, of_summary, picture
 
 if TYPE_CHECKING:
     from ..learners.base import BaseNB
@@ -41,7 +41,7 @@ def for_people(learner: BaseNB, source: Source | Afar, passed: Passed, path: Pat
     lines: list[Any] = [_understood(learner, source, passed)]
     summary = getattr(learner, "summary", None)
     if source.roles.text is None and summary is not None:
-        lines.append(of_table(summary(), "columns"))
+        lines += of_summary(summary(), "columns")
     if learner.can_report:
         lines += of_honest(learner.loo_)
     if source.roles.text is not None:

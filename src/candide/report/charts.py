@@ -79,7 +79,7 @@ def column_picture(name: str, facts: dict[str, Any], shares: Shares, labels: lis
             f"<p><small>Other values:</small></p>{drawn}"
         )
     head = f"<h4>{users(name)}</h4>"
-    words = f"{_model_of(facts)}; {facts['bits']:.3g} bits about the class"
+    words = f"{plain(model_of(facts['family'], facts['parameters']))}; {facts['bits']:.3g} bits about the class"
     behind = details("The numbers", _shares_table(name, shown, chosen))
     return figure(f"{head}{legend([users(label, 24) for label in chosen])}{drawn}", words, behind)
 
@@ -97,9 +97,13 @@ def _written(shares: Shares) -> Shares:
     return shares._replace(values=[f"= {number(value)}" for value in shares.values])
 
 
-def _model_of(facts: dict[str, Any]) -> str:
-    family, parameters = str(facts["family"]), str(facts["parameters"])
-    return plain(parameters if parameters.startswith(family) else f"{family}: {parameters}" if parameters else family)
+def model_of(family: str, parameters: str) -> str:
+    """How a column is modelled, in a few words.
+
+    >>> model_of("kernel", "kernel, width 0.04"), model_of("categorical", "6 values, alpha 1"), model_of("-", "")
+    ('kernel, width 0.04', 'categorical: 6 values, alpha 1', '-')
+    """
+    return parameters if parameters.startswith(family) else f"{family}: {parameters}" if parameters else family
 
 
 def _numbers(name: str, shares: Shares, labels: list[Any]) -> str:

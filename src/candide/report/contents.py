@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..model.table import Table
-from .charts import column_picture
+from ..model.table import Table, objects
+from .charts import column_picture, model_of
 from .findings import Findings
 from .markup import Column, details, facts, number, percent, section, table, track, users
 
@@ -30,8 +30,7 @@ _HEADS = {
     "contribution": "contribution",
     "loss_without": "loss when not given",
     "bits": "bits alone",
-    "family": "model",
-    "parameters": "parameters",
+    "model": "model",
     "own_weight": "own weight",
     "missing": "missing",
     "note": "note",
@@ -130,6 +129,9 @@ def _columns(found: Findings) -> str:
 
 
 def _columns_table(columns: Table) -> str:
+    if "family" in columns:
+        pairs = zip(columns["family"].tolist(), columns["parameters"].tolist(), strict=True)
+        columns = Table(columns | {"model": objects(model_of(family, parameters) for family, parameters in pairs)})
     first = "bits" if "contribution" not in columns or np.isnan(columns["contribution"]).all() else "contribution"
     top = max(float(np.nan_to_num(columns[first]).max(initial=0.0)), 1e-12)
     named = {title: name for title, name in _HEADS.items() if title != first}
