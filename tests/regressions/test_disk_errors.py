@@ -18,6 +18,7 @@ import pytest
 from cli.terminal import Ran, command, done, run
 
 import candide
+from candide.cli.interrupt import Terminated, terminable
 from candide.sources import ahead
 
 ROWS = "text,label\n" + "".join(f"free prize {i},spam\nlunch at noon {i},ham\n" for i in range(10))
@@ -215,6 +216,22 @@ def test_a_signal_while_answers_are_written(folder: Path, ending: str, sign: sig
     assert ran.returncode == {signal.SIGTERM: 143, signal.SIGINT: 130}[sign]
     assert ran.stderr == "candide: stopped; nothing was written\n"
     assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_two_signals_at_once_do_not_stop_what_clears_away() -> None:
+    cleared: list[int] = []
+
+    def stopped() -> None:
+        with terminable():
+            try:
+                os.kill(os.getpid(), signal.SIGTERM)
+            finally:
+                os.kill(os.getpid(), signal.SIGTERM)
+                cleared.append(1)
+
+    with pytest.raises(Terminated):
+        stopped()
+    assert cleared == [1]
 
 
 def test_a_signal_while_the_next_rows_are_awaited(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+# Seconds within which several signals are taken for one.
+_TOGETHER = 1.0
 
 
 class Terminated(BaseException):
@@ -20,10 +24,14 @@ def terminable() -> Iterator[None]:
         yield
         return
 
+    last = float("-inf")
+
     def came(number: int, frame: FrameType | None) -> None:
-        # Once: a second signal must not cut short what clears away. `timeout`, for one, sends two.
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        raise Terminated
+        # A second signal at once must not cut short what clears away: `timeout`, for one, sends two.
+        nonlocal last
+        if time.monotonic() - last >= _TOGETHER:
+            last = time.monotonic()
+            raise Terminated
 
     before = signal.signal(signal.SIGTERM, came)
     try:
