@@ -177,3 +177,27 @@ def _swapped_arrays(raw: bytes, rng: np.random.Generator) -> bytes:
     a, b = (list(tensors.arrays)[k] for k in rng.integers(len(tensors.arrays), size=2))
     arrays = dict(tensors.arrays) | {a: tensors.arrays[b], b: tensors.arrays[a]}
     return _packed(Tensors(tensors.metadata, arrays))
+
+
+def mutated_and_sealed(raw: bytes, rng: np.random.Generator) -> bytes:
+    """One of the ways to change the content of a file, with the checksum of what it is then."""
+    ways: list[Callable[[bytes, np.random.Generator], bytes]] = [
+        _changed_header, _changed_tree, _changed_tree, _changed_tree, _swapped_trees, _changed_array, _changed_array,
+        _negated_array, _reshaped_array, _swapped_arrays,
+    ]  # fmt: skip
+    return ways[rng.integers(len(ways))](raw, rng)
+
+
+def _negated_array(raw: bytes, rng: np.random.Generator) -> bytes:
+    """Numbers of the other sign, and one less or more."""
+
+    def change(array: Any) -> Any:
+        if not array.size or array.dtype.kind == "b":
+            return array
+        flat = array.reshape(-1)
+        at = rng.integers(flat.size, size=rng.integers(1, 4))
+        flat[at] = [-flat[at] - 1, flat[at] - 1, flat[at] + 1][rng.integers(3)]
+        return array
+
+    with np.errstate(all="ignore"):
+        return _with_array(raw, rng, change)

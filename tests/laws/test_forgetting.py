@@ -92,8 +92,8 @@ def test_what_was_never_learned_is_refused_and_changes_nothing(kind: Kind, data:
     else:
         try:
             model.forget(kind.encode(other.X), other.y, other.weight)
-        except ForgetError as error:
-            assert kind.measures and "variance of a column" in str(error)
+        except ForgetError:
+            assert kind.measures
             assert pickle.dumps(model) == before
             return
         assert model.class_count_.sum() == learned.weight.sum() - other.weight.sum()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any, NamedTuple
 
 from ..kernels.data import Array
@@ -56,6 +57,9 @@ def _provenance(found: Any) -> Provenance:
     hints = hints_of(Provenance)
     named = isinstance(found, dict) and found.keys() == hints.keys()
     require(named and all(fits(found[name], hint) for name, hint in hints.items()), "it does not say where it is from")
+    require(
+        isfinite(found["rows"]) and found["rows"] >= 0, "the weight of its training rows is no finite number from 0"
+    )
     return Provenance(**found)
 
 

@@ -75,6 +75,8 @@ def check_prior(prior: Any, n_classes: int, n_columns: int) -> None:
 
 def _check_categorical(family: Categorical, statistics: CategoryCounts) -> None:
     n_columns = len(statistics.labels)
+    numbers = [labels for labels in statistics.labels if labels.dtype.kind in "if"]
+    require(not any((labels < 0).any() for labels in numbers), "a category has a negative code")
     least = np.asarray(0 if family.min_categories is None else family.min_categories)
     whole = least.dtype.kind in "iu" and least.shape in ((), (n_columns,))
     require(whole and bool(((least >= 0) & (least < _MOST_VALUES)).all()), "min_categories are no numbers of values")

@@ -41,8 +41,18 @@ def check_sample(sample: Sample, family: Any, n_classes: int, n_columns: int) ->
     require(counted, "a row was not seen once")
     require(is_within(sample.represented(), sample.rows), "rows weigh more than their classes")
     _check_kept(sample.data, n_rows, n_columns)
+    if isinstance(family, Categorical):
+        require(not any(map(_has_negative, _columns_of(sample.data))), "a row has a category with a negative code")
     # Whatever was changed in a row, its hash is another.
     require(np.array_equal(hashes, row_hashes(sample.data)), "rows are not those that were learned")
+
+
+def _columns_of(data: Any) -> tuple[Any, ...]:
+    return data.values if isinstance(data.values, tuple) else (data.values,)
+
+
+def _has_negative(cells: Any) -> bool:
+    return cells.dtype.kind in "if" and bool((cells < 0).any())
 
 
 def _check_kept(data: Kept, n_rows: int, n_columns: int) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...encoding.columns import is_sparse
+from ...encoding.columns import is_missing, is_sparse
 from ...kernels.binades import floats_of
 from ...kernels.data import Array, Floats
 from ...statistics import BlockMoments, CategoryCounts, Counts, Moments
@@ -104,9 +104,10 @@ def check_labels(labels: Array) -> None:
     require(labels.ndim == 1, "labels are no list")
     if labels.dtype.kind in "biufmM":
         require(ascends(labels), "labels are not in order, or not distinct")
+        require(labels.dtype.kind not in "fmM" or bool(np.isfinite(labels).all()), "a label is missing or infinite")
     else:
         items = labels.tolist()
-        require(len(set(items)) == len(items) and None not in items, "labels are not distinct")
+        require(len(set(items)) == len(items) and not any(map(is_missing, items)), "labels are not distinct")
 
 
 def check_grid(grid: Grid, n_classes: int) -> int:

@@ -35,6 +35,10 @@ def check_texts(family: TextFamily, statistics: Any, n_classes: int) -> None:
     for look, sums in zip(family.looks, statistics.looks, strict=True):
         _check_tokens(look, sums, n_classes)
         require(np.allclose(sums.counts.rows, statistics.rows), "looks at the same texts differ in their weight")
+    # Both need to know how many texts hold a token.
+    asked = family.limits.min_df > 1 or family.looks[0].weighting == "tfidf"
+    known = statistics.looks[0].held is not None or statistics.looks[0].counts.presence
+    require(known or not asked, "texts that hold a token are not counted")
     inner, first = family.inner, statistics.looks[0].counts
     known = first.presence or statistics.looks[0].held is not None
     require(
