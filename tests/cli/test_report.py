@@ -58,8 +58,8 @@ def test_mistakes(model: Path, tmp_path: Path) -> None:
     assert "would be written over" in ran.err
     assert run("report", model, "-o", tmp_path / "nowhere" / "page.html").code == 3
     assert run("report", tmp_path / "no.candide").code == 3
-    unlabelled = run("report", model, "--data", INBOX, "-o", tmp_path / "page.html")
-    assert unlabelled.code == 1
-    assert "column" in unlabelled.err
+    unlabeled = run("report", model, "--data", INBOX, "-o", tmp_path / "page.html")
+    assert unlabeled.code == 1
+    assert "column" in unlabeled.err
     assert not (tmp_path / "page.html").exists()
     assert run("train", MESSAGES, "-o", tmp_path / "m.candide", "--report", MESSAGES).code == 1

@@ -133,9 +133,8 @@ def test_one_class_works(name: str) -> None:
 
 LABELS = {
     "nothing": (None, ["y is None", "requires y", "give each row a label"]),
-    "NaN": ([0, 1, NAN, 1], ["y contains NaN", "every row needs a label", "drop the rows"]),
-    "NaN among texts": (["a", "b", NAN, "b"], ["y contains NaN", "row 2 has no label", "drop the rows"]),
-    "None": (["a", "b", None, "b"], ["y contains NaN", "row 2 has no label", "drop the rows"]),
+    "all NaN": ([NAN] * 4, ["y contains NaN", "4 rows, and none of them has a label", "check y"]),
+    "all None": ([None] * 4, ["y contains NaN", "4 rows, and none of them has a label", "check y"]),
     "infinity": ([0, 1, INF, 1], ["y contains infinity", "every row needs a label", "drop the rows"]),
     "continuous": ([0.5, 1, 2, 1], ["0.5 at row 0", "continuous", "pass whole numbers or texts"]),
     "two dimensions": (np.ones((4, 2)), ["shape (4, 2)", "1d array", "pass one label a row"]),
@@ -156,6 +155,15 @@ def test_labels(name: str, case: str) -> None:
     labels, said = LABELS[case]
     refused(lambda: getattr(candide, name)().fit(X, labels), *said)
     refused(lambda: getattr(candide, name)().partial_fit(X, labels), *said)
+
+
+@pytest.mark.parametrize("name", ["GaussianNB", "MultinomialNB", "CategoricalNB"])
+@pytest.mark.parametrize("labels", [[0, 1, NAN, 1], ["a", "b", NAN, "b"], ["a", "b", None, "b"]], ids=str)
+def test_rows_without_a_label_where_every_row_needs_one(name: str, labels: list[Any]) -> None:
+    model = getattr(candide, name)(unlabeled="error")
+    said = "y contains NaN", "1 rows have no label (first at row 2)", "drop the rows", "unlabeled='drop'"
+    refused(lambda: model.fit(X, labels), *said)
+    refused(lambda: model.partial_fit(X, labels), *said)
 
 
 def test_column_of_labels_warns() -> None:

@@ -145,9 +145,15 @@ def test_numbers_as_labels(kind: str) -> None:
     ],
     ids=lambda labels: f"{type(labels).__module__} {getattr(labels, 'dtype', getattr(labels, 'type', ''))}",
 )
-def test_null_labels_are_refused(labels: Any) -> None:
+def test_rows_with_null_labels_are_left_out(labels: Any) -> None:
     with pytest.raises(InputError, match=r"y contains NaN.*drop the rows without one"):
-        candide.GaussianNB().fit(X[:3], labels)
+        candide.GaussianNB(unlabeled="error").fit(X[:3], labels)
+    with pytest.warns(UserWarning, match="1 rows without a label were left out"):
+        model = candide.GaussianNB().fit(X[:3], labels)
+    values = labels.to_pylist() if hasattr(labels, "to_pylist") else labels.to_list()
+    kept = [values[0], values[2]]
+    assert model.classes_.tolist() == sorted(kept)
+    np.testing.assert_array_equal(model.theta_, candide.GaussianNB().fit(X[[0, 2]], kept).theta_)
 
 
 @pytest.mark.parametrize("kind", LABELS)

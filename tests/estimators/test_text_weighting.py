@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from candide import MultinomialNB, TextNB, merge
 from candide.exceptions import MergeError, ParameterError
-from candide.families.unlabelled import shared_out, token_by_token
+from candide.families.unlabeled import shared_out, token_by_token
 from candide.kernels import default
 
 from .test_text import many_words

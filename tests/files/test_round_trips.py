@@ -119,7 +119,7 @@ def test_names_of_hashed_tokens_stay(tmp_path: Path) -> None:
 
 def test_what_became_of_texts_without_labels_stays(tmp_path: Path) -> None:
     case = ZOO["text half labelled"]()
-    assert stored(case.model, tmp_path / "model.candide", sample=False).unlabelled_ == case.model.unlabelled_
+    assert stored(case.model, tmp_path / "model.candide", sample=False).unlabeled_ == case.model.unlabeled_
 
 
 def test_functions_cannot_be_stored(tmp_path: Path) -> None:

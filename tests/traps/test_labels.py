@@ -59,11 +59,13 @@ def test_labels_never_change_their_type(name: str) -> None:
     assert model.classes_.tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("labels", [[0, 0, "1", "1"], ["a", "b", float("nan"), "a"], [True, "yes", "yes", True]])
+@pytest.mark.parametrize("labels", [[0, 0, "1", "1"], [True, "yes", "yes", True]])
 def test_lists_of_mixed_labels_do_not_become_texts(labels: list[Any]) -> None:
     """Trap 16: NumPy makes "0" of 0 and a class "nan" of a missing label, and nobody notices."""
-    with pytest.raises(InputError, match=r"y (mixes labels|contains NaN)"):
+    with pytest.raises(InputError, match="y mixes labels"):
         candide.GaussianNB().fit(X, labels)
+    with pytest.warns(UserWarning, match="1 rows without a label were left out"):
+        assert candide.GaussianNB().fit(X, ["a", "b", float("nan"), "a"]).classes_.tolist() == ["a", "b"]
     if labels[0] == 0:
         assert_trapped(lambda: theirs.GaussianNB().fit(X, labels).classes_.tolist() == ["0", "1"])
 

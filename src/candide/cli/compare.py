@@ -82,6 +82,7 @@ class Field:
         from ..engines.batches import labelled_cells, needed
         from ..learners.growing import Growing
         from .progress import watched
+        from .reading import say_unlabeled
 
         growing = {name: Growing(model) for name, model in self.models.items()}
         with watched(source, "learning", self.session) as passed:
@@ -91,7 +92,9 @@ class Field:
                     began = time.perf_counter()
                     model.learn(rows.X, rows.y, sample_weight=rows.weight)
                     self.seconds[name] += time.perf_counter() - began
+                passed.without_label += batch.num_rows - rows.n_rows
                 passed.advance(batch.num_rows)
+        say_unlabeled(passed, self.session)
         for model in growing.values():
             model.settle()
 

@@ -40,7 +40,7 @@ def evaluate(
     from ..learners.sourced import roles_for
     from .pictures import of_report
     from .progress import watched
-    from .reading import check_stdin, open_model, say_bad_rows, set_absent
+    from .reading import check_stdin, open_model, say_bad_rows, say_unlabeled, set_absent
     from .records import UnseenNotes
 
     session = shared.session
@@ -52,6 +52,7 @@ def evaluate(
     with watched(source, "judging", session) as passed:
         report = learner.measure(followed(source, roles, passed, UnseenNotes(learner, session)))
     say_bad_rows(source, session)
+    say_unlabeled(passed, session)
     session.answer(report.as_dict(), *of_report(report, f"{report.n_rows:,} rows"))
     if least_accuracy is not None and report.accuracy < least_accuracy:
         session.say(f"the accuracy is below {least_accuracy}")
@@ -66,5 +67,6 @@ def followed(source: Source, roles: Roles, passed: Pass, unseen: UnseenNotes) ->
         rows = labelled_cells(batch, roles)
         if rows.n_rows:
             unseen.note(rows.X)
-        yield rows.X, rows.y, rows.weight
+            yield rows.X, rows.y, rows.weight
+        passed.without_label += batch.num_rows - rows.n_rows
         passed.advance(batch.num_rows)

@@ -62,7 +62,8 @@ def learn_source(
 
         batches = groups.of(source.batches(passed.rows, needed(roles)))
         try:
-            _go_through(growing.learn if verb == "learn" else learner.forget, batches, roles, passed, interrupts, kept)
+            learn = growing.learn if verb == "learn" else learner.forget
+            _go_through(learn, learner.refuse_unlabeled, batches, roles, passed, interrupts, kept)
         except (KeyboardInterrupt, Terminated) as stop:
             keep_all()
             raise type(stop)(_kept(passed, checkpoint)) from None
@@ -81,8 +82,8 @@ def learn_source(
 
 
 def _go_through(
-    learn: Callable[..., Any], batches: Iterator[Any], roles: Roles, passed: Pass, interrupts: Interrupts,
-    checkpoint: Callable[[], None],
+    learn: Callable[..., Any], refuse_unlabeled: Callable[[int], None], batches: Iterator[Any], roles: Roles,
+    passed: Pass, interrupts: Interrupts, checkpoint: Callable[[], None],
 ) -> None:  # fmt: skip
     from ..engines.batches import labelled_cells
     from ..kernels._core import release_memory
@@ -92,6 +93,8 @@ def _go_through(
             rows = labelled_cells(batch, roles)
             if rows.n_rows:
                 learn(rows.X, rows.y, sample_weight=rows.weight)
+            if rows.n_rows < batch.num_rows:
+                refuse_unlabeled(batch.num_rows - rows.n_rows)
             passed.without_label += batch.num_rows - rows.n_rows
             passed.advance(batch.num_rows)
             del rows, batch

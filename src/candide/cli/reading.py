@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..learners.base import BaseNB
     from ..sources import Source
     from .afar import Afar
+    from .progress import Pass
 
 
 STDIN = "-"
@@ -133,6 +134,12 @@ def set_absent(learner: BaseNB, absent: str | None) -> None:
             "it out"
         )
     learner.absent = absent
+
+
+def say_unlabeled(passed: Pass, session: Session) -> None:
+    """How many rows of a pass were left out because they have no label."""
+    if passed.without_label:
+        session.remark(f"{passed.without_label:,} rows without a label were left out")
 
 
 def say_bad_rows(source: Source | Afar, session: Session) -> None:

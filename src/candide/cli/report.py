@@ -75,13 +75,14 @@ def _rows(learner: BaseNB, source: Source, session: Session, roles: dict[str, An
     from ..learners.sourced import roles_for
     from .evaluate import followed
     from .progress import watched
-    from .reading import say_bad_rows
+    from .reading import say_bad_rows, say_unlabeled
     from .records import UnseenNotes
 
     with watched(source, "judging", session) as passed:
         found = roles_for(learner, source, labelled=True, **roles)
         yield followed(source, found, passed, UnseenNotes(learner, session))
     say_bad_rows(source, session)
+    say_unlabeled(passed, session)
 
 
 def for_people(found: Findings, path: Path) -> list[Any]:

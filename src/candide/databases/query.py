@@ -57,6 +57,10 @@ class Query:
 
     @property
     def label(self) -> tuple[str, pa.DataType]:
+        """The class; NULL where it is missing."""
+        kind = self.types.field(self.roles.label).type
+        if pa.types.is_floating(kind):  # NaN is no class
+            return self.number(self.roles.label), pa.float64()
         return self.cell(self.roles.label)
 
     @property
@@ -93,7 +97,7 @@ class Query:
     @property
     def _counts(self) -> str:
         weighs = "" if self.roles.weight is None else f" AND {self.weight} > 0"
-        return f"{self.column(self.roles.label)} IS NOT NULL{weighs}"
+        return f"{self.label[0]} IS NOT NULL{weighs}"
 
     @property
     def cells(self) -> Selected:

@@ -78,6 +78,41 @@ def _columns(X: Any) -> list[Any]:
     return list(two_dimensional(X).T) if frame is None else [series.to_native() for series in frame.iter_columns()]
 
 
+def n_rows_of(X: Any) -> int | None:
+    """How many rows anything has that ``fit`` takes; None where only reading tells."""
+    if isinstance(X, Mapping) and not is_sparse(X):
+        return next((len(values) for values in X.values()), 0)
+    shape = getattr(X, "shape", None)
+    if isinstance(shape, tuple) and shape:
+        return int(shape[0])
+    return len(X) if hasattr(X, "__len__") else None
+
+
+def take_rows(X: Any, rows: Array) -> Any:
+    """Some rows, by their places in ascending order, in a container of the same kind.
+
+    >>> take_rows({"age": [31, 58, 40], "job": ["cook", "smith", None]}, np.array([0, 2]))
+    {'age': [31, 40], 'job': ['cook', None]}
+    """
+    import narwhals.stable.v2 as nw
+
+    if is_sparse(X):
+        return X.tocsr()[rows]
+    if isinstance(X, Mapping):
+        return {name: take_rows(values, rows) for name, values in X.items()}
+    if isinstance(X, (list, tuple)):
+        return [X[row] for row in rows.tolist()]
+    if isinstance(X, np.ndarray):
+        return X[rows]
+    if nw.dependencies.is_into_series(X):
+        return nw.from_native(X, series_only=True)[rows].to_native()
+    frame = as_frame(X)
+    if frame is not None:
+        return frame[rows, :].to_native()
+    # Arrow arrays and the like.
+    return X.take(rows) if hasattr(X, "take") else as_array(X, "X")[rows]
+
+
 def filled(X: Any, fillings: Mapping[Any, Filling]) -> Any:
     """``X`` with the holes of some columns, by name or place, filled; everything else stays as it is.
 

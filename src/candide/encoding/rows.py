@@ -58,10 +58,14 @@ def without_label(y: Any) -> Array:
     array([False,  True])
     """
     values = y if type(y) is np.ndarray else as_array(y, "y")
-    if values.ndim != 1 or values.dtype.kind not in "fO":
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1 or values.dtype.kind not in "fOM":
         return np.zeros(len(values) if values.ndim else 0, dtype=bool)
     if values.dtype.kind == "f":
         return np.asarray(np.isnan(values))
+    if values.dtype.kind == "M":
+        return np.asarray(np.isnat(values))
     labels = values.tolist()
     if set(map(type, labels)) <= {str, int, bool}:
         return np.zeros(len(labels), dtype=bool)

@@ -81,10 +81,13 @@ def cells(batch: Any, roles: Roles) -> Any:
 
 
 def labelled_cells(batch: Any, roles: Roles) -> LabelledCells:
-    """The rows of a batch that have a label."""
+    """The rows of a batch that have a label: no null, and no NaN."""
+    import pyarrow.compute as pc
+
     labels = batch.column(roles.label)
-    if labels.null_count:
-        batch = batch.filter(labels.is_valid())
+    missing = labels.is_null(nan_is_null=True)
+    if missing.true_count:
+        batch = batch.filter(pc.invert(missing))
         labels = batch.column(roles.label)
     weight = None if roles.weight is None else batch.column(roles.weight).to_numpy(zero_copy_only=False)
     return LabelledCells(cells(batch, roles), _as_numpy(labels), weight, batch.num_rows)

@@ -34,13 +34,13 @@ def gathered(chunks: Iterable[Chunk], enough: int) -> Iterator[list[Chunk]]:
     The first is alone, for what it holds may tell how to read the others.
     """
     waiting: list[Chunk] = []
-    size = 0
+    size, is_first = 0, True
     for chunk in chunks:
         if waiting and not chunk.rows.joins(waiting[-1].rows):
             yield waiting
             waiting, size = [], 0
         size += chunk.n_bytes
-        whole = chunk.number == 0 or size >= enough
+        whole, is_first = is_first or size >= enough, False
         # Who yields chunks may fill the same arrays again.
         waiting.append(chunk if whole else chunk._replace(rows=end_to_end([chunk.rows])))
         del chunk

@@ -35,7 +35,7 @@ class Shell(ClassifierMixin, BaseEstimator, BaseNB):  # type: ignore[misc]  # sc
         """The share of rows that are predicted right."""
         if cluster_of(X) is not None:
             return BaseNB.score(self, X, y, sample_weight)
-        X, y = self._labelled(X, y)
+        X, y, sample_weight = self._scored(X, y, sample_weight)
         return float(super().score(X, as_array(y, "y") if isinstance(y, (list, tuple)) else y, sample_weight))
 
     def _traveller(self, *model: Any) -> Any:

@@ -131,7 +131,7 @@ class Answers(Fitted):
         return out
 
     def adapt_class_prior(self, X: Any) -> Self:
-        """A copy of the model whose class prior suits unlabelled rows ``X``: Saerens' EM on their probabilities."""
+        """A copy of the model whose class prior suits unlabeled rows ``X``: Saerens' EM on their probabilities."""
         model = self._fitted()
         probability = model.posterior(self._read(X), self._kernels(), logarithm=False)
         return self.with_class_prior(adapt_prior(probability, model.class_prior))

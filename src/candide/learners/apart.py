@@ -16,7 +16,7 @@ from ..encoding.roles import Roles
 from ..engines.growth import Growth
 from ..engines.parts import Counted
 from ..engines.stream import gathered, learn
-from ..exceptions import InputError, warn
+from ..exceptions import InputError
 from ..families import Family
 from ..kernels._core import release_memory
 from ..model.classifier import Classifier
@@ -114,7 +114,8 @@ class Apart(Chunks):
         """The sums of all rows, wherever they are."""
         part = rows.count(self._traveller(plan, replace(self._model.state, sample=None)))
         if part.n_without_label:
-            warn(f"{part.n_without_label} rows without a label were left out")
+            self.note_unlabeled(part.n_without_label)
+        self._tell_unlabeled()
         if part.state is None:
             raise InputError("there are no rows with a label and a weight, and nothing is learned from nothing")
         self.counted_ = part.counted

@@ -184,6 +184,7 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
         if cluster is not None:
             return self._summarize_apart(cluster, X, y, sample_weight, reset)
         rows = self._rows(X, y, sample_weight, reset)
+        self._tell_unlabeled()
         plan = self._plan(rows.data.n_columns, first=reset)
         if not reset:
             self._check_counting(plan.family)
@@ -194,7 +195,7 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
         return X, y
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> LabelledRows:
-        X, y = self._labelled(X, y)
+        X, y, sample_weight = self._with_labels(*self._labelled(X, y), sample_weight)
         data = self._read_to_learn(X, reset)
         labels = self._labels(y, data.n_rows, self._kernels())
         return LabelledRows(data, *labels, read_weights(sample_weight, data.n_rows))
@@ -273,7 +274,7 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
         if cluster is not None:
             self._require_fitted()
             return self._spread(cluster, X, y, sample_weight, reset=False).score(self._answerer())
-        X, y = self._labelled(X, y)
+        X, y, sample_weight = self._scored(X, y, sample_weight)
         right = self.predict(X) == as_array(y, "y").ravel()
         return float(np.average(right, weights=read_weights(sample_weight, len(right))))
 
@@ -297,8 +298,14 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
 
     def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The log-likelihood of the data, Σ log p(x, class) over rows: what maximum likelihood maximises."""
-        batch = self._batch(X, y, sample_weight)
+        batch = self._batch(*self._scored(X, y, sample_weight))
         return self._fitted().log_likelihood(batch.data, batch.classes, batch.weight, self._kernels())
+
+    def _scored(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        """Rows in memory that have a label."""
+        X, y, sample_weight = self._with_labels(*self._labelled(X, y), sample_weight, learning=False)
+        self._tell_unlabeled()
+        return X, y, sample_weight
 
     def _batch(self, X: Any, y: Any, sample_weight: Any) -> Batch:
         """Rows with labels that the model knows."""

@@ -69,6 +69,7 @@ class BernoulliNB(CountNB):
         calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
         evaluate: bool = False,
         keep_sample: bool | None = None,
+        unlabeled: Literal["drop", "error"] = "drop",
         n_threads: int | None = None,
     ) -> None:
         self.alpha = alpha
@@ -82,6 +83,7 @@ class BernoulliNB(CountNB):
         self.calibrate = calibrate
         self.evaluate = evaluate
         self.keep_sample = keep_sample
+        self.unlabeled = unlabeled
         self.n_threads = n_threads
 
     @classmethod

@@ -82,6 +82,7 @@ class CategoricalNB(DiscreteNB):
         calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
         evaluate: bool = False,
         keep_sample: bool | None = None,
+        unlabeled: Literal["drop", "error"] = "drop",
         n_threads: int | None = None,
     ) -> None:
         self.alpha = alpha
@@ -97,6 +98,7 @@ class CategoricalNB(DiscreteNB):
         self.calibrate = calibrate
         self.evaluate = evaluate
         self.keep_sample = keep_sample
+        self.unlabeled = unlabeled
         self.n_threads = n_threads
 
     @classmethod

@@ -22,6 +22,7 @@ from ..model.evaluation import Report, Verdicts
 from ..model.plan import ClassPrior, Plan
 from ..model.state import State
 from .fitted import Fitted
+from .labeling import Labeling, NoLabels
 from .sourced import chunks_of, is_source, roles_for, roles_to_learn
 
 
@@ -30,7 +31,7 @@ def are_chunks(X: Any) -> bool:
     return isinstance(X, Iterable) and not hasattr(X, "__len__") and not hasattr(X, "shape")
 
 
-class Chunks(Fitted):
+class Chunks(Labeling, Fitted):
     """How an estimator goes through chunks."""
 
     # Which columns of a source were its label and its texts or cells; None if it was not trained on a source.
@@ -43,6 +44,10 @@ class Chunks(Fitted):
         megabytes, and counting takes many times the room of the rows.
         """
         return self._group_bytes
+
+    @abstractmethod
+    def _labelled(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Rows and labels, which may be a part of what the rows came in."""
 
     @abstractmethod
     def _rows(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> LabelledRows:
@@ -69,11 +74,22 @@ class Chunks(Fitted):
     def _batches(self, X: Any, y: Any, sample_weight: Any) -> Iterator[Batch]:
         """Rows with labels that the model knows, chunk by chunk if they come in chunks."""
         if is_source(X):
-            X = chunks_of(X, roles_for(self, X, labelled=True), self.group_bytes)
-        chunks = X if y is None and are_chunks(X) else [(X, y, sample_weight)]
-        for number, item in enumerate(chunks):
-            X, y, *weight = _parts(item, number)
-            yield self._batch(X, y, weight[0] if weight else None)
+            X = chunks_of(self, X, roles_for(self, X, labelled=True), learning=False)
+        in_chunks = y is None and are_chunks(X)
+        try:
+            for number, item in enumerate(X if in_chunks else [(X, y, sample_weight)]):
+                X, y, *weight = _parts(item, number)
+                given = self._labelled(X, y)
+                try:
+                    rows = self._with_labels(*given, weight[0] if weight else None, learning=False)
+                except NoLabels as found:
+                    if not in_chunks:
+                        raise
+                    self.note_unlabeled(found.n_rows, learning=False)
+                else:
+                    yield self._batch(*rows)
+        finally:
+            self._tell_unlabeled()
 
     def _verdicts(self, batch: Batch) -> Verdicts:
         scores = self._fitted().posterior(batch.data, self._kernels(), logarithm=True)
@@ -84,7 +100,7 @@ class Chunks(Fitted):
             raise InputError("sample_weight is given beside chunks; let each chunk be (X, y, sample_weight) instead")
         if is_source(chunks):
             self.roles_ = roles_to_learn(self, chunks)
-            chunks = chunks_of(chunks, self.roles_, self.group_bytes)
+            chunks = chunks_of(self, chunks, self.roles_)
         plan, growth, kernels = None, Growth(), self._kernels()
         for group in gathered(self._read_chunks(chunks), self.group_bytes):
             if plan is None:
@@ -97,7 +113,11 @@ class Chunks(Fitted):
             group.clear()
             release_memory()
         if plan is None:
+            n_rows = self.__dict__.pop("_n_unlabeled", 0)
+            if n_rows:
+                raise NoLabels(n_rows)
             raise InputError("there are no chunks, and nothing is learned from nothing; yield at least one (X, y)")
+        self._tell_unlabeled()
         # Settings of columns may speak of kinds that later chunks told.
         final = self._plan(self.n_features_in_, first=False)
         return replace(final, sample_bytes=plan.sample_bytes), growth.whole()
@@ -109,7 +129,12 @@ class Chunks(Fitted):
             number = next(numbers)
             X, y, *weight = _parts(item, number)
             with numbered(number):
-                chunk = Chunk(number, self._rows(X, y, weight[0] if weight else None, reset=first and number == 0))
+                try:
+                    chunk = Chunk(number, self._rows(X, y, weight[0] if weight else None, reset=first))
+                except NoLabels as found:
+                    self.note_unlabeled(found.n_rows)
+                    continue
+            first = False
             del item, X, y, weight
             yield chunk
             del chunk

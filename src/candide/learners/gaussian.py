@@ -97,6 +97,7 @@ class GaussianNB(BaseNB):
         calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
         evaluate: bool = False,
         keep_sample: bool | None = None,
+        unlabeled: Literal["drop", "error"] = "drop",
         n_threads: int | None = None,
     ) -> None:
         self.priors = priors
@@ -109,6 +110,7 @@ class GaussianNB(BaseNB):
         self.calibrate = calibrate
         self.evaluate = evaluate
         self.keep_sample = keep_sample
+        self.unlabeled = unlabeled
         self.n_threads = n_threads
 
     @classmethod

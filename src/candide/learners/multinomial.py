@@ -90,6 +90,7 @@ class MultinomialNB(CountNB):
         calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
         evaluate: bool = False,
         keep_sample: bool | None = None,
+        unlabeled: Literal["drop", "error"] = "drop",
         n_threads: int | None = None,
     ) -> None:
         self.alpha = alpha
@@ -102,6 +103,7 @@ class MultinomialNB(CountNB):
         self.calibrate = calibrate
         self.evaluate = evaluate
         self.keep_sample = keep_sample
+        self.unlabeled = unlabeled
         self.n_threads = n_threads
 
     @classmethod

@@ -73,6 +73,7 @@ class PoissonNB(CountNB):
         calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
         evaluate: bool = False,
         keep_sample: bool | None = None,
+        unlabeled: Literal["drop", "error"] = "drop",
         n_threads: int | None = None,
     ) -> None:
         self.alpha = alpha
@@ -85,6 +86,7 @@ class PoissonNB(CountNB):
         self.calibrate = calibrate
         self.evaluate = evaluate
         self.keep_sample = keep_sample
+        self.unlabeled = unlabeled
         self.n_threads = n_threads
 
     @classmethod

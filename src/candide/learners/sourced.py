@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from ..encoding.names import check_columns, similar_name
 from ..encoding.roles import Roles
 from ..engines.batches import Groups, cells, labelled_cells, needed
-from ..exceptions import InputError, warn
+from ..exceptions import InputError
 
 if TYPE_CHECKING:
     from ..sources import Source
@@ -33,17 +33,17 @@ def roles_to_learn(learner: Chunks, source: Source) -> Roles:
     return roles
 
 
-def chunks_of(source: Source, roles: Roles, group_bytes: int) -> Iterator[tuple[Any, Any, Any]]:
-    """Rows that have a label, chunk by chunk, as ``fit`` takes them."""
-    left_out = 0
-    for batch in Groups(group_bytes).of(source.batches(columns=needed(roles))):
+def chunks_of(
+    learner: Chunks, source: Source, roles: Roles, *, learning: bool = True
+) -> Iterator[tuple[Any, Any, Any]]:
+    """Rows that have a label, chunk by chunk, as ``fit`` takes them; the learner is told of the others."""
+    for batch in Groups(learner.group_bytes).of(source.batches(columns=needed(roles))):
         rows = labelled_cells(batch, roles)
-        left_out += batch.num_rows - rows.n_rows
+        if rows.n_rows < batch.num_rows:
+            learner.note_unlabeled(batch.num_rows - rows.n_rows, learning=learning)
         if rows.n_rows:
             yield rows.X, rows.y, rows.weight
         del batch, rows
-    if left_out:
-        warn(f"{left_out} rows without a label were left out")
 
 
 def cells_of(learner: Chunks, source: Source) -> Iterator[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -206,7 +206,7 @@ def content_of(learner: Any, model: Classifier, note: dict[str, Any] | None = No
         "n_features": learner.n_features_in_,
         "feature_names": None if names is None else tuple(names.tolist()),
         "schema": None if schema is None else schema.parts(),
-        "unlabelled": getattr(learner, "unlabelled_", None),
+        "unlabelled": getattr(learner, "unlabeled_", None),
         "given": learner._given is learner._model.state,
         "roles": None if roles is None else dict(roles._asdict()),
         "note": note,
@@ -225,18 +225,28 @@ def learner_of(content: Content, path: Any) -> BaseNB:
     from .. import learners
 
     learner: BaseNB = getattr(learners, content.kind)()
-    unknown = content.settings.keys() - learner.get_params().keys()
+    settings = _renamed(content.settings)
+    unknown = settings.keys() - learner.get_params().keys()
     if unknown:
         raise ModelFileError(
             f"{path}: has a setting {min(unknown)!r}, which {content.kind} does not have; it was altered, or comes "
             "from another version of candide"
         )
-    learner.set_params(**content.settings)
+    learner.set_params(**settings)
     parts = dict(content.parts)
     learner._model = Classifier(**{name: parts.pop(name, None) for name in _LEARNED})
     _restore(learner, parts)
     learner.provenance_, learner._origin = content.provenance._asdict(), learner._model
     return learner
+
+
+def _renamed(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of 0.1.0 under the names that they have now."""
+    found = dict(settings)
+    if "unlabelled" in found:
+        way = found.pop("unlabelled")
+        found["unlabeled"] = "drop" if way == "ignore" else way
+    return found
 
 
 def _restore(learner: Any, parts: dict[str, Any]) -> None:
@@ -247,7 +257,7 @@ def _restore(learner: Any, parts: dict[str, Any]) -> None:
     if parts["schema"] is not None:
         learner._schema = Schema.of_parts(parts["schema"])
     if parts["unlabelled"] is not None:
-        learner.unlabelled_ = parts["unlabelled"]
+        learner.unlabeled_ = parts["unlabelled"]
     if parts["given"]:
         learner._given = learner._model.state
     if parts["roles"] is not None:

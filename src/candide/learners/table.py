@@ -109,6 +109,7 @@ class NaiveBayes(BaseNB):
         class_weight: Any = None,
         evaluate: bool = True,
         keep_sample: bool | None = None,
+        unlabeled: Literal["drop", "error"] = "drop",
         n_threads: int | None = None,
     ) -> None:
         self.columns = columns
@@ -124,6 +125,7 @@ class NaiveBayes(BaseNB):
         self.class_weight = class_weight
         self.evaluate = evaluate
         self.keep_sample = keep_sample
+        self.unlabeled = unlabeled
         self.n_threads = n_threads
 
     # Learning.

@@ -12,7 +12,7 @@ from ..encoding.columns import as_array
 from ..encoding.rows import read_weights, without_label
 from ..encoding.texts import read_texts
 from ..encoding.tokens import Buckets
-from ..engines.unlabelled import Unlabelled, Unread, learn_unlabelled
+from ..engines.unlabeled import Unlabeled, Unread, learn_unlabeled
 from ..exceptions import InputError, ParameterError
 from ..kernels.data import Array
 from ..kernels.text_rows import TextRows
@@ -76,10 +76,11 @@ class TextNB(Smaller):
         Let a logistic regression on words and pairs go on from what "auto" says of texts it has not seen: for the last
         points of accuracy. It is no sum over texts, so it merges and forgets by being fitted again, on training texts
         that the model then keeps, up to 128 MB of each class.
-    unlabelled : {"em", "sfe", "ignore"}
-        What ``fit`` does with texts whose label is None or NaN: give them to the classes that the model thinks they
-        are of (one step of EM), or their tokens to the classes that such tokens are of (SFE), if that helps on folds of
-        the texts with labels; or nothing. ``unlabelled_`` tells what came of it.
+    unlabeled : {"drop", "error", "em", "sfe"}, default "drop"
+        What becomes of texts whose label is None or NaN: they are left out, with one warning that counts them; they are
+        an error; or ``fit`` learns from them, if that helps on folds of the texts with labels: they count for the
+        classes by their probabilities (one step of EM), or their tokens for the classes that such tokens are of (SFE).
+        ``unlabeled_`` tells what came of it.
     fit_prior, class_prior, class_weight, calibrate, evaluate, keep_sample, n_threads
         As in ``MultinomialNB``.
 
@@ -96,8 +97,8 @@ class TextNB(Smaller):
         The tokens that are scored (words, with "auto"), with their places.
     token_count_ : array or sparse array of shape (n_classes, n_tokens)
         The weighted number of each token in each class.
-    unlabelled_ : Unlabelled
-        What became of texts without labels; there only where ``fit`` met some.
+    unlabeled_ : Unlabeled
+        What became of texts without labels; there only where ``fit`` learned from some.
     pruned_, compacted_
         What ``prune`` and ``compact`` have dropped.
 
@@ -109,8 +110,9 @@ class TextNB(Smaller):
     ['spam']
     """
 
-    unlabelled_: Unlabelled
+    unlabeled_: Unlabeled
     reads_texts: ClassVar[bool] = True
+    _unlabeled_ways: ClassVar[tuple[str, ...]] = ("drop", "error", "em", "sfe")
     estimate = None
     parameter_prior = None
     _counting: ClassVar[dict[str, str]] = {
@@ -140,7 +142,7 @@ class TextNB(Smaller):
         buckets: int | Literal["auto"] | None = "auto",
         looks: Any = None,
         refine: bool = False,
-        unlabelled: Literal["em", "sfe", "ignore"] = "em",
+        unlabeled: Literal["drop", "error", "em", "sfe"] = "drop",
         fit_prior: bool = True,
         class_prior: Any = None,
         class_weight: Any = None,
@@ -167,7 +169,7 @@ class TextNB(Smaller):
         self.buckets = buckets
         self.looks = looks
         self.refine = refine
-        self.unlabelled = unlabelled
+        self.unlabeled = unlabeled
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.class_weight = class_weight
@@ -186,13 +188,14 @@ class TextNB(Smaller):
             None, NaN and nulls are texts without tokens. Without ``y``, an iterator that yields ``(X, y)`` or
             ``(X, y, sample_weight)``: texts, each with a label, of which few are in memory at once.
         y : array of shape (n_texts,)
-            Class labels; None or NaN where a text has none (``unlabelled``).
+            Class labels; None or NaN where a text has none (``unlabeled``).
         sample_weight : array of shape (n_texts,), optional
             A text of weight k counts as k copies of it.
         """
-        how = choice(self.unlabelled, "unlabelled", ("em", "sfe", "ignore"))
-        self.__dict__.pop("unlabelled_", None)
-        missing = np.zeros(0, dtype=bool) if y is None or cluster_of(X) else without_label(y)
+        how = self._unlabeled()
+        self.__dict__.pop("unlabeled_", None)
+        is_here = how in ("em", "sfe") and y is not None and cluster_of(X) is None
+        missing = without_label(y) if is_here else np.zeros(0, dtype=bool)
         if missing.any() and not missing.all():
             self._fit_some(X, y, sample_weight, missing, how)
         else:
@@ -208,11 +211,9 @@ class TextNB(Smaller):
         labels = as_array(y, "y")[labelled]
         own, rest = (None if weight is None else weight[rows] for rows in (labelled, others))
         super().fit(data.take(labelled).texts, labels if labels.dtype.kind == "f" else labels.tolist(), own)
-        if how == "ignore":
-            return
         batch = self._batch(data.take(labelled).texts, labels, own)
         texts = Unread(data.take(others), rest, "em" if how == "em" else "sfe")
-        model, self.unlabelled_ = learn_unlabelled(self._model, batch, texts, self._kernels())
+        model, self.unlabeled_ = learn_unlabeled(self._model, batch, texts, self._kernels())
         self._become(model)
 
     def _plan(self, n_features: int, *, first: bool) -> Plan:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..encoding.index import Index
-from ..engines.unlabelled import Unlabelled
+from ..engines.unlabeled import Unlabeled
 from ..families import Bernoulli, Categorical, Complement, Family, Gaussian, Multinomial, MultivariateNormal, Poisson
 from ..families.table import Block, TableFamily, Wanted
 from ..families.terms import Limits, TokenLook
@@ -126,7 +126,7 @@ NOUNS: dict[str, type[Any]] = {
     "band name": BandName,
     "refinement": Refinement,
     "report": Report,
-    "unlabelled": Unlabelled,
+    "unlabelled": Unlabeled,
 }
 NAMES = {noun: name for name, noun in NOUNS.items()}
 

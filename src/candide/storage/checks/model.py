@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...encoding.index import kind_of
-from ...engines.unlabelled import Unlabelled
+from ...engines.unlabeled import Unlabeled
 from ...families import Bernoulli, Categorical, Complement, Gaussian, Multinomial, Poisson
 from ...families.table import Block, TableFamily, Wanted
 from ...families.text import TextFamily
@@ -56,7 +56,7 @@ _PARTS: dict[str, Any] = {
     "n_features": int,
     "feature_names": tuple[str, ...] | None,
     "schema": dict[str, Any] | None,
-    "unlabelled": Unlabelled | None,
+    "unlabelled": Unlabeled | None,
     "given": bool,
     "roles": dict[str, Any] | None,
     "note": dict[str, Any] | None,

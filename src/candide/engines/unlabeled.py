@@ -10,7 +10,7 @@ import numpy as np
 from ..encoding.labelled import LabelledRows
 from ..families import Batch
 from ..families.text import TextFamily
-from ..families.unlabelled import shared_out, token_by_token
+from ..families.unlabeled import shared_out, token_by_token
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats
 from ..kernels.text_rows import TextRows
@@ -31,7 +31,7 @@ How = Literal["em", "sfe"]
 _LEAST = 1e-6
 
 
-class Unlabelled(NamedTuple):
+class Unlabeled(NamedTuple):
     """What became of texts without labels: the log-loss of folds of the others, without and with them."""
 
     n_texts: int
@@ -61,7 +61,7 @@ class Unread:
         return Classifier(model.plan, replace(state, statistics=state.statistics.merge(more)), model.blend)
 
 
-def learn_unlabelled(model: Classifier, batch: Batch, texts: Unread, kernels: Kernels) -> tuple[Classifier, Unlabelled]:
+def learn_unlabeled(model: Classifier, batch: Batch, texts: Unread, kernels: Kernels) -> tuple[Classifier, Unlabeled]:
     """The model of texts with labels, or of all texts, whichever is better on folds of those with labels.
 
     A fold is scored by models that have not seen it, not even by way of what they think of the texts without labels;
@@ -81,7 +81,7 @@ def learn_unlabelled(model: Classifier, batch: Batch, texts: Unread, kernels: Ke
         blend = _blend(Classifier(model.plan, state, model.blend), seen, together, kernels)
         # The rows kept would know what their labels made of the texts without.
         model = Classifier(model.plan, state, blend, after, model.token_names)
-    return model, Unlabelled(texts.data.n_rows, used, before.log_loss, after.log_loss)
+    return model, Unlabeled(texts.data.n_rows, used, before.log_loss, after.log_loss)
 
 
 def _judges(model: Classifier, batch: Batch) -> Array:

@@ -66,9 +66,9 @@ def token_by_token(
     batch = Batch(data, np.zeros(data.n_rows, dtype=np.int32), weight, 1)
     pairs = zip(family.looks, statistics.looks, strict=True)
     known = tuple(look._replace(coding=sums.coding, fixed=True) for look, sums in pairs)
-    unlabelled = replace(family, looks=known).observe(batch, kernels)
-    rows = statistics.rows * unlabelled.rows.sum() / statistics.rows.sum()
-    both = zip(statistics.looks, unlabelled.looks, strict=True)
+    unlabeled = replace(family, looks=known).observe(batch, kernels)
+    rows = statistics.rows * unlabeled.rows.sum() / statistics.rows.sum()
+    both = zip(statistics.looks, unlabeled.looks, strict=True)
     return TextStatistics(rows, tuple(_in_proportion(mine, theirs, rows) for mine, theirs in both))
 
 

@@ -12,7 +12,7 @@ from candide.exceptions import CandideError, InputError, ParameterError
 from candide.families import Batch, Multinomial
 from candide.families.terms import TokenLook
 from candide.families.text import TextFamily
-from candide.families.unlabelled import shared_out, token_by_token
+from candide.families.unlabeled import shared_out, token_by_token
 from candide.kernels import default
 from candide.kernels.text_rows import TextRows
 from candide.priors import Dirichlet
@@ -39,11 +39,11 @@ def some_labels(n_labelled: int, n_others: int, seed: int) -> tuple[list[str], l
 def test_many_texts_without_labels_help(kind: str) -> None:
     texts, labels = some_labels(30, 600, seed=0)
     new, truth = topical(500, seed=1)
-    alone = TextNB(kind, unlabelled="ignore").fit(texts, labels)
-    model = TextNB(kind).fit(texts, labels)
-    assert model.unlabelled_.used
-    assert model.unlabelled_.n_texts == 600
-    assert model.unlabelled_.log_loss_with < model.unlabelled_.log_loss_without
+    alone = TextNB(kind).fit(texts[:30], labels[:30])
+    model = TextNB(kind, unlabeled="em").fit(texts, labels)
+    assert model.unlabeled_.used
+    assert model.unlabeled_.n_texts == 600
+    assert model.unlabeled_.log_loss_with < model.unlabeled_.log_loss_without
     assert model.score(new, truth) > alone.score(new, truth)
     loss = -model.predict_log_proba(new)[np.arange(500), np.searchsorted(model.classes_, truth)].mean()
     assert abs(loss - model.loo_.log_loss) < 0.3
@@ -54,20 +54,21 @@ def test_texts_of_something_else_are_not_used() -> None:
     texts, labels = topical(200, seed=3)
     # Words of all topics in every text, so that whatever is made of them misleads.
     mixed = [" ".join(rng.choice(sum(TOPICS, COMMON), 12)) for _ in range(300)]
-    model = TextNB().fit([*texts, *mixed], [*labels, *[None] * 300])
-    alone = TextNB(unlabelled="ignore").fit([*texts, *mixed], [*labels, *[None] * 300])
+    model = TextNB(unlabeled="em").fit([*texts, *mixed], [*labels, *[None] * 300])
+    with pytest.warns(UserWarning, match="300 rows without a label were left out"):
+        alone = TextNB().fit([*texts, *mixed], [*labels, *[None] * 300])
     only = TextNB().fit(texts, labels)
-    assert not model.unlabelled_.used
-    assert not hasattr(alone, "unlabelled_")
-    assert not hasattr(only, "unlabelled_")
+    assert not model.unlabeled_.used
+    assert not hasattr(alone, "unlabeled_")
+    assert not hasattr(only, "unlabeled_")
     for other in (alone, only):
         assert np.allclose(model.predict_proba(texts[:20]), other.predict_proba(texts[:20]), atol=1e-9)
 
 
 def test_one_step_of_expectation_maximisation_by_hand() -> None:
     texts, labels = some_labels(40, 400, seed=4)
-    model = TextNB("multinomial").fit(texts, labels)
-    assert model.unlabelled_.used
+    model = TextNB("multinomial", unlabeled="em").fit(texts, labels)
+    assert model.unlabeled_.used
     first = TextNB("multinomial").fit(texts[:40], labels[:40])
     share = first.predict_proba(texts[40:])
     share = np.where(share < 1e-3, 0.0, share)
@@ -124,35 +125,35 @@ def test_tokens_go_where_those_with_labels_went(presence: bool) -> None:
 
 
 @pytest.mark.parametrize("kind", ["auto", "multinomial", "bernoulli", "complement", "polya"])
-@pytest.mark.parametrize("how", ["em", "sfe", "ignore"])
+@pytest.mark.parametrize("how", ["em", "sfe"])
 def test_every_model_and_way(kind: str, how: str) -> None:
     texts, labels = some_labels(24, 40, seed=8)
     weight = np.linspace(0.5, 2.0, 64)
     calibrate = "temperature" if kind == "complement" else None
-    model = TextNB(kind, unlabelled=how, calibrate=calibrate).fit(texts, labels, sample_weight=weight)
+    model = TextNB(kind, unlabeled=how, calibrate=calibrate).fit(texts, labels, sample_weight=weight)
     assert np.allclose(model.predict_proba(texts).sum(axis=1), 1.0)
     assert model.partial_fit(texts[:2], ["a", "d"]).predict(texts).shape == (64,)
 
 
 def test_refined_from_what_the_folds_say() -> None:
     texts, labels = some_labels(40, 300, seed=9)
-    model = TextNB(refine=True).fit(texts, labels)
-    assert model.unlabelled_.used
+    model = TextNB(refine=True, unlabeled="em").fit(texts, labels)
+    assert model.unlabeled_.used
     assert model.score(*topical(300, seed=10)) > 0.7
 
 
 def test_the_figures_of_a_refined_model_are_its_own() -> None:
     texts, labels = some_labels(60, 200, seed=13)
-    plain, refined = (TextNB(refine=refine).fit(texts, labels) for refine in (False, True))
-    assert plain.unlabelled_.log_loss_without != refined.unlabelled_.log_loss_without
-    assert refined.unlabelled_.used
-    assert refined.loo_.log_loss == refined.unlabelled_.log_loss_with
+    plain, refined = (TextNB(refine=refine, unlabeled="em").fit(texts, labels) for refine in (False, True))
+    assert plain.unlabeled_.log_loss_without != refined.unlabeled_.log_loss_without
+    assert refined.unlabeled_.used
+    assert refined.loo_.log_loss == refined.unlabeled_.log_loss_with
 
 
 def test_weights_that_texts_without_labels_had_a_part_in_are_not_fitted_again() -> None:
     texts, labels = some_labels(30, 300, seed=14)
-    model = TextNB().fit(texts, labels)
-    assert model.unlabelled_.used
+    model = TextNB(unlabeled="em").fit(texts, labels)
+    assert model.unlabeled_.used
     before = model.predict_proba(texts)
     with pytest.raises(ParameterError, match="fit again, with all texts"):
         model.refit()
@@ -161,7 +162,7 @@ def test_weights_that_texts_without_labels_had_a_part_in_are_not_fitted_again() 
 
 def test_missing_labels_of_all_kinds() -> None:
     texts, labels = some_labels(20, 5, seed=11)
-    expected = TextNB("multinomial", unlabelled="ignore").fit(texts[:20], labels[:20]).predict_proba(texts)
+    expected = TextNB("multinomial").fit(texts[:20], labels[:20]).predict_proba(texts)
     spelled = [
         labels,
         np.array(labels, dtype=object),
@@ -170,21 +171,25 @@ def test_missing_labels_of_all_kinds() -> None:
         [*labels[:20], *[float("nan")] * 5],
     ]
     for y in spelled:
-        model = TextNB("multinomial", unlabelled="ignore").fit(texts, y)
+        with pytest.warns(UserWarning, match="5 rows without a label were left out"):
+            model = TextNB("multinomial").fit(texts, y)
         assert np.allclose(model.predict_proba(texts), expected)
     numbers = [*(float(ord(label or "?")) for label in labels[:20]), *[float("nan")] * 5]
-    assert TextNB("multinomial").fit(texts, np.array(numbers)).classes_.tolist() == [97.0, 98.0, 99.0]
+    assert TextNB("multinomial", unlabeled="em").fit(texts, np.array(numbers)).classes_.tolist() == [97.0, 98.0, 99.0]
 
 
 def test_what_is_refused() -> None:
     texts, labels = some_labels(20, 5, seed=12)
-    with pytest.raises(ParameterError, match="unlabelled is 'magic'"):
-        TextNB(unlabelled="magic").fit(texts, labels)
-    with pytest.raises(InputError, match="contains NaN"):
-        TextNB().fit(texts, [None] * 25)
+    with pytest.raises(ParameterError, match="unlabeled is 'magic'"):
+        TextNB(unlabeled="magic").fit(texts, labels)
+    for way in ("drop", "error", "em", "sfe"):
+        with pytest.raises(InputError, match="contains NaN"):
+            TextNB(unlabeled=way).fit(texts, [None] * 25)
     with pytest.raises(InputError, match="25 texts and 24 labels"):
+        TextNB(unlabeled="em").fit(texts, labels[:-1])
+    with pytest.raises(InputError, match="X has 25 rows, y has 24"):
         TextNB().fit(texts, labels[:-1])
-    model = TextNB().fit(texts, labels)
+    model = TextNB(unlabeled="em").fit(texts, labels)
     before = model.predict_proba(texts)
     with pytest.raises(CandideError, match="no label"):
         model.partial_fit(texts, labels)
@@ -195,8 +200,8 @@ def test_what_is_refused() -> None:
 def test_without_training_texts_the_same_model(settings: dict[str, object]) -> None:
     """Looks that had no weight before may have one after."""
     texts, labels = some_labels(40, 300, seed=9)
-    keeps, drops = (TextNB(**settings, keep_sample=keep).fit(texts, labels) for keep in (True, False))
-    assert drops.unlabelled_ == keeps.unlabelled_
+    keeps, drops = (TextNB(**settings, unlabeled="em", keep_sample=keep).fit(texts, labels) for keep in (True, False))
+    assert drops.unlabeled_ == keeps.unlabeled_
     assert np.array_equal(drops.predict_proba(texts), keeps.predict_proba(texts))
     assert drops.loo_.log_loss == keeps.loo_.log_loss
 
@@ -205,14 +210,14 @@ def test_merged_from_either_side() -> None:
     """Weights that cannot be fitted again last, whoever absorbs whom."""
     some, more = some_labels(40, 300, seed=9), topical(100, seed=13)
     texts = topical(50, seed=14)[0]
-    there = TextNB().fit(*some).merge(TextNB().fit(*more))
-    here = TextNB().fit(*more).merge(TextNB().fit(*some))
+    there = TextNB(unlabeled="em").fit(*some).merge(TextNB().fit(*more))
+    here = TextNB().fit(*more).merge(TextNB(unlabeled="em").fit(*some))
     assert np.allclose(there.predict_proba(texts), here.predict_proba(texts), atol=1e-9)
 
 
 def test_merged_with_a_class_that_it_does_not_know() -> None:
     other = TextNB().fit(["dog and cat", "cat and mouse"], ["d", "d"])
-    model = TextNB().fit(*some_labels(40, 300, seed=9)).merge(other)
+    model = TextNB(unlabeled="em").fit(*some_labels(40, 300, seed=9)).merge(other)
     assert model.predict_proba(["dog"]).shape == (1, 4)
 
 
@@ -220,7 +225,7 @@ def test_a_refined_model_forgets_and_keeps_what_it_made_of_the_others() -> None:
     texts, labels = some_labels(60, 400, seed=15)
     held, truth = topical(400, seed=16)
     own = (np.arange(400), np.searchsorted(["a", "b", "c"], truth))
-    model = TextNB(refine=True).fit(texts, labels)
+    model = TextNB(refine=True, unlabeled="em").fit(texts, labels)
     before = -np.log(model.predict_proba(held)[own]).mean()
     model.forget(texts[:1], labels[:1])
     after = -np.log(model.predict_proba(held)[own]).mean()
