@@ -185,7 +185,7 @@ ERRORS: dict[str, tuple[Any, Any, Any, str]] = {
     "no tuple": (MultinomialNB(), lambda: iter([COUNTS]), InputError, "chunk 0 is a ndarray; .* a tuple"),
     "too many parts": (MultinomialNB(), lambda: iter([(1, 2, 3, 4)]), InputError, "chunk 0 is a tuple of 4"),
     "no rows": (TextNB(), lambda: iter([(TEXTS, LABELS), ([], [])]), InputError, "chunk 1: there are no texts"),
-    "no label": (TextNB(), lambda: iter([(["a"], [None])]), InputError, "Input y contains NaN .* none of them has a label"),
+    "no label": (TextNB(), lambda: iter([(["a"], [None])]), InputError, "contains NaN .* none of them has"),
     "a label too few": (
         MultinomialNB(), lambda: dealt(COUNTS, CLASSES[:48]), InputError, r"chunk 9: .* X has 5 rows, y has 3",
     ),

@@ -98,6 +98,7 @@ _IN_A_TERMINAL = (
     (r" with \w+= \((--[\w-]+) in a terminal\)", r" with \1"),
     (r"on_bad_row='skip'", "--on-bad-row skip"),
     (r"extensions=True", "--extensions"),
+    (r"pass unlabeled='drop'", "pass --set unlabeled=drop"),
     (r"set_params\(absent='missing'\)", "pass --absent missing"),
     (r"construct it with keep_sample=True", "train it with --updatable"),
     (r"pass columns=\{'([^']+)': '(\w+)'\}", r"pass --columns with \1=\2 in it"),

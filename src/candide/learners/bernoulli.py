@@ -25,7 +25,8 @@ class BernoulliNB(CountNB):
     ----------
     binarize : float or None, default 0.0
         A column is on where its value lies above. None: the values are 0 or 1 already (or shares in between).
-    alpha, force_alpha, fit_prior, class_prior, class_weight, estimate, calibrate, evaluate, keep_sample, n_threads
+    alpha, force_alpha, fit_prior, class_prior, class_weight, estimate,
+    calibrate, evaluate, keep_sample, unlabeled, n_threads
         As in ``MultinomialNB``; ``alpha`` is added to both outcomes, and chosen for each column by itself. The
         predictive is the mean.
     parameter_prior : Beta, or a list or dict with one per column, optional

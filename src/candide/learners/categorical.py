@@ -39,7 +39,7 @@ class CategoricalNB(DiscreteNB):
         column by itself.
     parameter_prior : Dirichlet, or a list or dict with one per column, optional
         What is believed about θ before data, in place of ``alpha``. An array in it has one pseudo-count per value.
-    force_alpha, fit_prior, class_prior, class_weight, estimate, calibrate, evaluate, keep_sample, n_threads
+    force_alpha, fit_prior, class_prior, class_weight, estimate, calibrate, evaluate, keep_sample, unlabeled, n_threads
         As in ``MultinomialNB``. The predictive is the mean.
 
     Attributes

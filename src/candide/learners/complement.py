@@ -48,7 +48,8 @@ class ComplementNB(CountNB):
         Divide each class's weights by their sum.
     alpha, estimate
         As in ``MultinomialNB``, but for what needs a density: "evidence" and "predictive".
-    force_alpha, fit_prior, class_prior, class_weight, parameter_prior, calibrate, evaluate, keep_sample, n_threads
+    force_alpha, fit_prior, class_prior, class_weight, parameter_prior,
+    calibrate, evaluate, keep_sample, unlabeled, n_threads
         As in ``MultinomialNB``.
 
     Attributes

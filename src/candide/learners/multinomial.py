@@ -48,6 +48,9 @@ class MultinomialNB(CountNB):
     keep_sample : bool, optional
         Whether training rows stay in the model for what looks at them again. By default they do if something needs
         them; False throws them away after ``fit``.
+    unlabeled : {"drop", "error"}, default "drop"
+        What becomes of rows whose label is None, NaN or a null, wherever rows come from: they are left out, with one
+        warning that counts them, or they are an error. Rows of which none has a label are an error.
     n_threads : int, optional
         Threads to use; by default ``CANDIDE_NUM_THREADS`` or all cores. Results do not depend on it.
 

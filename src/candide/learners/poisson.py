@@ -31,7 +31,7 @@ class PoissonNB(CountNB):
         Rate of the prior, in rows. ``alpha=0, beta=0`` is the maximum likelihood.
     parameter_prior : Gamma, or a list or dict with one per column, optional
         What is believed about λ before data, in place of ``alpha`` and ``beta``.
-    fit_prior, class_prior, class_weight, estimate, calibrate, evaluate, keep_sample, n_threads
+    fit_prior, class_prior, class_weight, estimate, calibrate, evaluate, keep_sample, unlabeled, n_threads
         As in ``MultinomialNB``. The predictive is the negative binomial.
 
     Attributes

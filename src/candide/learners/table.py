@@ -66,6 +66,9 @@ class NaiveBayes(BaseNB):
         Offer ``loo_``: how good the model honestly is, from its training rows alone.
     keep_sample : bool, optional
         Whether training rows are kept, which later changes of the blend and ``loo_`` need. By default they are.
+    unlabeled : {"drop", "error"}, default "drop"
+        What becomes of rows whose label is None, NaN or a null, wherever rows come from: they are left out, with one
+        warning that counts them, or they are an error. Rows of which none has a label are an error.
     n_threads : int, optional
         Threads; by default all there are.
 
