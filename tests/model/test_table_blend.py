@@ -9,9 +9,11 @@ import pandas as pd
 import pytest
 
 from candide import NaiveBayes
+from candide.families import Batch
 from candide.kernels import default
 from candide.kernels.data import Floats
 from candide.model.honest import _share_in_sample
+from candide.model.smoothing import Seen
 from candide.model.views.mixture import Mixture
 from candide.model.views.rows import few_rows
 
@@ -58,7 +60,8 @@ def test_no_score_goes_beyond_what_was_seen() -> None:
 
 @pytest.mark.parametrize(("n_rows", "n_scores", "expected"), [(50, 10, 50), (30_000, 10, 20_000), (500, 10**9, 200)])
 def test_rows_that_weights_are_fitted_on_are_spread_evenly(n_rows: int, n_scores: int, expected: int) -> None:
-    rows = few_rows(n_rows, n_scores)
+    batch = Batch(None, np.zeros(n_rows, dtype=np.int32), None, 1)
+    rows = few_rows(Seen(batch, np.ones(n_rows), np.ones(n_rows, dtype=np.int64)), n_scores)
     assert len(rows) == expected
     assert rows[0] == 0
     assert np.ptp(np.diff(rows)) <= 1

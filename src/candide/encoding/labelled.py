@@ -8,17 +8,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels.data import Floats, Positions
+from ..kernels.mixing import Hashes
 from .index import Index, kind_of, together
 from .stacking import alike, stacked
 
 
 class LabelledRows(NamedTuple):
-    """Encoded rows, the classes that occur among them, and of each row the class and the weight (None: all 1)."""
+    """Encoded rows, the classes that occur among them, and of each row the class, the weight (None: all 1) and the
+    hash of its group (None, or 0: it has none).
+    """
 
     data: Any
     classes: Index
     positions: Positions
     weight: Floats | None
+    groups: Hashes | None = None
 
     def joins(self, other: LabelledRows) -> bool:
         """Whether these rows and others can become one."""
@@ -33,4 +37,8 @@ def end_to_end(parts: Sequence[LabelledRows]) -> LabelledRows:
     weight = None
     if any(part.weight is not None for part in parts):
         weight = np.concatenate([np.ones(len(p.positions)) if p.weight is None else p.weight for p in parts])
-    return LabelledRows(stacked([part.data for part in parts]), classes, positions.astype(np.int32), weight)
+    groups = None
+    if any(part.groups is not None for part in parts):
+        none = (np.zeros(len(part.positions), dtype=np.uint64) for part in parts)
+        groups = np.concatenate([zeros if p.groups is None else p.groups for p, zeros in zip(parts, none, strict=True)])
+    return LabelledRows(stacked([part.data for part in parts]), classes, positions.astype(np.int32), weight, groups)

@@ -30,7 +30,7 @@ def summarize(plan: Plan, rows: LabelledRows, kernels: Kernels, joining: Joining
 
     ``joining``: what it will be added to. Training rows that would not stay there are not even copied.
     """
-    data, classes, positions, weight = rows
+    data, classes, positions, weight, groups = rows
     if isinstance(data, TextRows) and joining is None:
         # The only texts, as far as is known: who chooses weights will look at their tokens.
         data = replace(data, asked_again=True)
@@ -38,7 +38,7 @@ def summarize(plan: Plan, rows: LabelledRows, kernels: Kernels, joining: Joining
     statistics, sample = plan.family.observe(batch, kernels), None
     if plan.sample_bytes:
         below = None if joining is None else joining.kept_below(classes)
-        sample = Sample.of(data, positions, weight, len(classes), plan.sample_bytes, below)
+        sample = Sample.of(data, positions, weight, len(classes), plan.sample_bytes, below, groups)
     if isinstance(data, TextRows):
         data.counted.clear()  # the sample has those of its texts
     state = State(classes, np.zeros(len(classes), dtype=bool), statistics, sample=sample)

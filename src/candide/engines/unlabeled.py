@@ -61,14 +61,16 @@ class Unread:
         return Classifier(model.plan, replace(state, statistics=state.statistics.merge(more)), model.blend)
 
 
-def learn_unlabeled(model: Classifier, batch: Batch, texts: Unread, kernels: Kernels) -> tuple[Classifier, Unlabeled]:
+def learn_unlabeled(
+    model: Classifier, batch: Batch, texts: Unread, kernels: Kernels, blocks: Array | None = None
+) -> tuple[Classifier, Unlabeled]:
     """The model of texts with labels, or of all texts, whichever is better on folds of those with labels.
 
     A fold is scored by models that have not seen it, not even by way of what they think of the texts without labels;
-    and by such scores of all folds texts are weighed.
+    and by such scores of all folds texts are weighed. Texts of one of the ``blocks``, or copies, are in one fold.
     """
     rows = _judges(model, batch)
-    folds = deal_blocks(batch.classes, _first_of_copies(batch.data))
+    folds = deal_blocks(batch.classes, _first_of_copies(batch.data) if blocks is None else blocks)
     parts = [_scores_of_fold(model, batch, texts, rows, folds == fold, kernels) for fold in np.unique(folds)]
     order = np.argsort(np.concatenate([part.rows for part in parts]))
     alone = np.concatenate([part.alone for part in parts], axis=1)[:, order]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -26,7 +26,7 @@ from .columns.base import in_rows
 from .columns.losses import gain, log_shares
 from .left_out import put_own
 from .set_aside import despite, set_aside
-from .table_likelihood import TableLikelihood
+from .table_likelihood import TableLikelihood, column_scores
 from .text import TextFamily
 from .text_likelihood import TextLikelihood
 
@@ -55,6 +55,13 @@ class Choice(NamedTuple):
     note: str
     losses: dict[str, float]
     text: TextFamily | None = None
+
+
+class HeldOut(NamedTuple):
+    """Rows, and the statistic of all rows that were learned but these."""
+
+    batch: Batch
+    rest: TableStatistics
 
 
 @dataclass(frozen=True)
@@ -106,10 +113,11 @@ class TableFamily(Plain):
         return table_of(cells, statistics.kinds, self.names, texts)
 
     @serial()
-    def settle(self, statistics: TableStatistics) -> TableFamily:
+    def settle(self, statistics: TableStatistics, held_out: Sequence[HeldOut] = ()) -> TableFamily:
+        """With models chosen by rows left out one by one, or by those that are held out together."""
         if self.choices is not None:
             return self
-        beside = log_shares(statistics.rows), statistics.row_weight
+        beside = log_shares(statistics.rows), statistics.row_weight, held_out
         choices = tuple(self._choice(statistics, j, *beside) for j in range(len(self.names)))
         blocks = tuple(
             block._replace(family=block.family.settle(part))
@@ -133,7 +141,9 @@ class TableFamily(Plain):
 
         return replace(self, choices=tuple(now(j, choice) for j, choice in enumerate(self.choices)), source=statistics)
 
-    def _choice(self, statistics: TableStatistics, j: int, log_prior: Floats, row: Floats) -> Choice:
+    def _choice(
+        self, statistics: TableStatistics, j: int, log_prior: Floats, row: Floats, held_out: Sequence[HeldOut]
+    ) -> Choice:
         wanted, kind = self.wanted[j], statistics.kinds[j]
         if any(j in block.columns for block in self.blocks):
             return Choice(None, "in a block", {})
@@ -150,20 +160,23 @@ class TableFamily(Plain):
             aside = reason and not self._tells_by_absence(statistics, j)
             if aside and kind == "category":
                 return Choice(None, reason, {})  # perhaps a million values, each in one row: nothing to look at
-            best = self._best(statistics, j, log_prior, row)
+            best = self._best(statistics, j, log_prior, row, held_out)
             gained = gain(statistics.rows, min(best.losses.values()))
             return Choice(None, reason + despite(gained), {}) if aside else best
         # An option of a column comes before a setting of the table.
         parts = self._parts(statistics, j) | dict(wanted.options)
         model = named_column(wanted.family, **parts, name=self.names[j], log_prior=log_prior, row=row)
-        return Choice(model, "by request", {wanted.family: model.class_loss(log_prior, row)})
+        loss = self._losses([model], j, log_prior, held_out)[0] if held_out else model.class_loss(log_prior, row)
+        return Choice(model, "by request", {wanted.family: float(loss)})
 
     def _tells_by_absence(self, statistics: TableStatistics, j: int) -> bool:
         """Whether absence may be informative: only where some cells are missing and some are not."""
         seen = statistics.observed(j).sum()
         return self.missing in ("auto", "category") and 0 < seen < statistics.rows.sum() * (1 - 1e-12)
 
-    def _best(self, statistics: TableStatistics, j: int, log_prior: Floats, row: Floats) -> Choice:
+    def _best(
+        self, statistics: TableStatistics, j: int, log_prior: Floats, row: Floats, held_out: Sequence[HeldOut]
+    ) -> Choice:
         make: Any = candidates_for_numbers if statistics.kinds[j] == "number" else candidates_for_categories
         models = make(**self._parts(statistics, j))
         if self.alpha is None:
@@ -171,8 +184,21 @@ class TableFamily(Plain):
             models = [
                 in_rows(model, float(statistics.rows @ row) / max(statistics.rows.sum(), 1e-300)) for model in models
             ]
-        model, losses = choose(models, log_prior, row)
+        held = self._losses(models, j, log_prior, held_out) if held_out else None
+        model, losses = choose(models, log_prior, row, held)
         return Choice(model, "", losses)
+
+    def _losses(self, models: Sequence[ColumnModel], j: int, log_prior: Floats, held_out: Sequence[HeldOut]) -> Floats:
+        """The class log-loss of models of a column, with cuts and widths as they are and counts of the other rows."""
+        total, weight = np.zeros(len(models)), 0.0
+        for batch, rest in held_out:
+            parts, column, own = self._parts(rest, j), batch.data.columns[j], batch.classes
+            of_row = np.ones(len(own)) if batch.weight is None else batch.weight
+            weight += float(of_row.sum())
+            for i, model in enumerate(models):
+                joint = column_scores(model.again(**parts), column) + log_prior
+                total[i] += float(of_row @ (np.logaddexp.reduce(joint, axis=1) - joint[np.arange(len(own)), own]))
+        return np.nan_to_num(total / weight, nan=np.inf)
 
     def _parts(self, statistics: TableStatistics, j: int) -> dict[str, Any]:
         """What a column's models are made of."""

@@ -85,7 +85,7 @@ class TableLikelihood:
         used = [(j, model, table) for j, model, table in pairs if table is not None]
         out = _picked(data, used, len(self.statistics.rows), kernels)
         for j, model in ((j, model) for j, model in self._others if j in place):
-            _add(out, change(place[j], _scores(model, data.columns[j])))
+            _add(out, change(place[j], column_scores(model, data.columns[j])))
         for i, likelihood in enumerate(self.blocks):
             _add(out, change(len(place) + i, self._block_scores(i, likelihood, data, kernels)))
         return out
@@ -102,7 +102,7 @@ class TableLikelihood:
         for scores, j in zip(out, columns, strict=False):
             model = self.models[j]
             if model is not None:
-                scores[:] = _scores(model, data.columns[j])
+                scores[:] = column_scores(model, data.columns[j])
         for i, block in enumerate(self.blocks):
             out[len(columns) + i] = self._block_scores(i, block, data, kernels)
         return out
@@ -242,7 +242,7 @@ def _no_cells(kind: Kind, n_rows: int) -> Array:
     return np.full(n_rows, None if labels else np.nan, dtype=object if labels else np.float64)
 
 
-def _scores(model: ColumnModel, column: Column) -> Floats:
+def column_scores(model: ColumnModel, column: Column) -> Floats:
     """``(rows, classes)``; 0 where the cell was not given, also if nulls were learned as a value."""
     scores = model.scores(column)
     return scores if column.absent is None else np.where(column.absent[:, None], 0.0, scores)

@@ -58,7 +58,7 @@ class Apart(Chunks):
     counted_: Counted | None = None
 
     @abstractmethod
-    def _summarize(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Plan, State]:
+    def _summarize(self, X: Any, y: Any, sample_weight: Any, groups: Any = None, *, reset: bool) -> tuple[Plan, State]:
         """The state of rows, wherever they are."""
 
     @abstractmethod

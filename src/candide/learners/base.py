@@ -25,6 +25,7 @@ from ..model.classifier import Classifier
 from ..model.plan import ClassPrior, Plan
 from ..model.state import State
 from ..priors.base import generator
+from ..statistics.hashing import group_hashes
 from .answers import Answers
 from .apart import Apart, anywhere
 from .beliefs import check_height
@@ -125,30 +126,34 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
     # Learning.
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Learn from rows ``X`` with labels ``y``, forgetting what was learned before.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_rows, n_columns), or an iterator of chunks
             NaN, None and nulls are missing values: ignored cell by cell. Without ``y``, an iterator (a generator, say)
-            that yields ``(X, y)`` or ``(X, y, sample_weight)``; the model is that of all rows, few of which are in
-            memory at once. So it is with what ``candide.read`` gives.
+            that yields ``(X, y)``, ``(X, y, sample_weight)`` or ``(X, y, sample_weight, groups)``; the model is that of
+            all rows, few of which are in memory at once. So it is with what ``candide.read`` gives.
         y : array of shape (n_rows,)
             Class labels: numbers, texts or booleans.
         sample_weight : array of shape (n_rows,), optional
             A row of weight k counts as k copies of it.
+        groups : array of shape (n_rows,), optional
+            Rows of one group (a customer, a thread, a patient) leave together wherever rows are left out: in ``loo_``,
+            in the choice of column models and pseudo-counts, in stacking weights and calibrations. None and NaN: a row
+            of its own. Sums, and models that look at no rows again, are the same without.
         """
         if y is None and are_chunks(X):
-            plan, state = self._summarize_chunks(X, sample_weight)
+            plan, state = self._summarize_chunks(X, sample_weight, groups)
         else:
-            plan, state = self._summarize(X, y, sample_weight, reset=True)
+            plan, state = self._summarize(X, y, sample_weight, groups, reset=True)
         warn_of_measurements(state.classes.labels)
         plan.prior.check_weights(state.classes)
         return self._become(Classifier(plan, state))
 
     @all_or_nothing
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Learn further rows. Any sequence of calls, then ``refit``, gives the model that ``fit`` gives on all rows.
 
         Sums change at once. What is chosen and fitted on rows left out is fitted again here once a tenth of the weight
@@ -156,7 +161,7 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y, sample_weight, groups
             As in ``fit``.
         classes : array, optional
             All classes there will be. Without it, new classes join as they appear; with it, in the first call, any
@@ -166,7 +171,7 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
         declared = None if classes is None else encode(label_array(classes), self._kernels())[0]
         if declared is not None and not first:
             self._check_declared(declared, len(np.asarray(classes)))
-        plan, batch = self._summarize(X, y, sample_weight, reset=first)
+        plan, batch = self._summarize(X, y, sample_weight, groups, reset=first)
         if not first:
             plan = replace(plan, target=self._model.plan.target)
             return self._become(self._model.learn(batch, plan))
@@ -179,11 +184,16 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
                 f"{self._model.classes.labels!r}; leave classes out to let new ones join"
             )
 
-    def _summarize(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Plan, State]:
+    def _summarize(self, X: Any, y: Any, sample_weight: Any, groups: Any = None, *, reset: bool) -> tuple[Plan, State]:
         cluster = cluster_of(X)
         if cluster is not None:
+            if groups is not None:
+                raise InputError(
+                    "groups are for rows in memory and in chunks, and these are on a cluster; collect them, or leave "
+                    "groups out"
+                )
             return self._summarize_apart(cluster, X, y, sample_weight, reset)
-        rows = self._rows(X, y, sample_weight, reset)
+        rows = self._rows(X, y, sample_weight, groups, reset=reset)
         self._tell_unlabeled()
         plan = self._plan(rows.data.n_columns, first=reset)
         if not reset:
@@ -194,11 +204,12 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
         """Rows and labels, which may be a part of what the rows came in."""
         return X, y
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> LabelledRows:
-        X, y, sample_weight = self._with_labels(*self._labelled(X, y), sample_weight)
+    def _rows(self, X: Any, y: Any, sample_weight: Any, groups: Any = None, *, reset: bool) -> LabelledRows:
+        X, y, sample_weight, groups = self._with_labels(*self._labelled(X, y), sample_weight, groups)
         data = self._read_to_learn(X, reset)
         labels = self._labels(y, data.n_rows, self._kernels())
-        return LabelledRows(data, *labels, read_weights(sample_weight, data.n_rows))
+        beside = read_weights(sample_weight, data.n_rows), group_hashes(groups, data.n_rows)
+        return LabelledRows(data, *labels, *beside)
 
     def _check_counting(self, family: Family) -> None:
         """What is counted cannot change under a fitted model."""
@@ -242,17 +253,18 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
             )
 
     @all_or_nothing
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def forget(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Remove rows that were learned, as if they had never been seen. Changes this model.
 
         Exact for counts; means and variances to rounding. A removal that would make a count negative is refused as a
         whole. Where training rows are kept (``keep_sample=True``), so is a row that is not among them although its hash
         says that it would be; else rows that were never learned but fit into the sums cannot be told apart from those
         that were.
-        After ``discount``, pass the rows' discounted weight.
+        After ``discount``, pass the rows' discounted weight. ``groups`` tell equal rows of different groups apart, and
+        may be left out.
         """
         self._require_fitted()
-        _, batch = self._summarize(X, y, sample_weight, reset=False)
+        _, batch = self._summarize(X, y, sample_weight, groups, reset=False)
         return self._become(self._model.forget(batch))
 
     @all_or_nothing

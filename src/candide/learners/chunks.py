@@ -17,10 +17,12 @@ from ..engines.stream import Chunk, gathered, learn, numbered
 from ..exceptions import InputError
 from ..families import Batch
 from ..kernels._core import release_memory
+from ..kernels.mixing import Hashes
 from ..model.classifier import Classifier
 from ..model.evaluation import Report, Verdicts
 from ..model.plan import ClassPrior, Plan
 from ..model.state import State
+from ..statistics.hashing import group_hashes
 from .fitted import Fitted
 from .labeling import Labeling, NoLabels
 from .sourced import chunks_of, is_source, roles_for, roles_to_learn
@@ -50,16 +52,18 @@ class Chunks(Labeling, Fitted):
         """Rows and labels, which may be a part of what the rows came in."""
 
     @abstractmethod
-    def _rows(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> LabelledRows:
+    def _rows(self, X: Any, y: Any, sample_weight: Any, groups: Any = None, *, reset: bool) -> LabelledRows:
         """Encoded rows with their classes and weights."""
 
-    def measure(self, X: Any, y: Any = None, sample_weight: Any = None) -> Report:
+    def measure(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Report:
         """How good the probabilities are on rows with labels, which the model should not have learned from.
 
         Parameters
         ----------
         X, y, sample_weight
             As in ``fit``; chunks too, of which few are in memory at once.
+        groups : array of shape (n_rows,), optional
+            Rows of one group are one observation in the standard errors.
 
         Examples
         --------
@@ -68,36 +72,47 @@ class Chunks(Labeling, Fitted):
         >>> model.measure([[0.0], [7.0], [4.0]], ["low", "high", "high"]).accuracy
         0.6666666666666666
         """
-        verdicts = map(self._verdicts, self._batches(X, y, sample_weight))
+        verdicts = (self._verdicts(*part) for part in self._grouped_batches(X, y, sample_weight, groups))
         return Report.from_verdicts(verdicts, self._fitted().classes.labels)
 
     def _batches(self, X: Any, y: Any, sample_weight: Any) -> Iterator[Batch]:
         """Rows with labels that the model knows, chunk by chunk if they come in chunks."""
+        return (batch for batch, _ in self._grouped_batches(X, y, sample_weight, None))
+
+    def _grouped_batches(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any
+    ) -> Iterator[tuple[Batch, Hashes | None]]:
+        """The same with the hash of each row's group."""
         if is_source(X):
             X = chunks_of(self, X, roles_for(self, X, labelled=True), learning=False)
         in_chunks = y is None and are_chunks(X)
         try:
-            for number, item in enumerate(X if in_chunks else [(X, y, sample_weight)]):
-                X, y, *weight = _parts(item, number)
+            for number, item in enumerate(X if in_chunks else [(X, y, sample_weight, groups)]):
+                X, y, *beside = _parts(item, number)
                 given = self._labelled(X, y)
                 try:
-                    rows = self._with_labels(*given, weight[0] if weight else None, learning=False)
+                    *rows, own = self._with_labels(*given, *beside, learning=False)
                 except NoLabels as found:
                     if not in_chunks:
                         raise
                     self.note_unlabeled(found.n_rows, learning=False)
                 else:
-                    yield self._batch(*rows)
+                    batch = self._batch(*rows)
+                    yield batch, group_hashes(own, batch.data.n_rows)
         finally:
             self._tell_unlabeled()
 
-    def _verdicts(self, batch: Batch) -> Verdicts:
+    def _verdicts(self, batch: Batch, groups: Hashes | None) -> Verdicts:
         scores = self._fitted().posterior(batch.data, self._kernels(), logarithm=True)
-        return Verdicts.of(scores, batch.classes, np.ones(len(scores)) if batch.weight is None else batch.weight)
+        weight = np.ones(len(scores)) if batch.weight is None else batch.weight
+        return Verdicts.of(scores, batch.classes, weight, groups=groups)
 
-    def _summarize_chunks(self, chunks: Iterable[Any], sample_weight: Any) -> tuple[Plan, State]:
-        if sample_weight is not None:
-            raise InputError("sample_weight is given beside chunks; let each chunk be (X, y, sample_weight) instead")
+    def _summarize_chunks(self, chunks: Iterable[Any], sample_weight: Any, groups: Any) -> tuple[Plan, State]:
+        if sample_weight is not None or groups is not None:
+            raise InputError(
+                "sample_weight or groups are given beside chunks; let each chunk be (X, y, sample_weight) or "
+                "(X, y, sample_weight, groups) instead"
+            )
         if is_source(chunks):
             self.roles_ = roles_to_learn(self, chunks)
             chunks = chunks_of(self, chunks, self.roles_)
@@ -127,24 +142,25 @@ class Chunks(Labeling, Fitted):
         numbers = count()  # enumerate would hold each item until it has the next
         for item in chunks:
             number = next(numbers)
-            X, y, *weight = _parts(item, number)
+            X, y, *beside = _parts(item, number)
             with numbered(number):
                 try:
-                    chunk = Chunk(number, self._rows(X, y, weight[0] if weight else None, reset=first))
+                    chunk = Chunk(number, self._rows(X, y, *beside, reset=first))
                 except NoLabels as found:
                     self.note_unlabeled(found.n_rows)
                     continue
             first = False
-            del item, X, y, weight
+            del item, X, y, beside
             yield chunk
             del chunk
 
 
 def _parts(item: Any, number: int) -> tuple[Any, ...]:
-    if isinstance(item, tuple) and len(item) in (2, 3):
-        return item
+    """Rows, labels, weights and groups."""
+    if isinstance(item, tuple) and len(item) in (2, 3, 4):
+        return (*item, None, None)[:4]
     what = f"tuple of {len(item)}" if isinstance(item, tuple) else type(item).__name__
     raise InputError(
-        f"chunk {number} is a {what}; without y, X must yield chunks, each a tuple (X, y) or (X, y, sample_weight); "
-        "yield such tuples, or pass the labels of all rows as y"
+        f"chunk {number} is a {what}; without y, X must yield chunks, each a tuple (X, y), (X, y, sample_weight) or "
+        "(X, y, sample_weight, groups); yield such tuples, or pass the labels of all rows as y"
     )

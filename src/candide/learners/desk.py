@@ -27,7 +27,12 @@ class Desk(Fitted):
     _given: State | None = None  # what stands for given parameters, which no row has taught
 
     def leave_one_out(
-        self, X: Any, y: Any, sample_weight: Any = None, class_prior: Literal["removed", "fixed"] = "removed"
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        class_prior: Literal["removed", "fixed"] = "removed",
+        groups: Any = None,
     ) -> Floats:
         """Log probabilities of training rows, each by the model that has not seen it: exact, without a refit.
 
@@ -39,6 +44,8 @@ class Desk(Fitted):
             Whether the row leaves the class prior too. "fixed" is for choosing between models: with "removed", a model
             that knows nothing is wrong about every row of balanced classes. A blend has biases of its own for the
             classes, which stay either way.
+        groups : array of shape (n_rows,), optional
+            Rows of one group leave together, as in ``blocked_folds``.
 
         Returns
         -------
@@ -53,6 +60,8 @@ class Desk(Fitted):
         >>> GaussianNB().fit(X, y).leave_one_out(X, y).argmax(axis=1)
         array([0, 0, 0, 1, 1, 1])
         """
+        if groups is not None:
+            return self.blocked_folds(X, y, groups, sample_weight=sample_weight, class_prior=class_prior)
         model, batch = self._fitted(), self._batch(X, y, sample_weight)
         return left_out_posterior(model, batch, self._kernels(), check_prior(class_prior))
 

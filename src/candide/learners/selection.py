@@ -117,7 +117,7 @@ def select(
     judged: dict[str, Judged] = {}
     for name, model in named.items():
         with _naming(name):
-            fitted[name] = model.unfitted().fit(X, y, sample_weight=sample_weight)
+            fitted[name] = model.unfitted().fit(X, y, sample_weight=sample_weight, groups=groups)
             judged[name] = _judge(fitted[name], X, y, sample_weight, (groups, n_folds) if by_folds else None)
     return _ranked(fitted, judged)
 

@@ -134,22 +134,25 @@ class NaiveBayes(BaseNB):
     # Learning.
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Learn from a table ``X`` with labels ``y``, forgetting what was learned before.
 
         Parameters
         ----------
         X : data frame, dict of columns, array, lists of rows or sparse matrix; or an iterator of chunks
-            As it is; None, NaN and nulls are missing values. Without ``y``, an iterator that yields ``(X, y)`` or
-            ``(X, y, sample_weight)``: rows of which few are in memory at once.
+            As it is; None, NaN and nulls are missing values. Without ``y``, an iterator that yields ``(X, y)``,
+            ``(X, y, sample_weight)`` or ``(X, y, sample_weight, groups)``: rows of which few are in memory at once.
         y : array of shape (n_rows,), or the name of the column of ``X`` that holds the labels
             Here as in ``partial_fit``, ``forget``, ``score``, ``leave_one_out``, ``blocked_folds`` and
             ``log_likelihood``.
         sample_weight : array of shape (n_rows,), optional
             A row of weight k counts as k copies of it; where rows are left out, to weigh columns and views, it leaves
             as a whole.
+        groups : array of shape (n_rows,), optional
+            Rows of one group (a customer, a thread, a patient) leave together wherever rows are left out: in ``loo_``,
+            in the choice of column models, in stacking weights and calibration. None and NaN: a row of its own.
         """
-        super().fit(X, y, sample_weight)
+        super().fit(X, y, sample_weight, groups)
         return self
 
     def _labelled(self, X: Any, y: Any) -> tuple[Any, Any]:

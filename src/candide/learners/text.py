@@ -21,6 +21,7 @@ from ..model.refinement import word_looks
 from ..model.table import Table
 from ..model.telling import telling
 from ..model.text_summary import text_summary
+from ..statistics.hashing import group_hashes, group_of, in_groups, row_hashes
 from ..statistics.token_counts import TokenCounts
 from .beliefs import class_prior_of
 from .guard import all_or_nothing
@@ -179,30 +180,34 @@ class TextNB(Smaller):
         self.n_threads = n_threads
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Learn from texts ``X`` with labels ``y``, forgetting what was learned before.
 
         Parameters
         ----------
         X : list, array, series or Arrow array of texts, or any iterable of them; or an iterator of chunks
-            None, NaN and nulls are texts without tokens. Without ``y``, an iterator that yields ``(X, y)`` or
-            ``(X, y, sample_weight)``: texts, each with a label, of which few are in memory at once.
+            None, NaN and nulls are texts without tokens. Without ``y``, an iterator that yields ``(X, y)``,
+            ``(X, y, sample_weight)`` or ``(X, y, sample_weight, groups)``: texts, each with a label, of which few are
+            in memory at once.
         y : array of shape (n_texts,)
             Class labels; None or NaN where a text has none (``unlabeled``).
         sample_weight : array of shape (n_texts,), optional
             A text of weight k counts as k copies of it.
+        groups : array of shape (n_texts,), optional
+            Texts of one group (a thread, an author) leave together wherever texts are left out: in ``loo_``, in
+            weights, refinement and calibration. None and NaN: a text of its own.
         """
         how = self._unlabeled()
         self.__dict__.pop("unlabeled_", None)
         is_here = how in ("em", "sfe") and y is not None and cluster_of(X) is None
         missing = without_label(y) if is_here else np.zeros(0, dtype=bool)
         if missing.any() and not missing.all():
-            self._fit_some(X, y, sample_weight, missing, how)
+            self._fit_some(X, y, sample_weight, groups, missing, how)
         else:
-            super().fit(X, y, sample_weight)
+            super().fit(X, y, sample_weight, groups)
         return self
 
-    def _fit_some(self, X: Any, y: Any, sample_weight: Any, missing: Array, how: str) -> None:
+    def _fit_some(self, X: Any, y: Any, sample_weight: Any, groups: Any, missing: Array, how: str) -> None:
         """From texts of which some have no label."""
         data, weight = self._read_to_learn(X, reset=True), read_weights(sample_weight, len(missing))
         if data.n_rows != len(missing):
@@ -210,10 +215,13 @@ class TextNB(Smaller):
         labelled, others = np.flatnonzero(~missing), np.flatnonzero(missing)
         labels = as_array(y, "y")[labelled]
         own, rest = (None if weight is None else weight[rows] for rows in (labelled, others))
-        super().fit(data.take(labelled).texts, labels if labels.dtype.kind == "f" else labels.tolist(), own)
+        hashes = group_hashes(groups, data.n_rows)
+        blocks = None if hashes is None else group_of(in_groups(row_hashes(data), hashes))[labelled]
+        names = labels if labels.dtype.kind == "f" else labels.tolist()
+        super().fit(data.take(labelled).texts, names, own, blocks)
         batch = self._batch(data.take(labelled).texts, labels, own)
         texts = Unread(data.take(others), rest, "em" if how == "em" else "sfe")
-        model, self.unlabeled_ = learn_unlabeled(self._model, batch, texts, self._kernels())
+        model, self.unlabeled_ = learn_unlabeled(self._model, batch, texts, self._kernels(), blocks)
         self._become(model)
 
     def _plan(self, n_features: int, *, first: bool) -> Plan:

@@ -8,19 +8,23 @@ the weight was learned or forgotten. Until then the sums of its views follow the
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..encoding.index import Index
 from ..exceptions import InputError, ParameterError
 from ..families import Batch
+from ..families.table import HeldOut
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats
+from ..statistics import Sample
+from ..statistics.table import TableStatistics
 from .calibration import Calibration, calibrate, normalised
 from .calibration.scaling import Scaling
-from .leave_one_out import left_out_scores
+from .folds import N_FOLDS, deal_blocks, folds_of
+from .leave_one_out import left_out_scores, rows_by_fold
 from .plan import Plan
 from .refinement import Refinement, fit_refinement, fold_scores
 from .smoothing import Seen, by_leave_one_out
@@ -31,6 +35,8 @@ from .views.texts import TextBlended, fit_text_blended
 if TYPE_CHECKING:
     from .classifier import Classifier
 
+# Blocks of rows that leave one after the other.
+_MOST_BLOCKS = 50
 # Share of the weight that may be learned or forgotten before it is fitted again.
 _CHANGED = 0.1
 
@@ -165,11 +171,33 @@ def seen_rows(plan: Plan, state: State, what: str) -> Seen:
     if len(places) < data.n_rows:
         data = data.take(places)
     batch = Batch(data, sample.classes[places], weight, len(state.classes))
-    return Seen(batch, sample.observed_weight(state.rows), multiplicity)
+    return Seen(batch, sample.observed_weight(state.rows), multiplicity, _blocks(sample, batch))
+
+
+def held_out(plan: Plan, state: State, statistics: TableStatistics, kernels: Kernels) -> list[HeldOut]:
+    """The rows kept in folds of whole groups, with the statistic of all other rows; empty where rows have no groups."""
+    seen = seen_rows(plan, state, "a choice of families by groups")
+    if seen.blocks is None:
+        return []
+    batch = seen.of_all_copies()
+    folds = (batch.take(rows) for rows in rows_by_fold(folds_of(batch.classes, seen.blocks, N_FOLDS)))
+    family: Any = plan.family
+    return [HeldOut(fold, statistics.without(family.observe(fold, kernels))) for fold in folds]
+
+
+def _blocks(sample: Sample, batch: Batch) -> Array | None:
+    """Rows that leave together; where there are many groups, several are one block."""
+    groups = sample.groups
+    if groups is None or groups.max(initial=0) == 0:
+        return None  # without the only group, nothing would be left
+    return groups if groups.max() < _MOST_BLOCKS else deal_blocks(batch.classes, groups, _MOST_BLOCKS)
 
 
 def alphas(plan: Plan, state: State, seen: Seen, subsets: list[Array], kernels: Kernels) -> list[float | Floats]:
     offset = _bare(plan, state, None).offset_for(state.rows)
+    if seen.blocks is not None:
+        # Each block would be scored again for every α and column.
+        seen = seen._replace(blocks=deal_blocks(seen.batch.classes, seen.blocks))
     return by_leave_one_out(plan.family, state.statistics, seen, offset, subsets, kernels)
 
 
@@ -181,7 +209,8 @@ def scores_left_out(
     kernels: Kernels,
 ) -> tuple[Floats, Floats | None]:
     """Log posteriors with the row or its block left out, not calibrated, and how much evidence the rows hold."""
-    scores = left_out_scores(_bare(plan, state, alpha), seen.batch, seen.blocks, kernels)
+    batch = seen.batch if seen.blocks is None else seen.of_all_copies()
+    scores = left_out_scores(_bare(plan, state, alpha), batch, seen.blocks, kernels)
     return scores, plan.family.amount(seen.batch.data)
 
 

@@ -51,6 +51,7 @@ def _with_views(blend: Blend, plan: Plan, state: State, batch: State, sign: floa
 def forgotten(model: Classifier, batch: State) -> Classifier:
     """Without rows that were learned."""
     blend, state = model.latest_blend, model.state.forget(batch)
+    batch = model.state.in_same_groups(batch)
     if blend is not None and blend.refinement is not None and state.sample is None:
         raise ForgetError(
             "a refined model forgets by fitting its refinement again, and this one keeps no training texts to fit "

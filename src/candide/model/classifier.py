@@ -17,7 +17,7 @@ from ..kernels import Kernels, default
 from ..kernels.data import Array, Floats, Positions
 from ..kernels.mixing import Hashes
 from ..statistics.hashing import ABOVE_ALL
-from .blend import Blend, fit_blend, seen_rows
+from .blend import Blend, fit_blend, held_out, seen_rows
 from .cached import cached
 from .calibration import normalised
 from .changes import after_rows, forgotten, merged
@@ -87,7 +87,12 @@ class Classifier:
         elif self.plan.alpha == "loo" and self.current is not None and self.current.alpha is not None:
             family = family.with_alpha(self.current.alpha)
         earlier = self._kept_choices
-        return family.settle(self.statistics) if earlier is None else earlier.for_sums(self.statistics)
+        if earlier is not None:
+            return earlier.for_sums(self.statistics)
+        if isinstance(family, TableFamily) and self.state.sample is not None and self.state.sample.grouped:
+            held = held_out(self.plan, self.state, self.statistics, default(self.plan.n_threads))
+            return family.settle(self.statistics, held)
+        return family.settle(self.statistics)
 
     @cached
     def statistics(self) -> Any:

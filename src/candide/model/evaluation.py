@@ -25,11 +25,17 @@ class Verdicts(NamedTuple):
     squared_error: Floats
     weight: Floats  # above 0
     copies: Array
+    groups: Array  # the hash of each row's group, 0 for rows without one
     confusion: Floats
 
     @classmethod
     def of(
-        cls, log_probability: Floats, classes: Positions, weight: Floats, multiplicity: Array | None = None
+        cls,
+        log_probability: Floats,
+        classes: Positions,
+        weight: Floats,
+        multiplicity: Array | None = None,
+        groups: Array | None = None,
     ) -> Verdicts:
         """Of the rows that count."""
         kept = np.flatnonzero(weight > 0)
@@ -43,8 +49,16 @@ class Verdicts(NamedTuple):
             squared_error=measures.squared_error(probability, classes),
             weight=weight,
             copies=copies,
+            groups=np.zeros(len(kept), dtype=np.uint64) if groups is None else groups[kept],
             confusion=measures.confusion(classes, answer, weight, log_probability.shape[1]),
         )
+
+    def observation(self) -> Array | None:
+        """Which rows are one observation, those of a group; None where rows have no groups."""
+        if not self.groups.any():
+            return None
+        alone = np.arange(len(self.groups)) + len(self.groups)
+        return np.where(self.groups == 0, alone, np.unique(self.groups, return_inverse=True)[1])
 
     @classmethod
     def joined(cls, parts: Iterable[Verdicts], n_classes: int) -> Verdicts:
@@ -68,7 +82,8 @@ class Report:
     accuracy, log_loss : float
         Share of rows whose most probable class is right; mean of -log p(true class), infinite if one of them is 0.
     accuracy_error, log_loss_error : float
-        Their standard errors. A weight says how much a row counts, not how often it was seen.
+        Their standard errors. A weight says how much a row counts, not how often it was seen; rows of one group are one
+        observation.
     brier : float
         Mean of the squared error of the probabilities, summed over all classes: 0 to 2, for two classes twice the
         one-sided score.
@@ -127,12 +142,13 @@ class Report:
         weight: Floats,
         labels: Array,
         multiplicity: Array | None = None,
+        groups: Array | None = None,
     ) -> Report:
         """Measure log probabilities ``(rows, classes)`` against the positions of the true classes.
 
         With a ``multiplicity``, a row stands for so many equal ones, and its weight is that of all of them.
         """
-        return cls.from_verdicts([Verdicts.of(log_probability, classes, weight, multiplicity)], labels)
+        return cls.from_verdicts([Verdicts.of(log_probability, classes, weight, multiplicity, groups)], labels)
 
     @classmethod
     def from_verdicts(cls, parts: Iterable[Verdicts], labels: Array) -> Report:
@@ -140,8 +156,9 @@ class Report:
         rows = Verdicts.joined(parts, len(labels))
         if not len(rows.weight):
             raise InputError("no row has a weight above 0, so there is nothing to measure; pass rows that count")
-        accuracy, accuracy_error = measures.mean_and_error(rows.right.astype(np.float64), rows.weight, rows.copies)
-        log_loss, log_loss_error = measures.mean_and_error(rows.surprise, rows.weight, rows.copies)
+        beside = rows.weight, rows.copies, rows.observation()
+        accuracy, accuracy_error = measures.mean_and_error(rows.right.astype(np.float64), *beside)
+        log_loss, log_loss_error = measures.mean_and_error(rows.surprise, *beside)
         confidences = measures.Confidences.of(rows.confidence, rows.right, rows.weight)
         reliability = confidences.reliability()
         risk_coverage, aurc = confidences.risk_by_coverage()

@@ -52,11 +52,20 @@ def stretches(classes: Positions, n_folds: int) -> Positions:
     return ((rank * n_folds // n_rows[classes] + classes) % n_folds).astype(np.int32)
 
 
-def deal_blocks(classes: Positions, blocks: Array) -> Array:
+def deal_blocks(classes: Positions, blocks: Array, n_folds: int = N_FOLDS) -> Array:
     """The fold of each row, where rows of one block stay together: blocks in turn, by the class of their first row.
 
     >>> deal_blocks(np.array([0, 0, 1, 1, 0]), np.array([7, 7, 8, 8, 9]))
     array([0, 0, 2, 2, 1])
     """
     _, first, block = np.unique(blocks, return_index=True, return_inverse=True)
-    return np.asarray(deal(classes[first], np.ones(len(first), dtype=np.int64)).fold[block])
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(classes[first], kind="stable")] = np.arange(len(first))
+    return np.asarray(rank[block] % n_folds)
+
+
+def folds_of(classes: Positions, blocks: Array | None, n_folds: int) -> Positions:
+    """The fold of each row, ``n_folds`` of them or fewer: stretches of rows, or whole blocks."""
+    if blocks is None:
+        return stretches(classes, min(n_folds, len(classes)))
+    return deal_blocks(classes, blocks, n_folds).astype(np.int32)

@@ -13,11 +13,11 @@ from ..families.left_out import refuse_strangers
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats, chunks
 from ..statistics import Sample
-from ..statistics.hashing import row_hashes
+from ..statistics.hashing import group_hashes, row_hashes
 from .blend import alphas, scores_left_out, seen_rows
 from .calibration import calibrate, cross_fitted, normalised
 from .evaluation import Report
-from .folds import N_FOLDS, deal, deal_blocks, stretches
+from .folds import N_FOLDS, deal_blocks, folds_of
 from .leave_one_out import PriorWhileOut, blocked_folds, leave_one_out, rows_by_fold
 from .plan import Plan
 from .refinement import fold_scores, refined_without
@@ -53,7 +53,7 @@ def honest(model: Classifier, kernels: Kernels) -> Honest:
     if blend is None:
         scores, _ = scores_left_out(plan, state, seen, None, kernels)
         return Honest(seen, scores, scores)
-    row, folds, copies = deal(seen.batch.classes, seen.multiplicity)
+    row, folds, copies = seen.dealt()
     seen = seen.take(row, copies)
     scores, amount = scores_left_out(plan, state, seen, blend.alpha, kernels)
     optimistic = scores if blend.calibration is None else blend.calibration.apply(scores, amount)
@@ -63,7 +63,7 @@ def honest(model: Classifier, kernels: Kernels) -> Honest:
 def _honest_views(model: Classifier, views: Blended | TextBlended, seen: Seen, kernels: Kernels) -> Honest:
     if isinstance(views, TextBlended) and model.plan.refine:
         return _honest_refined(model, views, seen, kernels)
-    row, folds, copies = deal(seen.batch.classes, seen.multiplicity)
+    row, folds, copies = seen.dealt()
     if isinstance(views, Blended) and _is_small(model.state, seen):
         seen = seen.take(row, copies)
         return Honest(
@@ -72,7 +72,7 @@ def _honest_views(model: Classifier, views: Blended | TextBlended, seen: Seen, k
     few = views.few(seen)
     # Chosen before they are dealt out: rows evenly spaced may all be of one fold.
     seen = seen.take(few, seen.multiplicity[few])
-    row, folds, copies = deal(seen.batch.classes, seen.multiplicity)
+    row, folds, copies = seen.dealt()
     scores, seen = _left_out(model, seen, kernels)[:, row], seen.take(row, copies)
     return Honest(seen, weighed_again(model.plan, views, seen, scores, folds), _optimistic(model, scores))
 
@@ -84,7 +84,7 @@ def _honest_refined(model: Classifier, views: TextBlended, seen: Seen, kernels: 
     """
     assert model.blend is not None
     assert model.blend.refinement is not None
-    folds = stretches(seen.batch.classes, min(N_FOLDS, seen.batch.data.n_rows))
+    folds = folds_of(seen.batch.classes, seen.blocks, N_FOLDS)
     begun = fold_scores(model.likelihood, views, seen, kernels)
     optimistic = normalised(begun + model.blend.refinement.scores(seen.batch.data, kernels))
     if _is_small(model.state, seen) and folds.any() and not model.blend.lasting:
@@ -136,10 +136,13 @@ def _made_again(model: Classifier, seen: Seen, folds: Array, kernels: Kernels) -
 def _without_fold(model: Classifier, seen: Seen, here: Array, kernels: Kernels) -> Classifier:
     """The model of all rows but those of a fold; copies, which are one row, stay so."""
     rest = np.delete(np.arange(len(seen.case_weight)), here)
-    gone, left = (seen.batch.take(np.repeat(rows, seen.multiplicity[rows])) for rows in (here, rest))
+    here, rest = (np.repeat(rows, seen.multiplicity[rows]) for rows in (here, rest))
+    gone, left = seen.batch.take(here), seen.batch.take(rest)
     plan, state = model.plan, model.state
     statistics = state.statistics_with_copies().forget(plan.family.observe(gone, kernels))
-    sample = Sample.of(left.data, left.classes, left.weight, left.n_classes, plan.sample_bytes)
+    groups = None if seen.blocks is None else group_hashes(seen.blocks[rest], len(rest))
+    kept = left.data, left.classes, left.weight, left.n_classes
+    sample = Sample.of(*kept, plan.sample_bytes, groups=groups)
     return type(model)(plan, replace(state, statistics=statistics, sample=sample))
 
 
@@ -261,7 +264,9 @@ def _without(model: Classifier, batch: Batch, kernels: Kernels) -> Classifier:
     assert state.sample is not None
     gone = Sample.of(batch.data, batch.classes, batch.weight, batch.n_classes, plan.sample_bytes)
     rest = state.statistics.forget(plan.family.observe(batch, kernels))
-    return type(model)(plan, replace(state, statistics=rest, sample=state.sample.forget(gone)))
+    return type(model)(
+        plan, replace(state, statistics=rest, sample=state.sample.forget(state.sample.in_same_groups(gone)))
+    )
 
 
 def _share_in_sample(state: State, batch: Batch) -> Floats:
@@ -279,5 +284,6 @@ def _share_in_sample(state: State, batch: Batch) -> Floats:
 def report(result: Honest, labels: Array) -> Report:
     """How good the model honestly is, with the optimistic figure beside it."""
     seen = result.seen
-    of = seen.batch.classes, seen.case_weight, labels, seen.multiplicity
+    groups = None if seen.blocks is None else seen.blocks.astype(np.uint64) + np.uint64(1)
+    of = seen.batch.classes, seen.case_weight, labels, seen.multiplicity, groups
     return replace(Report.of(result.log_probability, *of), optimistic=Report.of(result.optimistic, *of))

@@ -13,15 +13,23 @@ N_BINS = 15
 N_POINTS = 200
 
 
-def mean_and_error(values: Floats, weight: Floats, multiplicity: Array) -> tuple[float, float]:
-    """The weighted mean and its standard error: infinite where the mean is, NaN for a single row.
+def mean_and_error(
+    values: Floats, weight: Floats, multiplicity: Array, groups: Array | None = None
+) -> tuple[float, float]:
+    """The weighted mean and its standard error: infinite where the mean is, NaN for a single row or group.
 
     The weight of a row, all its copies together, says how much it counts; the multiplicity alone says how often it was
-    seen, so heavy weights do not make the error small.
+    seen, so heavy weights do not make the error small. Rows of one of the ``groups`` are one observation.
     """
     mean, n_rows = float(np.average(values, weights=weight)), multiplicity.sum()
+    if groups is not None:
+        own = np.unique(groups, return_inverse=True)[1]
+        n_rows = int(own.max(initial=-1)) + 1
     if n_rows < 2 or np.isinf(mean):
         return mean, mean if np.isinf(mean) else np.nan
+    if groups is not None:
+        variance = (np.bincount(own, weight * (values - mean)) ** 2).sum() * n_rows / (n_rows - 1)
+        return mean, float(np.sqrt(variance) / weight.sum())
     variance = ((weight * (values - mean)) ** 2 / multiplicity).sum() * n_rows / (n_rows - 1)
     return mean, float(np.sqrt(variance) / weight.sum())
 

@@ -17,7 +17,7 @@ from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats
 from ..kernels.text_rows import TextRows
-from .folds import stretches
+from .folds import folds_of
 from .leave_one_out import rows_by_fold
 from .row_span import Regression
 from .smoothing import Seen
@@ -79,7 +79,7 @@ def fold_scores(likelihood: TextLikelihood, views: TextBlended, seen: Seen, kern
     """The blend's, of every text by sums without its fold: one fold at a time, as all would fill the memory."""
     classes = seen.batch.classes
     n_scores = views.n_views * len(classes) * seen.batch.n_classes
-    folds = stretches(classes, min(len(classes), max(_FOLDS, -(-n_scores // _MOST_SCORES))))
+    folds = folds_of(classes, seen.blocks, max(_FOLDS, -(-n_scores // _MOST_SCORES)))
     out = np.empty((len(classes), seen.batch.n_classes))
     for here in rows_by_fold(folds):
         fold = seen.take(here, seen.multiplicity[here])

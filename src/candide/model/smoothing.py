@@ -11,6 +11,7 @@ from ..families import Batch, Family
 from ..kernels import Kernels
 from ..kernels.data import Array, Dense, Floats, Sparse
 from .calibration import calibrate
+from .folds import Dealt, deal, deal_blocks
 from .leave_one_out import rows_by_fold, scored_by_rest
 from .scorer import leaders_only
 
@@ -22,6 +23,17 @@ class Seen(NamedTuple):
     case_weight: Floats  # what all copies of a row stand for
     multiplicity: Array
     blocks: Array | None = None  # rows of one block leave together; without blocks, each leaves alone
+
+    def of_all_copies(self) -> Batch:
+        """The rows, each with what all its copies weigh."""
+        return self.batch._replace(weight=self.multiplicity * (1.0 if self.batch.weight is None else self.batch.weight))
+
+    def dealt(self) -> Dealt:
+        """The rows in five folds; blocks stay together."""
+        classes = self.batch.classes
+        if self.blocks is None:
+            return deal(classes, self.multiplicity)
+        return Dealt(np.arange(len(classes)), deal_blocks(classes, self.blocks), self.multiplicity)
 
     def take(self, rows: Array, copies: Array) -> Seen:
         """Some of the rows, each with some of its copies."""
@@ -131,9 +143,9 @@ def _posterior(family: Family, statistics: Any, seen: Seen, offset: Floats, kern
     """Log posteriors of rows, each with itself or its block left out."""
     family = family.settle(statistics)
     if seen.blocks is not None:
-        out = np.empty((len(seen.blocks), len(offset)))
+        out, batch = np.empty((len(seen.blocks), len(offset))), seen.of_all_copies()
         for rows in rows_by_fold(seen.blocks):
-            out[rows] = scored_by_rest(family, statistics, seen.batch, rows, lambda _: offset, kernels)
+            out[rows] = scored_by_rest(family, statistics, batch, rows, lambda _: offset, kernels)
         return out
     finite, limits = family.left_out(seen.batch, statistics, family.likelihood(statistics), offset, kernels)
     if limits:

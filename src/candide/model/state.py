@@ -43,7 +43,9 @@ class State:
 
     def kept_below(self, classes: Index) -> Hashes | None:
         """Of these classes, the hash below which training rows are kept; None where none are."""
-        return None if self.sample is None else self.sample.thresholds(classes.positions_in(self.classes))
+        if self.sample is None or self.sample.grouped:
+            return None  # which rows of a group are kept, the group tells
+        return self.sample.thresholds(classes.positions_in(self.classes))
 
     def merge(self, other: State) -> State:
         """The state of both sets of rows; classes that differ are aligned."""
@@ -82,10 +84,17 @@ class State:
             raise ForgetError(
                 f"these rows were never learned: class {stranger!r} is unknown to the model; nothing was changed"
             )
-        gone = other.among(self.classes)
+        gone = self.in_same_groups(other)
         left = self.statistics.forget(gone.statistics)
         sample = None if self.sample is None or gone.sample is None else self.sample.forget(gone.sample)
         return replace(self, statistics=left, sample=sample).without_empty_classes()
+
+    def in_same_groups(self, other: State) -> State:
+        """Rows that were learned, with these classes and in the groups in which they were learned."""
+        other = other.among(self.classes)
+        if self.sample is None or other.sample is None:
+            return other
+        return replace(other, sample=self.sample.in_same_groups(other.sample))
 
     def discount(self, factor: float) -> State:
         """All weights multiplied by ``factor`` between 0 and 1."""

@@ -42,7 +42,7 @@ def in_sample(sample: Sample) -> Duplicates:
     """Among training rows that were kept: those whose hash lies below the threshold of every class."""
     entries = sample.entries
     here = np.flatnonzero(entries.hashes < sample.threshold.min())
-    found = Duplicates.of(entries.hashes[here], entries.classes[here], entries.multiplicity[here])
+    found = Duplicates.of(sample.row_hashes[here], entries.classes[here], entries.multiplicity[here])
     if found.first is None:
         return found
     one, other = found.first

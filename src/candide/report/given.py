@@ -104,7 +104,7 @@ def _summed(subject: Subject, pieces: list[Piece], found: list[Example], rulers:
         examples=found,
         n_doubtful=sum(one.n_doubtful for one in pieces),
         duplicates=Duplicates.of(hashes, classes, np.ones(len(hashes), dtype=np.int64)),
-        n_learned=0 if sample is None else int(np.isin(hashes, sample.entries.hashes).sum()),
+        n_learned=0 if sample is None else int(np.isin(hashes, sample.row_hashes).sum()),
         between_halves=_between_halves(pieces, rulers, len(labels)),
         since_training=_since_training(subject, pieces, rulers),
     )

@@ -18,8 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from ..encoding.columns import as_array
 from ..encoding.index import kind_of
+from ..encoding.rows import without_label
 from ..encoding.typed import Column, Columns
+from ..exceptions import InputError
 from ..kernels import default
 from ..kernels.data import Array, Dense, Sparse
 from ..kernels.mixing import Hashes, mixed
@@ -33,6 +36,43 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 # Cells hashed at once: a dozen passes over them stay in the cache.
 _BLOCK_CELLS = 1 << 15
+
+
+# The half of a hash that rows of one group share.
+_GROUP_BITS, _GROUP = np.uint64(32), np.uint64(0xFFFFFFFF << 32)
+
+
+def group_hashes(groups: Any, n_rows: int) -> Hashes | None:
+    """The hash of each row's group, 0 for rows without one; None where no groups are given.
+
+    >>> found = group_hashes(["ann", "bob", None, "ann"], 4)
+    >>> bool(found[0] == found[3] != found[1]), int(found[2])
+    (True, 0)
+    """
+    if groups is None:
+        return None
+    labels = as_array(groups, "groups")
+    if labels.shape != (n_rows,):
+        raise InputError(f"groups has shape {labels.shape} for {n_rows} rows; give one group per row")
+    hashes = row_hashes(Dense.of((labels,)))
+    return np.where(without_label(labels), np.uint64(0), np.maximum(hashes, np.uint64(1)))
+
+
+def in_groups(hashes: Hashes, groups: Hashes | None) -> Hashes:
+    """Hashes of rows by which those of one group are kept or left together: the upper half is that of the group."""
+    if groups is None:
+        return hashes
+    return np.where(groups == 0, hashes, (groups & _GROUP) | (hashes & ~_GROUP))
+
+
+def hashes_agree(grouped: Hashes, hashes: Hashes) -> bool:
+    """Whether hashes of rows, some of them in groups, are those of the same rows."""
+    return bool((grouped < ABOVE_ALL).all()) and np.array_equal(grouped & ~_GROUP, hashes & ~_GROUP)
+
+
+def group_of(hashes: Hashes) -> Hashes:
+    """What the hashes of a group have in common."""
+    return hashes >> _GROUP_BITS
 
 
 def row_hashes(data: Kept | Columns) -> Hashes:

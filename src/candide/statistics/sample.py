@@ -16,7 +16,7 @@ from ..kernels.text_rows import TextRows
 from .base import ROUNDING, move_classes, never_learned, refuse_above, subtract
 from .cells import Kept, joined, may_change, row_bytes, stored, with_rows, without_rows
 from .copies import Observations, observations
-from .hashing import ABOVE_ALL, row_hashes
+from .hashing import ABOVE_ALL, group_of, in_groups, row_hashes
 from .mixed_rows import MixedRows
 
 # Rows looked at for a first threshold, as a multiple of those that will fit if none is there twice.
@@ -56,7 +56,8 @@ class Sample:
 
     Entries are in order of class, hash and weight. A hash stands for its row: among a million rows, two are taken for
     one with a chance of one in ten million. A row is forgotten with the weight it has now; thresholds stay as they are
-    until nothing of a class is left.
+    until nothing of a class is left. Rows of one group share the upper half of their hashes (``grouped``), so that a
+    group is kept as a whole, but for the one that a threshold divides.
 
     >>> X = Dense.of(np.array([[1.0, 0.0], [1.0, 0.0], [2.0, 3.0]]))
     >>> sample = Sample.of(X, np.array([0, 0, 0]), None, n_classes=1, budget=1000)
@@ -73,22 +74,26 @@ class Sample:
     budget: int
     entries: Entries
     data: Kept
+    grouped: bool = False  # whether some rows were learned as rows of a group
 
     @classmethod
     def of(
         cls, data: Kept | Columns, classes: Positions, weight: Floats | None, n_classes: int, budget: int,
-        below: Hashes | None = None,
+        below: Hashes | None = None, groups: Hashes | None = None,
     ) -> Sample:  # fmt: skip
         """The sample of a batch; ``budget`` is in bytes for each class. Rows without weight leave no trace.
 
         ``below``: thresholds of the sample that this one will join, which would not keep what is above them.
+        ``groups``: the hash of each row's group, or 0 (``group_hashes``).
         """
         weight = np.ones(len(classes)) if weight is None else weight
         rows = _class_weight(classes, weight, n_classes)
         once = np.ones(len(classes), dtype=np.int64)
-        entries = Entries(classes.astype(np.int32, copy=False), row_hashes(data), weight, once)
+        hashes = in_groups(row_hashes(data), groups)
+        entries = Entries(classes.astype(np.int32, copy=False), hashes, weight, once)
         threshold = _foreseen(entries, row_bytes(data), n_classes, budget)
-        return _within_budget(rows, threshold if below is None else np.minimum(threshold, below), budget, entries, data)
+        threshold = threshold if below is None else np.minimum(threshold, below)
+        return _within_budget(rows, threshold, budget, entries, data, groups is not None)
 
     @property
     def classes(self) -> Positions:
@@ -109,6 +114,19 @@ class Sample:
     def observations(self) -> Observations:
         """Distinct rows, with copies folded into their weight."""
         return observations(self)
+
+    @cached_property
+    def groups(self) -> Array | None:
+        """The group of each of ``observations``; None where no rows were learned in groups."""
+        if not self.grouped:
+            return None
+        own = group_of(self.entries.hashes[self.observations.places])
+        return np.asarray(np.unique(own, return_inverse=True)[1])
+
+    @cached_property
+    def row_hashes(self) -> Hashes:
+        """The hash of each entry, whatever group it is in."""
+        return row_hashes(self.data) if self.grouped else self.entries.hashes
 
     def represented(self) -> Floats:
         """Weight of the rows inside the sample, per class."""
@@ -169,7 +187,31 @@ class Sample:
             min(self.budget, other.budget),
             self.entries.followed_by(other.entries),
             joined(self.data, other.data),
+            self.grouped or other.grouped,
         )
+
+    def in_same_groups(self, other: Sample) -> Sample:
+        """Another sample, of rows that are in this one: each as a row of the group that it was learned in."""
+        if not self.grouped or other.grouped:
+            return other
+        known = np.flatnonzero(np.isin(self.row_hashes, other.entries.hashes))
+        left = dict(zip(known.tolist(), self.multiplicity[known].tolist(), strict=True))
+        by_row: dict[tuple[int, int], list[int]] = {}
+        for j in left:
+            by_row.setdefault((int(self.classes[j]), int(self.row_hashes[j])), []).append(j)
+        found: list[tuple[int, int, int]] = []  # place, hash and number of copies
+        for i, (k, own, weight, n_left) in enumerate(zip(*(part.tolist() for part in other.entries), strict=True)):
+            for j in by_row.get((k, own), ()):
+                taken = min(n_left, left[j]) if abs(self.weight[j] - weight) <= ROUNDING * weight else 0
+                if taken:
+                    found.append((i, int(self.entries.hashes[j]), taken))
+                    n_left, left[j] = n_left - taken, left[j] - taken
+            if n_left:
+                found.append((i, own, n_left))
+        places, hashes, copies = (np.array(part, dtype=np.uint64) for part in zip(*found, strict=True))
+        rows = places.astype(np.int64)
+        entries = other.entries.take(rows)._replace(hashes=hashes, multiplicity=copies.astype(np.int64))
+        return _within_budget(other.rows, other.threshold, other.budget, entries, stored(other.data, rows), True)
 
     def forget(self, other: Sample) -> Sample:
         rows = subtract(self.rows, other.rows, "the weight of a class")
@@ -180,7 +222,7 @@ class Sample:
             return after
         gone = other.entries._replace(multiplicity=-other.multiplicity)
         threshold = np.minimum(self.threshold, other.threshold)
-        after = _within_budget(rows, threshold, self.budget, self.entries.followed_by(gone), self.data)
+        after = _within_budget(rows, threshold, self.budget, self.entries.followed_by(gone), self.data, self.grouped)
         refuse_above(after.represented()[:, None], rows, self.rows, "the weight of the rows outside the sample")
         return after
 
@@ -209,17 +251,18 @@ class Sample:
             data = with_rows(data, places[~known], other.data, joining)
             if _over_budget(entries, row_bytes(data), len(rows), self.budget):
                 return None
-        return Sample(rows, self.threshold, self.budget, entries, data)
+        return Sample(rows, self.threshold, self.budget, entries, data, self.grouped or other.grouped)
 
     def discount(self, factor: float) -> Sample:
         entries = self.entries._replace(weight=self.weight * factor)
-        return _within_budget(self.rows * factor, self.threshold, self.budget, entries, self.data)
+        return _within_budget(self.rows * factor, self.threshold, self.budget, entries, self.data, self.grouped)
 
     def reindex(self, positions: Array, size: int) -> Sample:
         threshold = np.full(size, ABOVE_ALL)
         threshold[positions[positions >= 0]] = self.threshold[positions >= 0]
         entries = self.entries._replace(classes=positions[self.classes].astype(np.int32))
-        return _within_budget(move_classes(self.rows, positions, size), threshold, self.budget, entries, self.data)
+        rows = move_classes(self.rows, positions, size)
+        return _within_budget(rows, threshold, self.budget, entries, self.data, self.grouped)
 
     def arrays(self) -> dict[str, Any]:
         cells: dict[str, Any]
@@ -232,7 +275,9 @@ class Sample:
             cells = {name: getattr(self.data, name) for name in own_cells}
         else:
             cells = {"values": self.data.values}
-        own = {"rows": self.rows, "threshold": self.threshold, "budget": self.budget}
+        own: dict[str, Any] = {"rows": self.rows, "threshold": self.threshold, "budget": self.budget}
+        if self.grouped:
+            own["grouped"] = True
         return own | self.entries._asdict() | cells
 
     @classmethod
@@ -240,24 +285,26 @@ class Sample:
         rest = dict(arrays)
         rows, threshold, budget = rest.pop("rows"), rest.pop("threshold"), rest.pop("budget")
         entries = Entries._make(rest.pop(name) for name in Entries._fields)
-        texts = rest.pop("texts", None)
+        grouped, texts = rest.pop("grouped", False), rest.pop("texts", None)
         if texts is not None:
-            return cls(rows, threshold, budget, entries, MixedRows(Dense.of(**rest), texts))
+            return cls(rows, threshold, budget, entries, MixedRows(Dense.of(**rest), texts), grouped)
         kind = TextRows.packed if "utf8" in rest else Sparse if "indptr" in rest else Dense.of
-        return cls(rows, threshold, budget, entries, kind(**rest))
+        return cls(rows, threshold, budget, entries, kind(**rest), grouped)
 
 
 def _class_weight(classes: Positions, weight: Floats, n_classes: int) -> Floats:
     return np.bincount(classes, weight, minlength=n_classes).astype(np.float64, copy=False)
 
 
-def _within_budget(rows: Floats, threshold: Hashes, budget: int, entries: Entries, data: Kept | Columns) -> Sample:
+def _within_budget(
+    rows: Floats, threshold: Hashes, budget: int, entries: Entries, data: Kept | Columns, grouped: bool
+) -> Sample:
     """The sample of entries in any order, some perhaps to be taken away; ``data`` has the rows of those that stay."""
     places, entries = _counted(entries, _admitted(entries, threshold))
     threshold = _lowered(threshold, entries, row_bytes(data)[places], budget)
     kept = _admitted(entries, threshold)
     threshold = np.where(rows > 0, threshold, ABOVE_ALL)
-    return Sample(rows, threshold, budget, entries.take(kept), stored(data, places[kept]))
+    return Sample(rows, threshold, budget, entries.take(kept), stored(data, places[kept]), grouped)
 
 
 def _foreseen(entries: Entries, n_bytes: Array, n_classes: int, budget: int) -> Hashes:

@@ -94,16 +94,17 @@ def holes_tried(missing: Floats, treat_missing: Missing) -> tuple[bool, ...]:
 
 
 def choose(
-    candidates: Sequence[ColumnModel], log_prior: Floats, row: float | Floats = 1.0
+    candidates: Sequence[ColumnModel], log_prior: Floats, row: float | Floats = 1.0, losses: Floats | None = None
 ) -> tuple[ColumnModel, dict[str, float]]:
-    """The model with the least loss, the first of equals; and the least loss of each family.
+    """The model with the least loss, the first of equals; and the least loss of each family. The losses are those of
+    rows left out one by one, unless they are given.
 
     >>> models = candidates_for_categories(np.array(["a", "b"]), np.array([[9.0, 1.0], [0.0, 5.0]]), np.zeros(2))
     >>> model, losses = choose(models, np.log([2 / 3, 1 / 3]))
     >>> model.describe(), {family: round(loss, 4) for family, loss in losses.items()}
     ('2 values, alpha 0.5', {'categorical': 0.2952})
     """
-    losses = class_losses(candidates, log_prior, row)
+    losses = class_losses(candidates, log_prior, row) if losses is None else losses
     least: dict[str, float] = {}
     for model, loss in zip(candidates, losses.tolist(), strict=True):
         least[model.family] = min(loss, least.get(model.family, np.inf))

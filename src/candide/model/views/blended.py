@@ -18,6 +18,7 @@ from ...kernels.data import Array, Floats, chunks
 from ...kernels.mixing import Hashes
 from ...kernels.serial import serial
 from ...statistics import Sample
+from ..folds import folds_of
 from .base import Cases, View
 from .covariance import Covariance
 from .look import Look
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 # Rows that weights for rows that lack columns are fitted on, and by how much fewer scores than other weights.
 _FEW_ROWS, _MANY_TIMES = 5_000, 32
+# Folds of rows that leave in blocks.
+_FOLDS = 10
 _TOGETHER = "all columns, added up"
 
 
@@ -270,9 +273,33 @@ class Blended:
                 out[i] = 0.0 if skipped else view.left_out(looked, batch.classes, share / self.unit, kernels)
         return out
 
+    def _table_without_blocks(
+        self, likelihood: TableLikelihood, seen: Seen, rows: Array, data: Columns, kernels: Kernels,
+        only: list[int] | None = None,
+    ) -> Floats:  # fmt: skip
+        """The same of rows at some places of ``seen``, each by sums without the blocks of its fold. ``data``: these
+        rows, which may lack cells.
+        """
+        out = np.zeros((self.n_views, len(rows), seen.batch.n_classes))
+        folds, weight = folds_of(seen.batch.classes, seen.blocks, _FOLDS), seen.case_weight / self.unit
+        of_row, n_single = folds[rows], self.n_single
+        for fold in np.unique(of_row):
+            gone, here = np.flatnonzero(folds == fold), np.flatnonzero(of_row == fold)
+            part, batch = data.take(here), seen.take(gone, seen.multiplicity[gone]).of_all_copies()
+            rest = likelihood.statistics.without(likelihood.family.observe(batch, kernels))
+            out[:n_single, here] = likelihood.family.likelihood(rest).each_column(part, self.columns, kernels)
+            if self.views:
+                looked = self.look.see(part, kernels)
+                cases = Cases(self.look.see(batch.data, kernels), batch.classes, weight[gone], weight[gone])
+                for i, view in enumerate(self.views, n_single + 1):
+                    if only is None or i in only:
+                        out[i, here] = view.changed(cases, -1.0, kernels).scores(looked, kernels)
+        out[:n_single].sum(axis=0, out=out[n_single])
+        return out
+
     def few(self, seen: Seen) -> Array:
         """The rows that weights are fitted on."""
-        own = few_rows(len(seen.case_weight), self.n_views * seen.batch.n_classes)
+        own = few_rows(seen, self.n_views * seen.batch.n_classes)
         return min(own, *(text.few(seen) for text in self.texts), key=len) if self.texts else own
 
     def judged(self, likelihood: TableLikelihood, seen: Seen, kernels: Kernels) -> Floats:
@@ -281,7 +308,10 @@ class Blended:
 
     @serial()
     def _judged(self, likelihood: TableLikelihood, seen: Seen, heard: list[Floats], kernels: Kernels) -> Floats:
-        out = self._table_left_out(likelihood, seen.batch, seen.case_weight / seen.multiplicity, kernels)
+        if seen.blocks is None:
+            out = self._table_left_out(likelihood, seen.batch, seen.case_weight / seen.multiplicity, kernels)
+        else:
+            out = self._table_without_blocks(likelihood, seen, np.arange(len(seen.blocks)), seen.batch.data, kernels)
         for i, (text, bands) in enumerate(zip(self.texts, heard, strict=True), self._n_past):
             out[i] = text.judged(bands, seen)
         return out
@@ -313,7 +343,10 @@ class Blended:
         absent[:, places] = masks.absent
         batch = some.batch._replace(data=some.batch.data.with_absent(absent))
         kept = [i for i, view in enumerate(self.views, self.n_single + 1) if self._speaks_of_parts(i, view)]
-        masked = self._table_left_out(likelihood, batch, some.case_weight / some.multiplicity, kernels, kept)
+        if seen.blocks is None:
+            masked = self._table_left_out(likelihood, batch, some.case_weight / some.multiplicity, kernels, kept)
+        else:
+            masked = self._table_without_blocks(likelihood, seen, masks.rows, batch.data, kernels, kept)
         for i, text in enumerate(self.texts, self._n_past):
             masked[i] = np.where(absent[:, [text.column]], 0.0, scores[i][masks.rows])
         copies = np.bincount(masks.rows, minlength=len(seen.batch.classes))[masks.rows]
@@ -328,7 +361,7 @@ class Blended:
         waves = [i for i, view in enumerate(self.views, self.n_single + 1) if isinstance(view, Waves)]
         if not self.mixture.weight[waves].any():
             return self.mixture
-        rows = few_rows(len(seen.batch.classes), _MANY_TIMES * self.n_views * seen.batch.n_classes, _FEW_ROWS)
+        rows = few_rows(seen, _MANY_TIMES * self.n_views * seen.batch.n_classes, _FEW_ROWS)
         some = scores[:, rows]
         some[waves] = 0.0
         found = self._weights(some, seen.take(rows, seen.multiplicity[rows]), ridge)

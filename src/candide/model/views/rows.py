@@ -16,12 +16,16 @@ _MOST_SCORES = 1 << 25
 _MOST_ROWS = 20_000
 
 
-def few_rows(n_rows: int, n_scores: int, most_rows: int = _MOST_ROWS) -> Array:
-    """Rows evenly spaced, as many as are worth their cost."""
-    most = min(most_rows, max(200, _MOST_SCORES // max(1, n_scores)))
+def few_rows(seen: Seen, n_scores: int, most_rows: int = _MOST_ROWS) -> Array:
+    """Rows evenly spaced, as many as are worth their cost; or whole blocks, two at least."""
+    most, n_rows = min(most_rows, max(200, _MOST_SCORES // max(1, n_scores))), len(seen.case_weight)
     if n_rows <= most:
         return np.arange(n_rows)
-    return np.arange(most) * n_rows // most
+    if seen.blocks is None:
+        return np.arange(most) * n_rows // most
+    blocks, sizes = np.unique(seen.blocks, return_counts=True)
+    n_blocks = max(2, int(np.searchsorted(np.cumsum(sizes), most, side="right")))
+    return np.flatnonzero(np.isin(seen.blocks, blocks[:n_blocks]))
 
 
 def row_weight(seen: Seen) -> float:

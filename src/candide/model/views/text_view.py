@@ -11,7 +11,7 @@ from ...families import Batch
 from ...families.table_likelihood import TableLikelihood, texts_at
 from ...kernels import Kernels
 from ...kernels.data import Array, Floats, chunks
-from ..folds import stretches
+from ..folds import folds_of
 from .texts import TextBlended
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class TextView:
         """``(rows, classes)``, each row by weights that it had no part in: else the view would seem too good."""
         classes = seen.batch.classes
         n_folds = _HALVES if len(classes) > _MANY_ROWS else _FOLDS
-        folds, out = stretches(classes, min(n_folds, len(classes))), np.empty(heard.shape[1:])
+        folds, out = folds_of(classes, seen.blocks, n_folds), np.empty(heard.shape[1:])
         for fold in np.unique(folds):
             here, rest = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
             without = self.weighed(heard[:, rest], seen.take(rest, seen.multiplicity[rest]))

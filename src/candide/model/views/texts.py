@@ -14,7 +14,7 @@ from ...kernels._core import release_memory
 from ...kernels.data import Array, Floats, Positions, Sparse, chunks
 from ...kernels.serial import serial
 from ...kernels.text_rows import TextRows
-from ..folds import stretches
+from ..folds import folds_of
 from .mixture import Mixture, fit_mixture
 from .rows import few_rows, row_weight
 
@@ -82,7 +82,7 @@ class TextBlended:
     def few(self, seen: Seen) -> Array:
         """The rows that weights are fitted on."""
         most = min(_MOST_ROWS, max(_ENOUGH_ROWS, _MOST_CELLS // seen.batch.n_classes))
-        return few_rows(len(seen.case_weight), self.n_views * seen.batch.n_classes, most)
+        return few_rows(seen, self.n_views * seen.batch.n_classes, most)
 
     def judged(self, likelihood: TextLikelihood, seen: Seen, kernels: Kernels) -> Floats:
         """Scores of texts under all views, by sums without their fold.
@@ -90,7 +90,7 @@ class TextBlended:
         With one text alone left out, its own tokens change bands, always against its class, and weights would learn to
         tell from that what the class is. Copies of a text, which are one row, leave together.
         """
-        folds, batch = stretches(seen.batch.classes, min(_FOLDS, seen.batch.data.n_rows)), _of_all_copies(seen)
+        folds, batch = folds_of(seen.batch.classes, seen.blocks, _FOLDS), seen.of_all_copies()
         folds = _numbered(folds)
         groups = _groups(folds, seen.batch.data)
         if len(groups) == 1:
@@ -108,7 +108,7 @@ class TextBlended:
     def without_fold(self, likelihood: TextLikelihood, fold: Seen, kernels: Kernels) -> Floats:
         """The same of one fold, without all of it."""
         together = np.zeros(fold.batch.data.n_rows, dtype=np.int32)
-        return likelihood.band_fold_scores(_of_all_copies(fold), together, kernels, self.looks)
+        return likelihood.band_fold_scores(fold.of_all_copies(), together, kernels, self.looks)
 
     def left_out(self, scores: Floats) -> Floats:
         """Of texts from their left-out scores under all views."""
@@ -135,11 +135,6 @@ def _groups(folds: Array, texts: TextRows) -> list[Array]:
     sizes = np.bincount(folds, texts.sizes())
     group = (np.cumsum(sizes) - sizes) // _MOST_BYTES
     return [np.flatnonzero(np.isin(folds, np.flatnonzero(group == one))) for one in np.unique(group)]
-
-
-def _of_all_copies(seen: Seen) -> Batch:
-    """Each text with what all its copies weigh."""
-    return seen.batch._replace(weight=seen.multiplicity * (1.0 if seen.batch.weight is None else seen.batch.weight))
 
 
 def fit_text_blended(likelihood: TextLikelihood, seen: Seen, kernels: Kernels) -> tuple[TextBlended, Floats, Array]:

@@ -1,0 +1,184 @@
+"""Rows of one group leave together wherever rows are left out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import candide
+from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes, PoissonNB, TextNB
+from candide.exceptions import InputError
+from candide.kernels.data import Array, Dense
+from candide.statistics import Sample
+from candide.statistics.hashing import group_hashes
+
+N_GROUPS, SIZE = 60, 6
+
+
+def visits(seed: int) -> tuple[Array, Array, Array]:
+    """Rows of a patient are nearly equal and have one label, which little but the first column tells of others."""
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(N_GROUPS), SIZE)
+    label = rng.permutation(np.arange(N_GROUPS) % 2)
+    patient = rng.normal(size=(N_GROUPS, 4))
+    patient[:, 0] += 1.2 * label
+    return patient[groups] + 0.05 * rng.normal(size=(len(groups), 4)), label[groups], groups
+
+
+def counts(seed: int) -> tuple[Array, Array, Array]:
+    X, y, groups = visits(seed)
+    return np.rint(4 * np.abs(X)).astype(int), y, groups
+
+
+def threads(seed: int) -> tuple[list[str], Array, Array]:
+    """Messages of a thread share words that no other has."""
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(N_GROUPS), SIZE)
+    label = rng.permutation(np.arange(N_GROUPS) % 2)
+
+    def message(thread: int) -> str:
+        own = [f"{seed}topic{thread}x{i}" for i in rng.integers(0, 8, 6)]
+        common = rng.choice(["good", "bad"], 3, p=[0.7, 0.3] if label[thread] else [0.3, 0.7])
+        return " ".join([*own, *common])
+
+    return [message(thread) for thread in groups], label[groups], groups
+
+
+def log_loss(model: Any, X: Any, y: Array) -> float:
+    own = model.predict_log_proba(X)[np.arange(len(y)), np.searchsorted(model.classes_, y)]
+    return float(-own.mean())
+
+
+MODELS = {
+    "NaiveBayes": (NaiveBayes(), visits),
+    "GaussianNB": (GaussianNB(calibrate="platt", evaluate=True), visits),
+    "PoissonNB": (PoissonNB(calibrate="temperature", evaluate=True), counts),
+    "MultinomialNB": (MultinomialNB(alpha="loo", calibrate="platt", evaluate=True), counts),
+    "ComplementNB": (ComplementNB(calibrate="beta", evaluate=True), counts),
+    "BernoulliNB": (
+        BernoulliNB(alpha="loo", evaluate=True),
+        lambda seed: ((visits(seed)[0] > 0) * 1, *visits(seed)[1:]),
+    ),
+    "CategoricalNB": (CategoricalNB(alpha="loo", calibrate="isotonic", evaluate=True), counts),
+    "TextNB": (TextNB(evaluate=True), threads),
+    "TextNB, refined": (TextNB(refine=True, evaluate=True), threads),
+    "TextNB, multinomial": (TextNB("multinomial", calibrate="platt", evaluate=True), threads),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_estimated_log_loss_is_that_of_new_groups(name: str) -> None:
+    estimator, make = MODELS[name]
+    X, y, groups = make(0)
+    model = type(estimator)(**estimator.get_params())
+    model.fit(X, y, groups=groups)
+    found = [log_loss(model, *make(seed)[:2]) for seed in range(1, 6)]
+    assert abs(model.loo_.log_loss - np.mean(found)) < 3 * model.loo_.log_loss_error + 0.02
+
+
+@pytest.mark.parametrize("name", ["NaiveBayes", "TextNB"])
+def test_without_groups_the_estimate_is_far_too_good(name: str) -> None:
+    estimator, make = MODELS[name]
+    X, y, groups = make(0)
+    alone, together = (type(estimator)(**estimator.get_params()).fit(X, y, groups=own) for own in (None, groups))
+    assert alone.loo_.log_loss < together.loo_.log_loss - 0.1
+    # Weights that were fitted on groups left out do better on new groups too.
+    new = make(7)[:2]
+    assert log_loss(together, *new) < log_loss(alone, *new)
+
+
+def test_standard_errors_count_groups() -> None:
+    model = GaussianNB().fit(*visits(0)[:2])
+    X_new, y_new, own = visits(1)
+    alone, together = model.measure(X_new, y_new), model.measure(X_new, y_new, groups=own)
+    assert together.log_loss == alone.log_loss
+    loss = -model.predict_log_proba(X_new)[np.arange(len(y_new)), y_new]
+    away = np.bincount(own, loss - loss.mean())
+    expected = np.sqrt((away**2).sum() * N_GROUPS / (N_GROUPS - 1)) / len(loss)
+    assert together.log_loss_error == pytest.approx(expected)
+    assert together.log_loss_error > 1.5 * alone.log_loss_error
+
+
+def test_leave_one_out_of_groups_is_a_refit_without_each() -> None:
+    X, y, groups = visits(0)
+    found = GaussianNB(var_smoothing=0).fit(X, y).leave_one_out(X, y, groups=groups)
+    for group in (0, 17):
+        here = groups == group
+        rest = GaussianNB(var_smoothing=0).fit(X[~here], y[~here])
+        np.testing.assert_allclose(found[here], rest.predict_log_proba(X[here]), rtol=1e-8, atol=1e-8)
+
+
+def test_each_row_in_a_group_of_its_own_is_as_without_groups() -> None:
+    X, y, _ = visits(0)
+    plain, alone = (GaussianNB(calibrate="platt").fit(X, y, groups=own) for own in (None, [None] * len(y)))
+    np.testing.assert_allclose(alone.predict_proba(X), plain.predict_proba(X), atol=0.02)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [NaiveBayes, lambda: GaussianNB(calibrate="platt", evaluate=True)],
+    ids=["NaiveBayes", "GaussianNB"],
+)
+def test_every_path_gives_the_same_model(make: Any, tmp_path: Path) -> None:
+    X, y, groups = visits(0)
+    once = make().fit(X, y, groups=groups)
+    order = np.random.default_rng(3).permutation(len(y))
+    parts = np.array_split(order, 4)
+    chunked = make().fit((X[rows], y[rows], None, groups[rows]) for rows in parts)
+    several = make()
+    for rows in parts:
+        several.partial_fit(X[rows], y[rows], groups=groups[rows])
+    halves = [make().fit(X[rows], y[rows], groups=groups[rows]) for rows in np.array_split(order, 2)]
+    extra, of_extra = X[:5] + 1.0, [1000] * 5
+    forgotten = make().fit(np.vstack([X, extra]), np.append(y, y[:5]), groups=[*groups, *of_extra])
+    forgotten.forget(extra[:3], y[:3], groups=of_extra[:3]).forget(extra[3:], y[3:5])  # the group may be left out
+    once.save(tmp_path / "model.candide", sample=True)
+    loaded = candide.load(tmp_path / "model.candide")
+    for model in (chunked, several.refit(), candide.merge(halves).refit(), forgotten.refit(), loaded, loaded.refit()):
+        np.testing.assert_allclose(model.predict_proba(X), once.predict_proba(X), atol=1e-9)
+        assert model.loo_.log_loss == pytest.approx(once.loo_.log_loss, abs=1e-9)
+
+
+def test_a_column_that_names_groups_gets_no_weight() -> None:
+    import pandas as pd
+
+    X, y, groups = visits(0)
+    frame = pd.DataFrame({"patient": [f"patient {g}" for g in groups], "x": X[:, 0]})
+    alone, together = (NaiveBayes().fit(frame, y, groups=own) for own in (None, groups))
+    new = pd.DataFrame({"patient": "another", "x": visits(1)[0][:, 0]})
+    assert alone.loo_.log_loss < 0.1
+    with pytest.warns(UserWarning, match="none of 360 rows has one that is known"):
+        assert log_loss(together, new, visits(1)[1]) == pytest.approx(together.loo_.log_loss, abs=0.15)
+
+
+def test_a_sample_keeps_whole_groups() -> None:
+    X, y, groups = visits(0)
+    hashes = group_hashes(groups, len(y))
+    kept = Sample.of(Dense.of(X), np.zeros(len(y), dtype=np.int32), None, 1, budget=32 * 100, groups=hashes)
+    assert kept.groups is not None
+    sizes = np.bincount(kept.groups)
+    assert 90 < len(kept.groups) <= 100
+    assert (np.sort(sizes)[1:] == SIZE).all()
+
+
+def test_texts_without_labels() -> None:
+    texts, y, groups = threads(0)
+    some = np.where(np.arange(len(y)) % 3 == 0, None, y.astype(object))
+    alone, together = (TextNB(unlabeled="em", evaluate=True).fit(texts, some, groups=own) for own in (None, groups))
+    # Of a thread that is left out, nothing but common words tells the class.
+    assert alone.loo_.log_loss < 0.3 < 0.4 < together.loo_.log_loss
+
+
+@pytest.mark.parametrize("groups", [[1, 2], [[1], [2], [3]]])
+def test_groups_of_another_length_are_refused(groups: Any) -> None:
+    with pytest.raises(InputError, match="give one group per row"):
+        GaussianNB().fit([[1.0], [2.0], [3.0]], [0, 1, 0], groups=groups)
+
+
+def test_one_group_alone_cannot_leave() -> None:
+    X, y, _ = visits(0)
+    whole = NaiveBayes().fit(X, y, groups=np.zeros(len(y)))
+    np.testing.assert_allclose(whole.predict_proba(X), NaiveBayes().fit(X, y).predict_proba(X), atol=1e-9)
