@@ -1,0 +1,106 @@
+"""One row learned, corrected or forgotten, with the next prediction: ``python -m benchmarks.one_row FOLDER [--save]``.
+
+FOLDER has ``tabular/adult.parquet``, ``tabular/letter.parquet`` and ``text/banking77.parquet``, rows with their
+``label``. Times are medians of single steps in which no refit falls due; memory is the largest extra amount of a step.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import candide
+
+from .memory import MB, peak_of
+
+RESULTS = Path(__file__).with_name("ONE_ROW.md")
+TEXTS = 10_000
+
+
+def cases(folder: Path) -> Iterator[tuple[str, Any, Any, Callable[[], Any]]]:
+    """Rows, labels and what learns them."""
+    for name in ("adult", "letter"):
+        frame = pd.read_parquet(folder / "tabular" / f"{name}.parquet")
+        labels = frame.pop("label")
+        yield f"NaiveBayes(), {name}, {len(frame):,} rows", frame, labels, candide.NaiveBayes
+    frame = pd.read_parquet(folder / "text" / "banking77.parquet").sample(TEXTS, random_state=0, ignore_index=True)
+    for how in ("TextNB()", "TextNB(refine=True)"):
+        refine = "refine" in how
+        yield (
+            f"{how}, banking77, {TEXTS:,} texts, {frame.label.nunique()} classes",
+            frame.text, frame.label, lambda refine=refine: candide.TextNB(refine=refine),
+        )  # fmt: skip
+
+
+def steps(X: Any, y: Any, make: Callable[[], Any], n_rows: int) -> dict[str, tuple[float, float]]:
+    """Seconds and bytes of each step of a row, and of the first prediction after it."""
+    model = make().fit(X.iloc[n_rows:], y.iloc[n_rows:])
+    other = dict(zip(model.classes_, np.roll(model.classes_, 1), strict=True))
+    found: dict[str, list[tuple[float, float]]] = {}
+
+    def timed(name: str, run: Callable[[], Any], row: Any) -> None:
+        def step() -> float:
+            began = time.perf_counter()
+            run()
+            model.predict_proba(row)
+            return time.perf_counter() - began
+
+        n_bytes, seconds = peak_of(step)
+        found.setdefault(name, []).append((seconds, n_bytes))
+
+    for i in range(n_rows):
+        row, label = X.iloc[[i]], y.iloc[[i]]
+        wrong = label.map(other)
+        timed("learn", lambda row=row, wrong=wrong: model.partial_fit(row, wrong), row)
+        timed("correct", lambda row=row, a=wrong, b=label: model.forget(row, a).partial_fit(row, b), row)
+        timed("forget", lambda row=row, label=label: model.forget(row, label), row)
+    return {
+        name: (float(np.median([one for one, _ in all_of])), max(two for _, two in all_of))
+        for name, all_of in found.items()
+    }
+
+
+def lines_of(arguments: argparse.Namespace) -> Iterator[str]:
+    yield "| model | learn, ms (MB) | correct, ms (MB) | forget, ms (MB) |"
+    yield "|---|---:|---:|---:|"
+    for name, X, y, make in cases(Path(arguments.folder)):
+        found = steps(X, y, make, arguments.rows)
+        cells = (f"{1e3 * seconds:.0f} ({n_bytes / MB:.0f})" for seconds, n_bytes in found.values())
+        yield f"| {name} | {' | '.join(cells)} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=(__doc__ or "").replace("``", ""), formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", help="of the folders tabular and text")
+    parser.add_argument("--rows", type=int, default=20, help="rows, one by one (20)")
+    parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name}")
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    lines = [
+        "# One row",
+        "",
+        f"{date.today()}, candide {candide.__version__}, NumPy {np.__version__}. One row learned, corrected (forgotten "
+        "with a wrong label and learned with the right one) or forgotten, and the next prediction: median milliseconds "
+        f"and largest extra memory of {arguments.rows} rows. Made by `python -m benchmarks.one_row FOLDER --save`.",
+        "",
+    ]
+    print("\n".join(lines))
+    for text in lines_of(arguments):
+        print(text, flush=True)
+        lines.append(text)
+    if arguments.save:
+        RESULTS.write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
