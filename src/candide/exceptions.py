@@ -4,6 +4,7 @@
 
     CandideError
     ├── InputError (ValueError)      the data, labels or weights cannot be used as they are
+    │   ├── CellTypeError (TypeError) a cell holds what is neither a number nor a text
     │   └── SourceError              a file, folder, mailbox or database cannot be read
     ├── ParameterError (ValueError)  a setting of a model is outside what it allows
     ├── MergeError (ValueError)      two models cannot be added
@@ -30,6 +31,7 @@ from .printable import printable
 
 __all__ = [
     "CandideError",
+    "CellTypeError",
     "ForgetError",
     "InputError",
     "LockTimeout",
@@ -55,6 +57,10 @@ class CandideError(Exception):
 
 class InputError(CandideError, ValueError):
     """The data, labels or weights cannot be used as they are."""
+
+
+class CellTypeError(InputError, TypeError):
+    """A cell holds what is neither a number nor a text."""
 
 
 class SourceError(InputError):

@@ -18,10 +18,6 @@ TABLES = [candide.NaiveBayes(), candide.NaiveBayes(columns="gaussian", blend=Non
 
 
 def expected_failures(estimator: Any) -> dict[str, str]:
-    if isinstance(estimator, candide.NaiveBayes) and estimator.blend is not None:
-        # Columns whose family is given pass.
-        reason = "what is chosen is chosen on rows left out: a row of weight 3 leaves as a whole, of three copies one"
-        return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
     if not estimator.__sklearn_tags__().input_tags.positive_only:
         return {}
     # No classifier of scikit-learn has both, so the check never met the case. Its content is tested below.

@@ -53,7 +53,7 @@ BAD = {
     "other names": (frame(X.to_numpy(), ["a", "z"]), y),
     "one column less": (X[["a"]], y),
     "no rows": (X[:0], y[:0]),
-    "missing label": (X, [0, 1, NAN, 1, 1]),
+    "no row with a label": (X, [NAN] * 5),
     "continuous label": (X, [0.5, 1, 0, 1, 1]),
     "mixed labels": (X, [0, "a", 0, 1, 1]),
     "too few labels": (X, y[:3]),

@@ -51,7 +51,7 @@ def test_numbered_rows_are_set_aside(column: Any) -> None:
 def test_rows_are_counted_whatever_they_weigh(weight: float) -> None:
     labels = np.arange(N) % 2
     assert remark(np.arange(N), labels, np.full(N, weight)) == "an identifier: the rows are numbered"
-    names = np.array([f"n{i % (N // 2)}" for i in range(N)])
+    names = np.array([f"n{i}" for i in np.random.default_rng(0).integers(0, N // 2, N)])
     assert remark(names, labels, np.full(N, weight)) == ""
     assert "own" in remark(np.array([f"n{i}" for i in range(N)]), labels, np.full(N, weight))
 

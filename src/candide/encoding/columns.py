@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..exceptions import InputError
+from ..exceptions import CellTypeError, InputError
 from ..kernels import default as default_kernels
 from ..kernels.data import Array, Data, Dense, Floats, Sparse
 
@@ -241,9 +241,9 @@ def _from_objects(values: Array, name: str | int) -> Floats:
             texts.append(row)
         except OverflowError:
             raise too_large(name, row) from None
-        except TypeError:
+        except TypeError as error:
             found = f"column {name!r} holds a {type(value).__name__} at row {row}"
-            raise InputError(f"{found}; expected a number; pass one number a cell") from None
+            raise CellTypeError(f"{found}; {error}; pass one number a cell") from None
     if texts:
         raise InputError(
             f"{found_texts(name, len(texts), values[texts[0]], texts[0])}; this model needs numbers; clean the values, "

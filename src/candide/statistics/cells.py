@@ -48,7 +48,10 @@ def parted(data: Dense | Columns | MixedRows) -> tuple[Dense | Columns, dict[int
 def _stored_dense(data: Dense | Columns, rows: Array) -> Dense:
     if isinstance(data, Dense) and not isinstance(data.values, tuple) and is_numeric(data.values):
         return Dense.of(doubles(data.values[rows]))
-    columns = [_stored_column(column_at(data, j), rows) for j in range(data.n_columns)]
+    return _dense_of([_stored_column(column_at(data, j), rows) for j in range(data.n_columns)])
+
+
+def _dense_of(columns: list[Array]) -> Dense:
     doubles_alone = all(column.dtype == np.float64 for column in columns)
     return Dense.of(np.column_stack(columns) if doubles_alone else tuple(columns))
 
@@ -109,8 +112,15 @@ def without_rows(data: Kept, gone: Array) -> Kept:
         return data.stored(np.delete(np.arange(data.n_rows), gone))
     assert isinstance(data, Dense)
     if isinstance(data.values, tuple):
-        return Dense.of(tuple(np.delete(column, gone) for column in data.values))
+        return _dense_of([_settled(np.delete(column, gone)) for column in data.values])
     return Dense.of(np.delete(data.values, gone, axis=0))
+
+
+def _settled(column: Array) -> Array:
+    """A column in the narrowest type, after rows have left it: without names it may be one of numbers."""
+    if column.dtype != object or any(type(label) is str for label in column):
+        return column
+    return _stored_column(column, np.arange(len(column)))
 
 
 def _as_mixed(data: Kept) -> MixedRows:

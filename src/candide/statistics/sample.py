@@ -232,7 +232,7 @@ class Sample:
         if not same or len(other.classes) > _FEW or not len(self.classes) or not may_change(self.data, other.data):
             return None
         rows = self.rows + sign * other.rows
-        if not (rows[other.classes] > 0).all():
+        if ((rows <= 0) & (self.rows > 0)).any():
             return None  # a class that is gone has no threshold any more
         below = np.flatnonzero(other.entries.hashes < self.threshold[other.classes])
         places, known = _places_among(self.entries, other.entries.take(below))
