@@ -78,7 +78,14 @@ class Apart(Chunks):
         """Which of the columns of these names the model looks at."""
         return roles_among(self, names)
 
-    def _summarize_apart(self, cluster: Cluster, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Plan, State]:
+    def _summarize_apart(
+        self, cluster: Cluster, X: Any, y: Any, sample_weight: Any, groups: Any, reset: bool
+    ) -> tuple[Plan, State]:
+        if groups is not None:
+            raise InputError(
+                "groups is given for rows on a cluster; expected rows in memory or chunks; collect the rows, or leave "
+                "groups out"
+            )
         rows = self._spread(cluster, X, y, sample_weight, reset)
         if not reset:
             plan = self._plan(self.n_features_in_, first=False)

@@ -187,12 +187,7 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
     def _summarize(self, X: Any, y: Any, sample_weight: Any, groups: Any = None, *, reset: bool) -> tuple[Plan, State]:
         cluster = cluster_of(X)
         if cluster is not None:
-            if groups is not None:
-                raise InputError(
-                    "groups are for rows in memory and in chunks, and these are on a cluster; collect them, or leave "
-                    "groups out"
-                )
-            return self._summarize_apart(cluster, X, y, sample_weight, reset)
+            return self._summarize_apart(cluster, X, y, sample_weight, groups, reset)
         rows = self._rows(X, y, sample_weight, groups, reset=reset)
         self._tell_unlabeled()
         plan = self._plan(rows.data.n_columns, first=reset)
@@ -258,10 +253,8 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
 
         Exact for counts; means and variances to rounding. A removal that would make a count negative is refused as a
         whole. Where training rows are kept (``keep_sample=True``), so is a row that is not among them although its hash
-        says that it would be; else rows that were never learned but fit into the sums cannot be told apart from those
-        that were.
-        After ``discount``, pass the rows' discounted weight. ``groups`` tell equal rows of different groups apart, and
-        may be left out.
+        says that it would be; else rows that were never learned but fit into the sums cannot be told from those learned.
+        After ``discount``, pass the rows' discounted weight. ``groups`` tell equal rows apart, and may be left out.
         """
         self._require_fitted()
         _, batch = self._summarize(X, y, sample_weight, groups, reset=False)
