@@ -141,8 +141,7 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
             A row of weight k counts as k copies of it.
         groups : array of shape (n_rows,), optional
             Rows of one group (a customer, a thread, a patient) leave together wherever rows are left out: in ``loo_``,
-            in the choice of column models and pseudo-counts, in stacking weights and calibrations. None and NaN: a row
-            of its own. Sums, and models that look at no rows again, are the same without.
+            in choices, stacking weights and calibrations. None and NaN: a row of its own.
         """
         if y is None and are_chunks(X):
             plan, state = self._summarize_chunks(X, sample_weight, groups)
@@ -253,7 +252,7 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
 
         Exact for counts; means and variances to rounding. A removal that would make a count negative is refused as a
         whole. Where training rows are kept (``keep_sample=True``), so is a row that is not among them although its hash
-        says that it would be; else rows that were never learned but fit into the sums cannot be told from those learned.
+        says that it would be; else rows that were never learned but fit into the sums are not told from those learned.
         After ``discount``, pass the rows' discounted weight. ``groups`` tell equal rows apart, and may be left out.
         """
         self._require_fitted()
