@@ -27,7 +27,7 @@ from sklearn.model_selection import train_test_split
 
 import candide
 
-from .halves import LEAST, Table, tables
+from .halves import LEAST, Table, is_number, tables
 from .peers import METHODS
 
 RESULTS = Path(__file__).with_name("ABSENT.md")
@@ -112,8 +112,8 @@ def without_columns(sets: list[Halves], n_subsets: int) -> Iterator[str]:
     yield "## Columns absent"
     yield ""
     yield (
-        f"Test log-loss less that of a `NaiveBayes()` that was trained on the columns given, mean of {n_subsets} random "
-        "sets of columns: of a model that keeps training rows, and (in parentheses) of one without, "
+        f"Test log-loss less that of a `NaiveBayes()` that was trained on the columns given, mean of {n_subsets} "
+        "random sets of columns: of a model that keeps training rows, and (in parentheses) of one without, "
         "`keep_sample=False`. Then the log-loss with all columns, and of the shares of the classes."
     )
     yield from _head("excess", [*(f"{_percent(f)} absent" for f in FRACTIONS), "all columns", "class shares"])
@@ -178,10 +178,10 @@ def without_cells(sets: list[Halves]) -> Iterator[str]:
     yield "## Cells absent"
     yield ""
     yield (
-        "Test log-loss when random cells are absent, of rows that each lack others: as records that omit them / as nulls "
-        "in a frame / by gradient boosting's own handling of missing values (scikit-learn's, native categories, stopped "
-        "early), all trained on the table as it is. Nulls in columns that had some in training keep the meaning "
-        "that they had there, so at random they mislead; *with nulls* counts these columns."
+        "Test log-loss when random cells are absent, of rows that each lack others: as records that omit them / as "
+        "nulls in a frame / by gradient boosting's own handling of missing values (scikit-learn's, native categories, "
+        "stopped early), all trained on the table as it is. Nulls in columns that had some in training keep the "
+        "meaning that they had there, so at random they mislead; *with nulls* counts these columns."
     )
     titles = [f"{_percent(f)}: omitted / null / boosting" for f in FRACTIONS]
     yield from _head("cells absent", [*titles, "class shares", "with nulls"])
@@ -204,13 +204,16 @@ def without_cells(sets: list[Halves]) -> Iterator[str]:
 def _cells(halves: Halves, fraction: float) -> dict[str, float]:
     rng = np.random.default_rng([SEED, round(100 * fraction), 1])
     out = rng.random(halves.X_new.shape) < fraction
-    # A column of integers gets NaN.
-    null = halves.X_new.astype({name: float for name in halves.X_new.select_dtypes("number")}).mask(out)
-    null = null.astype({name: object for name in null.select_dtypes("object")}).where(null.notna(), None)
+    null = halves.X_new.assign(**{name: _masked(halves.X_new[name], out[:, j]) for j, name in enumerate(halves.X_new)})
     found = {"omitted": halves.kept.predict_proba(omitting(halves.X_new, out))}
     found["null"] = halves.kept.predict_proba(null)
     found["boosting"] = halves.boosting.predict_proba(null)
     return {name: halves.loss(probability) for name, probability in found.items()}
+
+
+def _masked(column: Any, out: Any) -> Any:
+    """NaN for numbers, None for texts."""
+    return column.astype(float).mask(out) if is_number(column) else column.astype(object).where(~out, None)
 
 
 def omitting(frame: Any, out: Any) -> Any:
@@ -312,9 +315,9 @@ def main() -> None:
     lines = [
         "# Columns and cells that are not given",
         "",
-        f"{date.today()}, candide {candide.__version__}, NumPy {np.__version__}, scikit-learn {sklearn.__version__}, up "
-        f"to {arguments.rows:,} rows a table, half of them learned. Made by `python -m benchmarks.absent FOLDER --rows "
-        f"{arguments.rows} --subsets {arguments.subsets}{' --other SOURCE' if arguments.other else ''} --save`.",
+        f"{date.today()}, candide {candide.__version__}, NumPy {np.__version__}, scikit-learn {sklearn.__version__}, "
+        f"up to {arguments.rows:,} rows a table, half of them learned. Made by `python -m benchmarks.absent FOLDER "
+        f"--rows {arguments.rows} --subsets {arguments.subsets}{' --other SOURCE' if arguments.other else ''} --save`.",
         "",
     ]
     print("\n".join(lines))
