@@ -49,6 +49,11 @@ class Mixture:
         """Of some views, as if the others had no weight."""
         return Mixture(self.size[views], self.limit[views], self.weight[views], self.bias)
 
+    def proportions(self) -> Floats:
+        """The weights of each view by their mean over the classes; 1 where it has none."""
+        mean = self.weight.mean(axis=1, keepdims=True)
+        return np.asarray(np.divide(self.weight, mean, out=np.ones_like(self.weight), where=mean > 0))
+
     def part(self, view: int, scores: Floats) -> Floats | None:
         """What a view's scores add, ``(rows, classes)``; None if it has no weight.
 
@@ -112,38 +117,21 @@ def fit_mixture(
     return Mixture(size, limit, weights, shares + bias)
 
 
-def weights_by_share(
-    shown: Floats, share: Floats, classes: Array, weight: Floats, log_prior: Floats, ridges: Floats, start: Mixture
-) -> tuple[Floats, Floats, Floats]:
-    """Weights ``(views, classes)`` where almost all columns are given and where almost none is, at least 0, and biases.
+def added_weights(shown: Floats, classes: Array, weight: Floats, base: Floats, ridge: Floats, mean: Floats) -> Floats:
+    """One weight a view, at least 0, for scores that are added to ``base``, ``(classes, rows)``.
 
-    From ``(classes, views, rows)``; ``share`` is the share of the columns that each row has. ``ridges``, one row for
-    either, hold the first to the weights of ``start`` and the second to their means over the classes.
+    From ``(classes, views, rows)``. Ridges hold the weights to ``mean``.
     """
-    n_classes = len(shown)
+    n_classes, n_views, n_rows = shown.shape
     loss, none = _Loss(classes, weight, np.zeros(n_classes)), np.zeros(n_classes)
-    shares = np.array([share, 1.0 - share])
-    target = np.array([start.weight.T, np.tile(start.weight.mean(axis=1), (n_classes, 1))])
 
     def value(point: Floats) -> tuple[float, Floats]:
-        both, bias = point[:-n_classes].reshape(target.shape), point[-n_classes:]
-        scores = log_prior[:, None] + np.outer(bias - log_prior, share)
-        for own, part in zip(both, shares, strict=True):
-            scores += np.matmul(own[:, None, :], shown)[:, 0] * part
-        total, slope = loss(scores, none)
-        apart = both - target
-        mean = apart.mean(axis=1, keepdims=True)
-        change, off = apart - mean, bias - start.bias
-        penalty = (ridges * (mean[:, 0] ** 2 + TIE * (change**2).sum(axis=1))).sum() + off @ off
-        by_weight = np.array([_over_rows(shown, slope * part) for part in shares])
-        by_weight += ridges[:, None] * (mean / n_classes + TIE * change)
-        return total + 0.5 * float(penalty), np.append(by_weight.ravel(), slope @ share + off)
+        total, slope = loss(np.matmul(point, shown) + base, none)
+        apart = point - mean
+        return total + 0.5 * float(ridge @ apart**2), _over_rows(shown, slope).sum(axis=0) + ridge * apart
 
-    squares = _squares(shown, _CURVATURE * np.broadcast_to(weight, (n_classes, len(weight))))
-    steep = np.append((squares + TIE * ridges[:, None]).ravel(), np.full(n_classes, _CURVATURE * weight.sum() + 1.0))
-    point = _least(value, np.append(target.ravel(), start.bias), target.size, steep)
-    near, far = point[:-n_classes].reshape(target.shape)
-    return near.T, far.T, point[-n_classes:]
+    steep = _squares(shown, _CURVATURE * np.broadcast_to(weight, (n_classes, n_rows))).sum(axis=0) + ridge
+    return _least(value, mean, n_views, steep)
 
 
 def _sizes(shown: Floats, share: Floats, n_parts: int) -> Floats:

@@ -6,9 +6,9 @@ prior:
 
     scores = log prior + s (bias - log prior) + Σ_v (s near_v + (1 - s) far_v) · F_v
 
-Both are fitted together, with the bias, on left-out rows of training with columns taken away at random. They are held
-to weights that are fitted like those of complete rows, but without the views that are off where a column is not given.
-Complete rows have the weights of the mixture itself.
+Near weights are fitted on left-out rows of training like those of complete rows, but without the views that are off
+where a column is not given; far ones on some such rows with columns taken away at random. Complete rows have the
+weights of the mixture itself.
 """
 
 from __future__ import annotations
@@ -18,17 +18,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...kernels.data import Array, Floats
-from .mixture import Mixture, weights_by_share
+from .mixture import Mixture, added_weights
 
 # Different sets of columns that are taken away, and rows that they are taken from: at most, and per row of training.
 _PATTERNS = 64
-_MOST_ROWS, _REPLICATES = 2_400, 6
+_MOST_ROWS, _REPLICATES = 1_200, 3
 # Scores (views × rows × classes) that are held at once.
 _MOST_SCORES = 1 << 22
 _SEED = 20
-# Of the ridges that hold the weights of complete rows to 0: where few columns are given, a change of weights needs less
-# evidence.
-_NEAR_RIDGE, _FAR_RIDGE = 1.0, 0.1
+# Of the ridges that hold the weights of complete rows to 0: a change of weights needs less evidence.
+_RIDGE = 0.3
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class Masks:
 
 
 def draw_masks(n_rows: int, n_columns: int, n_scores: int) -> Masks:
-    """Sets of columns that are not given, from few to most; every row gets up to six. Of a fixed seed.
+    """Sets of columns that are not given, from few to most; every row gets a set or two. Of a fixed seed.
 
     ``n_scores`` is the number of views times that of classes.
     """
@@ -80,16 +79,22 @@ def draw_masks(n_rows: int, n_columns: int, n_scores: int) -> Masks:
 
 
 def fit_partial(
-    start: Mixture, views: Floats, share: Floats, classes: Array, weight: Floats, log_prior: Floats, ridge: Floats
+    near: Mixture, views: Floats, share: Floats, classes: Array, weight: Floats, log_prior: Floats, ridge: Floats
 ) -> PartialWeights:
-    """From weights of complete rows and left-out scores of rows without some columns, ``(views, rows, classes)``.
+    """From weights for almost all columns and left-out scores of rows without some, ``(views, rows, classes)``.
 
-    ``share`` is the share of columns that each row has; ``ridge`` holds the weights of each view to those it starts
-    with.
+    ``share`` is the share of columns that each row has. ``ridge`` holds the weights of each view to those for almost
+    all columns; those that a view has for the classes keep their proportions.
     """
-    shown = np.empty((len(start.bias), *views.shape[:2]))
+    mean = near.weight.mean(axis=1)
+    ratio = near.proportions()
+    unweighted = Mixture(near.size, near.limit, ratio, np.zeros_like(near.bias))
+    shown = np.zeros((len(near.bias), *views.shape[:2]))
     for v, scores in enumerate(views):
-        shown[:, v] = start.shown(v, scores).T
-    known = np.where(np.isfinite(log_prior), log_prior, start.bias)
-    ridges = np.outer((_NEAR_RIDGE, _FAR_RIDGE), ridge)
-    return PartialWeights(*weights_by_share(shown, share, classes, weight, known, ridges, start))
+        part = unweighted.part(v, scores)
+        assert part is not None
+        shown[:, v] = part.T
+    start = PartialWeights(near.weight, near.weight, near.bias)
+    base = start.faded(share, log_prior).T + share * np.matmul(mean, shown)
+    far = added_weights((1.0 - share) * shown, classes, weight, base, _RIDGE * ridge, mean)
+    return PartialWeights(near.weight, far[:, None] * ratio, near.bias)
