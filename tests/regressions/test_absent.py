@@ -76,6 +76,17 @@ def test_a_copy_that_is_not_given_is_as_if_it_had_never_been() -> None:
     np.testing.assert_allclose(both.predict_proba(rows), _fitted().predict_proba(rows), rtol=0, atol=0.01)
 
 
+@pytest.mark.parametrize("columns", [["age", "job"], ["hours", "noise", "job", "debt"]], ids=",".join)
+def test_columns_not_given_do_not_decide_which_rows_are_looked_at(columns: list[str]) -> None:
+    """Of more than 500 rows, some choices are made on 500, evenly spaced in the order of their hashes."""
+    frame, y = _drawn(2, 1_200)
+    rows, copied = _fresh()[0][columns], frame[columns].assign(again=frame[columns[0]])
+    alone = NaiveBayes(evaluate=False).fit(frame[columns], y).predict_proba(rows)
+    for table in (frame, copied):
+        model = NaiveBayes(absent="missing", evaluate=False).fit(table, y)
+        np.testing.assert_allclose(model.predict_proba(rows), alone, rtol=0, atol=1e-6)
+
+
 @pytest.mark.parametrize("columns", COLUMNS, ids=",".join)
 def test_models_without_rows_stay_close(columns: list[str]) -> None:
     rows, y = _fresh()

@@ -242,6 +242,11 @@ class TableFamily(Plain):
         choices = (Choice(None, NOT_GIVEN, {}) if j in columns else own for j, own in enumerate(self.choices))
         return replace(self, choices=tuple(choices))
 
+    @property
+    def not_given(self) -> frozenset[int]:
+        """The columns that nothing is said of for that reason."""
+        return frozenset(j for j, choice in enumerate(self.choices or ()) if choice.note == NOT_GIVEN)
+
     def for_choices(self) -> TableFamily:
         return replace(self, keep_sizes=True)
 

@@ -52,11 +52,8 @@ class TableLikelihood:
     @cached_property
     def places(self) -> list[int]:
         """The columns that something is said of: by themselves, in blocks, as texts."""
-        from .table import NOT_GIVEN
-
         blocks = {j for block in self.family.blocks for j in block.columns}
-        left = (j for j, choice in enumerate(self.family.choices or ()) if choice.note == NOT_GIVEN)
-        return sorted({*self.shown, *self.texts, *blocks} - set(left))
+        return sorted({*self.shown, *self.texts, *blocks} - self.family.not_given)
 
     @cached_property
     def _coded(self) -> list[tuple[int, CodedColumn]]:

@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..encoding.index import Index
+from ..encoding.table import Columns
 from ..exceptions import InputError, ParameterError
-from ..families import Batch
-from ..families.table import HeldOut
+from ..families import Batch, Family
+from ..families.table import HeldOut, TableFamily
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.data import Array, Floats
 from ..statistics import Sample
+from ..statistics.hashing import row_hashes
 from ..statistics.table import TableStatistics
 from .calibration import Calibration, calibrate, normalised
 from .calibration.scaling import Scaling
@@ -171,7 +173,21 @@ def seen_rows(plan: Plan, state: State, what: str) -> Seen:
     if len(places) < data.n_rows:
         data = data.take(places)
     batch = Batch(data, sample.classes[places], weight, len(state.classes))
-    return Seen(batch, sample.observed_weight(state.rows), multiplicity, _blocks(sample, batch))
+    seen = Seen(batch, sample.observed_weight(state.rows), multiplicity, _blocks(sample, batch))
+    order = _order(plan.family, batch)
+    return seen if order is None else seen.take(order, multiplicity[order])
+
+
+def _order(family: Family, batch: Batch) -> Array | None:
+    """The order that rows would have in a sample without the columns that are not given; None if all are given.
+
+    What is fitted on some of the rows takes them evenly spaced, so it depends on the order, which is that of hashes.
+    """
+    out = family.not_given if isinstance(family, TableFamily) else frozenset()
+    if not out:
+        return None
+    columns = tuple(column for j, column in enumerate(batch.data.columns) if j not in out)
+    return np.lexsort((row_hashes(Columns(columns, batch.data.n_rows)), batch.classes))
 
 
 def held_out(plan: Plan, state: State, statistics: TableStatistics, kernels: Kernels) -> list[HeldOut]:
