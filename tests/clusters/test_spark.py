@@ -101,6 +101,18 @@ def test_a_table(spark: Any) -> None:
     )
 
 
+def test_rows_without_a_label(spark: Any) -> None:
+    rows = TABLE.assign(label=[None if i % 9 == 4 else label for i, label in enumerate(TABLE["label"])])
+    known = rows["label"].notna()
+    with pytest.warns(UserWarning, match="10 rows without a label were left out") as found:
+        model = NaiveBayes(n_threads=1).fit(spread(spark, rows), "label")
+    assert len([one for one in found if "without a label" in str(one.message)]) == 1
+    assert_same_table(model, NaiveBayes(n_threads=1).fit(FRAME[known], rows["label"][known]))
+    assert model.class_count_.sum() == 80
+    with pytest.raises(InputError, match="unlabeled='error' refuses"):
+        NaiveBayes(n_threads=1, unlabeled="error").fit(spread(spark, rows), "label")
+
+
 def test_partitions_of_one_class_each_and_empty_ones(spark: Any) -> None:
     rows = TABLE.sort_values(["label", "job"]).assign(weight=np.arange(90.0) // 30)
     whole = spread(spark, rows, 6)

@@ -136,4 +136,4 @@ def test_sparse_and_wide() -> None:
 
 
 def test_lazy_frames() -> None:
-    refused(pl.LazyFrame({"a": [1]}), "call .collect() on it first")
+    refused(pl.LazyFrame({"a": [1]}), "X is a LazyFrame of polars", "pass X.collect()")

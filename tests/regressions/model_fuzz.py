@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import copy
+import inspect
+import re
 import sys
 import tempfile
 import time
@@ -13,8 +15,10 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from files.mutations import mutated_and_sealed
@@ -44,7 +48,8 @@ TEXTS = ["win cash now", "see you soon", "win a prize", "lunch at noon", "see yo
 MIXED = {"size": NUMBERS[:, 0].tolist(), "text": TEXTS}
 
 
-class Target(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Target:
     """The bytes of a small model file, and the rows that the model was trained on."""
 
     name: str
@@ -142,8 +147,27 @@ MORE: dict[str, Callable[[Any, Any], Any]] = {
     "loo_": lambda model, _: model.loo_ if model.can_report else None,
     "to_sklearn": lambda model, _: model.to_sklearn(),
     "to_sql": lambda model, _: model.to_sql("rows"),
+    "to_onnx": lambda model, _: model.to_onnx(),
+    "report": lambda model, rows: model.report(X=rows, y=Y[:2]).html(),
+    "measure": lambda model, rows: model.measure(rows, Y[:2]),
+    "blocked_folds": lambda model, rows: model.blocked_folds(rows, Y[:2], n_folds=2),
+    "count": lambda model, rows: model.count([(rows, Y[:2])]),
+    "bayes_factors": lambda model, _: model.bayes_factors(),
+    "fit": lambda model, rows: model.fit(rows, Y[:2]).predict(rows),
+    "get_params": lambda model, _: model.set_params(**model.get_params()),
+    "as_estimator": lambda model, rows: model.as_estimator().predict(rows),
+    "unfitted": lambda model, _: repr(model.unfitted()),
+    # Of texts or of tables alone.
+    "compact": lambda model, rows: model.compact().predict(rows) if hasattr(model, "compact") else None,
+    "prune": lambda model, rows: model.prune(max_tokens=5).predict(rows) if hasattr(model, "prune") else None,
+    "unseen_categories": lambda model, rows: (
+        model.unseen_categories(rows) if hasattr(model, "unseen_categories") else None
+    ),
 }
-_TRIED = 3
+# What other parts of candide call.
+PLUMBING = {"note_unlabeled", "refuse_unlabeled", "roles_among", "set_params"}
+# Of each model that is accepted so many of the others are tried; of one in so many, all.
+_TRIED, _ALL_OF = 3, 12
 
 
 def _is_learned(name: str) -> bool:
@@ -161,8 +185,41 @@ def _saved(model: Any) -> None:
         candide.load(path)
 
 
-def fate(target: Target, seed: int, path: Path) -> str:
-    """What becomes of a mutant; a method that fails with another error than candide's raises it."""
+def methods() -> set[str]:
+    """All public methods of all learners."""
+    kinds = {type(make()[0]) for _, make in MODELS.values()}
+    return {
+        name
+        for kind in kinds
+        for name in dir(kind)
+        if not name.startswith("_") and inspect.isfunction(inspect.getattr_static(kind, name))
+    }
+
+
+def complaint(name: str, model: Any, rows: Any) -> str | None:
+    """What candide says against a method; another error than candide's is raised."""
+    try:
+        (ASK.get(name) or MORE[name])(model if name in ASK else copy.copy(model), rows)
+    except CandideError as error:
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+@cache
+def refused_by_nature(target: Target) -> frozenset[str]:
+    """What the model that was not changed cannot do either."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.candide"
+        path.write_bytes(target.raw)
+        model, rows = candide.load(path), _some(target.rows)
+        return frozenset(name for name in (*ASK, *MORE) if complaint(name, model, rows) is not None)
+
+
+def fate(target: Target, seed: int, path: Path, said: Callable[[str, str], None] | None = None) -> str:
+    """What becomes of a mutant; a method that fails with another error than candide's raises it.
+
+    ``said`` is told of methods that complain of a mutant, and not of the model that was not changed.
+    """
     rng = np.random.default_rng(seed)
     path.write_bytes(mutated_and_sealed(target.raw, rng))
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -172,26 +229,34 @@ def fate(target: Target, seed: int, path: Path) -> str:
         except ModelFileError:
             return "refused"
         rows, names = _some(target.rows), list(MORE)
-        tried = [*ASK, *(names[i] for i in rng.choice(len(names), _TRIED, replace=False))]
-        for name in tried:
+        n_tried = len(names) if rng.random() < 1 / _ALL_OF else _TRIED
+        for name in [*ASK, *(names[i] for i in rng.choice(len(names), n_tried, replace=False))]:
             try:
-                (ASK.get(name) or MORE[name])(model if name in ASK else copy.copy(model), rows)
-            except CandideError:
-                continue
+                found = complaint(name, model, rows)
             except Exception as error:
                 error.add_note(f"{target.name}, seed {seed}, {name}")
                 raise
+            if found is not None and name not in refused_by_nature(target) and said is not None:
+                said(f"{target.name}, seed {seed}, {name}", found)
     return "works"
 
 
 def main(n_mutants: int, first: int = 0) -> None:
     fates: Counter[str] = Counter()
     failures: Counter[str] = Counter()
+    complaints: Counter[str] = Counter()
+
+    def said(where: str, what: str) -> None:
+        kind = re.sub(r"[0-9.e+-]+|'[^']*'", "#", what)[:110]
+        if not complaints[kind]:
+            print("complaint", what[:200], "|", where, flush=True)
+        complaints[kind] += 1
+
     began, every = time.process_time(), list(targets())
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(first, first + n_mutants):
             try:
-                fates[fate(every[seed % len(every)], seed, Path(folder) / "model.candide")] += 1
+                fates[fate(every[seed % len(every)], seed, Path(folder) / "model.candide", said)] += 1
             except Exception as error:
                 frame = traceback.extract_tb(error.__traceback__)[-1]
                 where = [f for f in traceback.extract_tb(error.__traceback__) if "/candide/" in f.filename][-1:]
@@ -201,7 +266,9 @@ def main(n_mutants: int, first: int = 0) -> None:
                     print(kind, "|", *error.__notes__, flush=True)
                 failures[kind] += 1
     print(
-        dict(fates), f"{sum(failures.values())} failures of {len(failures)} kinds, {time.process_time() - began:.0f} s"
+        dict(fates),
+        f"{sum(failures.values())} failures of {len(failures)} kinds, {time.process_time() - began:.0f} s",
+        f"{sum(complaints.values())} complaints",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,30 @@ def test_texts_kept_tell_what_was_never_learned() -> None:
     with pytest.raises(ForgetError, match="never learned"):
         model.forget([TEXTS[0] + " red"], ["a"])
     assert model.forget(TEXTS[:1], ["a"]).class_count_.sum() == 59
+
+
+@pytest.mark.parametrize("setting", [True, None])
+def test_a_part_of_the_rows_tells_of_those_that_it_would_hold(setting: bool | None, monkeypatch: Any) -> None:
+    monkeypatch.setattr(candide.GaussianNB, "_sample_bytes", 100 * 8 * 3)
+    rows = RNG.normal(size=(2_000, 3)).round(3)
+    labels = np.array(["a", "b"])[np.arange(2_000) % 2]
+    model = candide.GaussianNB(keep_sample=True).fit(rows, labels).set_params(keep_sample=setting)
+    kept = model._model.state.sample
+    n_kept = len(kept.classes)
+    assert 50 < n_kept < 1_000
+    # Each cell is one that its class has; a row that the sample would hold if it had been learned is known to be new.
+    strange = np.column_stack([RNG.permutation(rows[::2, j]) for j in range(3)])
+    refused = []
+    for row in strange:
+        try:
+            candide.GaussianNB.forget(copy.copy(model), row[None], ["a"])
+            refused.append(False)
+        except ForgetError as error:
+            refused.append("never learned" in str(error))
+    would_hold = n_kept / len(rows)
+    assert np.mean(refused) == pytest.approx(would_hold, rel=0.5)
+    for row, label in zip(rows[:200], labels[:200], strict=True):
+        model.forget(row[None], [label])
 
 
 @pytest.mark.parametrize("name", MIXED)

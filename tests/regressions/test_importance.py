@@ -102,3 +102,12 @@ def test_show_defines_its_terms(model: NaiveBayes, tmp_path: Path, capsys: pytes
 def test_a_model_that_never_kept_rows_says_so() -> None:
     found = NaiveBayes(blend=None, calibrate=None, keep_sample=False).fit(*_pairs()).summary()
     assert np.isnan(found["contribution"]).all()
+    assert "the model keeps none" in str(found)
+    assert "the model keeps none" in found._repr_html_()
+
+
+def test_a_summary_defines_its_terms(model: NaiveBayes) -> None:
+    shown = str(model.summary())
+    for term in ("contribution", "loss_without", "own_weight", "bits"):
+        assert f"\n{term}: " in shown
+    assert "NaN" not in shown

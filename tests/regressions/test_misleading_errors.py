@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,15 @@ def test_a_header_alone(label: str | None, tmp_path: Path) -> None:
     assert "has the columns 'age', 'job', 'pay' and no rows" in told
 
 
+@pytest.mark.parametrize("command", ["update", "forget"])
+def test_a_header_alone_for_a_model(command: str, model: Path, tmp_path: Path) -> None:
+    path = tmp_path / "header.csv"
+    path.write_text("age,job,pay\n")
+    told = run(command, model, path).err
+    assert "the columns age, job, pay and no rows" in told
+    assert "has a label" not in told
+
+
 @pytest.mark.parametrize("command", ["evaluate", "update", "forget"])
 def test_a_misspelt_label_at_the_command_line(command: str, model: Path, people: Path) -> None:
     told = run(command, model, people, "--label", "pya").err
@@ -85,6 +95,18 @@ def test_many_float_classes_are_remarked() -> None:
         GaussianNB().fit(iter([(X[:100], y[:100]), (X[100:], y[100:])]))
     GaussianNB().fit(X, y.astype(int))  # integers are labels
     GaussianNB().fit(X, y % 3)
+
+
+def test_many_float_classes_are_remarked_as_they_come() -> None:
+    X, y = np.arange(144.0)[:, None], np.tile(np.arange(72.0), 2)
+    with pytest.warns(UserWarning, match="y holds 72 different floating-point numbers"):
+        model = GaussianNB().partial_fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.partial_fit(X, y)
+        few = GaussianNB().partial_fit(X[:40], y[:40])
+    with pytest.warns(UserWarning, match="y holds 72 different floating-point numbers"):
+        few.partial_fit(X, y)
 
 
 def test_many_float_classes_are_remarked_at_the_command_line(tmp_path: Path) -> None:
@@ -142,6 +164,38 @@ def test_predicting_a_source(people: Path, tmp_path: Path) -> None:
         table.log_density(candide.read(people))
 
 
+@pytest.mark.parametrize("verb", ["measure", "score"])
+@pytest.mark.parametrize("estimator", [NaiveBayes(order=0), GaussianNB()], ids=repr)
+def test_evaluating_a_source(estimator: Any, verb: str, tmp_path: Path) -> None:
+    path, rows = tmp_path / "people.csv", FRAME[["age", "pay"]]
+    rows.to_csv(path, index=False)
+    model = estimator.fit(candide.read(path, label="pay"))
+    found, expected = getattr(model, verb)(candide.read(path)), getattr(model, verb)(rows[["age"]], rows["pay"])
+    assert str(found) == str(expected)
+    for y in ("pay", rows["pay"]):
+        with pytest.raises(InputError, match=r"beside what candide.read gives.*leave them out"):
+            getattr(model, verb)(candide.read(path), y)
+
+
+def test_weights_of_a_source_count_in_its_score(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    FRAME[["age", "pay"]].assign(w=[1, 2, 3, 4, 5, 6]).to_csv(path, index=False)
+    source = candide.read(path, label="pay", weight="w", columns=["age"])
+    model = GaussianNB().fit(source)
+    FRAME[["age", "pay"]].assign(w=[1, 2, 3, 4, 5, 6], pay=[*"yyxyxx"]).to_csv(path, index=False)
+    source = candide.read(path, label="pay", weight="w", columns=["age"])
+    assert model.score(source) == pytest.approx(model.measure(source).accuracy) == pytest.approx(20 / 21)
+
+
+def test_a_reader_given_as_texts() -> None:
+    with pytest.raises(InputError, match="a RecordBatchReader of pyarrow, which is no table in memory"):
+        TextNB().fit(pa.table({"text": ["a b", "c d"]}).to_reader(), ["x", "y"])
+    with pytest.raises(InputError) as refused:
+        TextNB().fit([pa.table({"text": ["a b"] * 1000}), "c d"], ["x", "y"])
+    assert len(str(refused.value)) < 250
+    assert "\n" not in str(refused.value)
+
+
 def test_a_dask_partition_without_a_column() -> None:
     dask = pytest.importorskip("dask")
     import dask.dataframe as dd
@@ -182,6 +236,16 @@ def test_a_huge_quoted_cell(before: int, tmp_path: Path) -> None:
     path.write_text("text,label\n" + '"see you",h\n' * before + f'"{"x" * (34 << 20)}",h\n"more",s\n')
     with pytest.raises(SourceError, match=rf"huge\.csv, line {before + 2}: a row of more than 16 MB"):
         candide.read(path, text="text", label="label").to_table()
+
+
+@pytest.mark.slow  # a file of 40 MB
+def test_a_huge_quoted_cell_of_many_lines(tmp_path: Path) -> None:
+    path = tmp_path / "huge.csv"
+    path.write_text('text,label\n"see you",h\n"' + ("x" * 99 + "\n") * 400_000 + '",h\n"more",s\n')
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(SourceError, match=r"line 3: a row of more than 16 MB"):
+            candide.read(path, text="text", label="label").to_table()
 
 
 def test_a_quote_that_is_not_closed_is_still_told(tmp_path: Path) -> None:

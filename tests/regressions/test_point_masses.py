@@ -113,6 +113,14 @@ def test_columns_without_one_have_none() -> None:
     assert (rows["low"] < rows["high"]).all()
 
 
+@pytest.mark.parametrize("copies", [1, 5])
+def test_single_rows_are_no_point_masses(copies: int) -> None:
+    hours, team = [30.0, 2.0, 28.0, 1.0, 35.0, 3.0], ["repair", "accounts"] * 3
+    model = NaiveBayes().fit({"hours": hours * copies}, team * copies)
+    assert "point mass" not in model.summary()["parameters"][0]
+    assert model.predict({"hours": [20.0]}).tolist() == ["repair"]
+
+
 def test_the_picture_draws_a_stem_and_the_density_of_the_rest(model: NaiveBayes) -> None:
     from candide import plot
 

@@ -105,3 +105,36 @@ def test_an_error_names_standard_input() -> None:
     told = run("show", "-", stdin="age,job,pay\n1,a,x\n").err
     assert told.startswith("candide: standard input cannot be used: it is no model file")
     assert sys.platform == "win32" or "/tmp" not in told
+
+
+def test_a_model_as_text_of_stdin(model: Path, tmp_path: Path) -> None:
+    text = done("dump", model).out
+    done("load", "-", "-o", tmp_path / "same.candide", stdin=text)
+    assert done("dump", tmp_path / "same.candide").out == text
+
+
+def test_rows_of_stdin_for_a_report(model: Path, tmp_path: Path) -> None:
+    rows = tmp_path / "mail.csv"
+    by_file = done("report", model, "--data", rows, "--json", "-o", tmp_path / "a.html").out
+    piped = done("report", model, "--data", "-", "--json", "-o", tmp_path / "b.html", stdin=MAIL).out
+    found, expected = json.loads(piped), json.loads(by_file)
+    assert {**found, "page": ""} == {**expected, "page": ""}
+
+
+def test_dump_to_stdout(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert done("dump", model, "-o", "-").out == done("dump", model).out
+    assert not (tmp_path / "-").exists()
+
+
+@pytest.mark.parametrize("name", ["train", "update", "forget", "merge", "load", "report"])
+def test_models_and_pages_are_not_written_to_stdout(
+    name: str, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model.json").write_text(done("dump", model).out)
+    given = {"train": ["mail.csv"], "merge": [model, model], "load": ["model.json"], "report": [model]}
+    ran = run(name, *given.get(name, [model, "mail.csv"]), "-o", "-")
+    assert ran.code == 1
+    assert "the output is -, and only predict and dump write to standard output; name a file" in ran.err
+    assert not (tmp_path / "-").exists()

@@ -42,7 +42,7 @@ def dump(
     from .reading import open_model
     from .writing import checked_place
 
-    if output is None:
+    if output is None or str(output) == "-":
         sys.stdout.writelines(dump_lines(open_model(model), sample=True))
         return
     with writing.locked(checked_place(output), shared.session), written_aside(output) as file:

@@ -71,6 +71,11 @@ def learn_source(
             growing.settle()
             keep_all()
         done = Passed(passed.rows, passed.without_label, passed.megabytes, passed.seconds)
+    if not done.n_rows:
+        raise InputError(
+            f"the source has the columns {', '.join(source.names)} and no rows; nothing is learned from nothing; check "
+            "the source"
+        )
     if done.n_rows <= done.n_without_label:
         raise InputError(
             f"the source has {done.n_rows:,} rows and none of them has a label; nothing is learned from nothing; "

@@ -154,6 +154,8 @@ _WRITERS: dict[str, type[Writer]] = {
 
 def checked_place(path: Path) -> Path:
     """A path whose folder is there and may be written to: better to know before the work than after it."""
+    if str(path) == "-":
+        raise ParameterError("the output is -, and only predict and dump write to standard output; name a file")
     target = Path(os.path.realpath(path))
     with naming(path):
         if target.is_dir():

@@ -77,7 +77,7 @@ def as_frame(X: Any) -> Any | None:
             return nw.from_native(X, eager_only=True)
         except nw.exceptions.DuplicateError as error:
             raise InputError(f"two columns of X have one name ({error}); give each a name of its own") from None
-    _refuse_streams(X)
+    refuse_streams(X)
     return None
 
 
@@ -90,12 +90,12 @@ _STREAMS = (
     ),
     (("read_next_batch", "read_all"), "X.read_all()"),
     (("to_batches", "to_table", "count_rows"), "X.to_table(); for files larger than memory: candide.read(…)"),
-    (("batches", "to_table", "roles"), "X.to_table()"),
+    (("batches", "to_table", "roles"), "X.to_table(); fit, measure and score take it as it is, without y"),
     (("columns", "num_columns", "to_struct_array"), "pyarrow.Table.from_batches([X])"),
 )
 
 
-def _refuse_streams(X: Any) -> None:
+def refuse_streams(X: Any) -> None:
     """Lazy frames, relations, datasets and readers have columns with names, and no rows yet."""
     for has, instead in _STREAMS:
         if all(hasattr(type(X), name) for name in has):

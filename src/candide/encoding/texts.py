@@ -10,9 +10,12 @@ import numpy as np
 from ..exceptions import InputError
 from ..kernels._core import Texts
 from ..kernels.data import Array
-from .columns import is_missing, is_sparse
+from .columns import is_missing, is_sparse, refuse_streams
 
 __all__ = ["Texts", "read_texts"]
+
+# Characters of a cell that a message shows.
+_MOST_SHOWN = 60
 
 
 def read_texts(source: Any) -> Texts:
@@ -55,6 +58,7 @@ def _items(source: Any) -> list[Any]:
         raise InputError(
             f"the texts are a {type(source).__name__}; pass a list, array or series of texts, such as frame['text']"
         )
+    refuse_streams(source)
     tolist = getattr(source, "tolist", None)
     return list(source) if tolist is None else list(tolist())
 
@@ -75,11 +79,17 @@ def _read(items: list[Any]) -> tuple[Texts, int]:
         raise InputError(str(error)) from None
 
 
+def _shown(item: Any) -> str:
+    """The beginning of what something says of itself, in one line."""
+    said = " ".join(repr(item).split())
+    return said if len(said) <= _MOST_SHOWN else f"{said[:_MOST_SHOWN]}…"
+
+
 def _strange(item: Any, row: int) -> str:
     advice = "decode it, as in text.decode('utf-8')" if isinstance(item, bytes) else "make it one, as in str(value)"
     return (
-        f"row {row} of the texts is a {type(item).__name__} ({item!r}); a text is a str, or None where it is missing; "
-        f"{advice}"
+        f"row {row} of the texts is a {type(item).__name__} ({_shown(item)}); a text is a str, or None where it is "
+        f"missing; {advice}"
     )
 
 

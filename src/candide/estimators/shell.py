@@ -13,6 +13,7 @@ from .. import learners
 from ..clusters import cluster_of
 from ..encoding.columns import as_array
 from ..learners.base import BaseNB
+from ..learners.sourced import is_source
 
 
 class Shell(ClassifierMixin, BaseEstimator, BaseNB):  # type: ignore[misc]  # scikit-learn has no types
@@ -31,9 +32,9 @@ class Shell(ClassifierMixin, BaseEstimator, BaseNB):  # type: ignore[misc]  # sc
         else:
             validate_data(self, X, reset=reset, skip_check_array=True)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows that are predicted right."""
-        if cluster_of(X) is not None:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The share of rows that are predicted right; of what ``candide.read`` gives, without ``y``."""
+        if cluster_of(X) is not None or is_source(X):
             return BaseNB.score(self, X, y, sample_weight)
         X, y, sample_weight = self._scored(X, y, sample_weight)
         return float(super().score(X, as_array(y, "y") if isinstance(y, (list, tuple)) else y, sample_weight))

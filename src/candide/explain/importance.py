@@ -25,6 +25,16 @@ _EXPLAINED = 10, 100, 2_000
 _LEFT_OUT = 100, 500, 600_000
 # Columns that are left out, of many those that contribute most.
 _MOST_COLUMNS = 40
+_TERMS = (
+    "contribution: mean absolute contribution to the log-odds of the answer against the runner-up, in bits.",
+    "loss_without: rise of the leave-one-out log-loss, in nats, when the column is not given.",
+    "own_weight: of the column's own score, or of the view, in the sum of all; views add what columns say together.",
+    "bits: what the column alone tells about the class.",
+)
+_UNKNOWN = (
+    "contribution and loss_without are NaN: they are found on training rows, and the model keeps none; fit without "
+    "keep_sample=False."
+)
 
 
 def summary_with_importance(model: Classifier, names: Array, kernels: Kernels) -> Table:
@@ -36,7 +46,9 @@ def summary_with_importance(model: Classifier, names: Array, kernels: Kernels) -
         if title == "own_weight":
             columns |= _beside(made["column"].tolist(), len(names), found)
         columns[title] = cells
-    return Table(columns)
+    out = Table(columns)
+    out.notes = _TERMS if found is not None or len(model.classes) < 2 else (*_TERMS, _UNKNOWN)
+    return out
 
 
 def importance(model: Classifier, names: Array, kernels: Kernels) -> Table | None:

@@ -98,7 +98,7 @@ class TextFamily(Plain):
 
     def likelihood(self, statistics: TextStatistics) -> TextLikelihood:
         known = self._known(statistics)
-        return TextLikelihood(statistics, self, known, self.inner.likelihood(known.counts))
+        return TextLikelihood(statistics, self, known)
 
     def left_out(
         self, batch: Batch, statistics: TextStatistics, likelihood: Any, offset: Floats, kernels: Kernels

@@ -12,7 +12,7 @@ import numpy as np
 from ..encoding.tokens import Buckets, Look, SomeBuckets, TokenTables
 from ..exceptions import ParameterError
 from ..kernels import Kernels, default
-from ..kernels.bands import KNOTS, BandTable, distinct, some_columns
+from ..kernels.bands import KNOTS, BandTable, distinct, renumbered, some_columns
 from ..kernels.base import LinearTable
 from ..kernels.data import Array, Floats, Positions, Sparse, chunks
 from ..kernels.text_rows import TextRows
@@ -86,7 +86,11 @@ class TextLikelihood:
     statistics: TextStatistics
     family: TextFamily
     known: KnownTokens
-    inner: Any
+
+    @cached_property
+    def inner(self) -> Any:
+        """Of the tokens of the first look; views alone need none."""
+        return self.family.inner.likelihood(self.known.counts)
 
     @property
     def is_limit(self) -> bool:
@@ -124,7 +128,7 @@ class TextLikelihood:
     def _band(self, place: int) -> _Band:
         if place not in self._bands:
             sums, complement = self.statistics.looks[place], len(self.statistics.rows) > 2
-            coding, total = sums.coding, sums.counts.total
+            coding, total = sums.coding, sums.counts.cells
             if isinstance(coding, Buckets):  # most of which are empty
                 codes, table = BandTable.of_seen(total, _BAND_ALPHA, complement=complement)
                 coding = SomeBuckets(coding.bits, buckets=codes)
@@ -136,14 +140,15 @@ class TextLikelihood:
     def token_scores(self, look: str, rows: Sparse, kernels: Kernels) -> Floats:
         """Scores by the look of this name of rows under the codes of its sums."""
         place = [one.name for one in self.family.looks].index(look)
-        return kernels.band_scores(rows, self._band_of_few(place, rows))
+        return kernels.band_scores(*self._band_of_few(place, rows))
 
-    def _band_of_few(self, place: int, rows: Sparse) -> BandTable:
+    def _band_of_few(self, place: int, rows: Sparse) -> tuple[Sparse, BandTable]:
         """For these texts alone, where they hold few of all tokens: the whole takes more room than the sums."""
-        total, codes = self.statistics.looks[place].counts.total, distinct(rows.indices, rows.n_columns)
+        total, codes = self.statistics.looks[place].counts.cells, distinct(rows.indices, rows.n_columns)
         if place in self._bands or _MANY * len(codes) > total.size:
-            return self._band(place).under_sums()
-        return BandTable.of_some(total, codes, _BAND_ALPHA, complement=len(self.statistics.rows) > 2)
+            return rows, self._band(place).under_sums()
+        some = BandTable.of_some(total, codes, _BAND_ALPHA, complement=len(self.statistics.rows) > 2)
+        return renumbered(rows, codes), some
 
     @property
     def band_names(self) -> list[BandName]:
@@ -169,7 +174,7 @@ class TextLikelihood:
 
     def _table_of(self, place: int, codes: Array) -> BandTable:
         """Of some tokens alone, numbered as they are given."""
-        sums = self.statistics.looks[place].counts.total
+        sums = self.statistics.looks[place].counts.cells
         if place not in self._wholes:
             whole = BandTable.of_some(sums, np.zeros(0, dtype=np.int64), _BAND_ALPHA)
             self._wholes[place] = whole.size, whole.n_tokens
@@ -227,7 +232,7 @@ class TextLikelihood:
         def of_look(place: int) -> Floats:
             look = Look(self.family.looks[place].recipe, self.statistics.looks[place].coding)
             rows = kernels.count_tokens(data.texts, [look], grow=False)[0].rows
-            return score(rows, self._band_of_few(place, rows))
+            return score(*self._band_of_few(place, rows))
 
         return np.concatenate([of_look(place) for place in places])
 

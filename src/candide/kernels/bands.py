@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from .data import Array, Floats, Positions
+from .data import Array, Floats, Positions, Sparse
 
 # Of G² per degree of freedom: about 1 for a token that tells nothing.
 KNOTS = (1.0, 4.0, 16.0, 64.0)
 # Cells of a table that are looked up one by one.
 _FEW = 1 << 16
+# One in so many codes is few: to sort them is faster than to mark them among all.
+_SPARSELY = 64
 
 
 @dataclass(frozen=True)
@@ -61,16 +63,16 @@ class BandTable:
 
     @classmethod
     def of_some(cls, texts: Any, codes: Array, alpha: float, complement: bool = False) -> BandTable:
-        """The same without other tokens than these: for rows that hold no others.
+        """The same without other tokens than these, which are numbered as they are given: see ``renumbered``.
 
         >>> counts = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, 9.0]])
         >>> table = BandTable.of_some(counts, np.array([2]), alpha=1.0)
         >>> table.place, table.weight, table.n_tokens
-        (array([-1, -1,  0], dtype=int32), array([10.]), 2)
+        (array([0], dtype=int32), array([10.]), 2)
         """
         some = cls.of(some_columns(texts, codes), alpha, complement=complement)
         size = np.asarray(texts.sum(axis=1), dtype=np.float64)
-        return replace(some, place=_placed(codes, some.place, texts.shape[1]), size=size, n_tokens=_n_occupied(texts))
+        return replace(some, size=size, n_tokens=_n_occupied(texts))
 
     @property
     def n_classes(self) -> int:
@@ -157,7 +159,7 @@ class BandTable:
 def some_columns(texts: Any, codes: Array) -> Any:
     """A few columns; looked up in rows that are in order, where SciPy would go through all columns and cells."""
     if isinstance(texts, np.ndarray) or not texts.has_sorted_indices or texts.shape[0] * len(codes) > _FEW:
-        return texts[:, codes]
+        return as_table(texts)[:, codes]
     out = np.zeros((texts.shape[0], len(codes)))
     for row, (begin, end) in enumerate(pairwise(texts.indptr.tolist())):
         indices = texts.indices[begin:end]
@@ -171,11 +173,23 @@ def some_columns(texts: Any, codes: Array) -> Any:
 def _n_occupied(texts: Any) -> int:
     if isinstance(texts, np.ndarray):
         return int(texts.any(axis=0).sum())
-    return len(distinct(texts.indices if texts.data.all() else texts.nonzero()[1], texts.shape[1]))
+    return len(distinct(texts.indices if texts.data.all() else texts.indices[texts.data != 0], texts.shape[1]))
+
+
+def renumbered(rows: Sparse, codes: Array) -> Sparse:
+    """Rows whose tokens have the places of their codes among these, ascending ones as numbers."""
+    return replace(rows, indices=np.searchsorted(codes, rows.indices).astype(rows.indices.dtype), n_columns=len(codes))
+
+
+def as_table(texts: Any) -> Any:
+    """As an array or a table of scipy, where rows of a file are none yet."""
+    return texts.table() if hasattr(texts, "table") else texts
 
 
 def distinct(codes: Array, n_codes: int) -> Array:
     """Those that occur, ascending; of many, sorting takes ten times as long."""
+    if _SPARSELY * len(codes) < n_codes:
+        return np.unique(codes)
     occurs = np.zeros(n_codes, dtype=bool)
     occurs[codes] = True
     return np.flatnonzero(occurs)

@@ -12,21 +12,25 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ..clusters import cluster_of
+from ..encoding.columns import as_array
 from ..encoding.roles import Roles
+from ..encoding.rows import read_weights
 from ..engines.growth import Growth
 from ..engines.parts import Counted
 from ..engines.stream import gathered, learn
 from ..exceptions import InputError
 from ..families import Family
 from ..kernels._core import release_memory
+from ..kernels.data import Array
 from ..model.classifier import Classifier
 from ..model.plan import ClassPrior, Plan
 from ..model.state import State
 from .chunks import Chunks
-from .sourced import cells_of, is_source, roles_among
+from .sourced import cells_of, check_alone, chunks_of, is_source, roles_among, roles_for
 
 if TYPE_CHECKING:
     from ..clusters.rows import Cluster, SpreadRows
+    from ..sources import Source
 
 # First rows by which all others are read: they tell columns of names from columns of texts. Few do where all are texts
 # or numbers.
@@ -64,6 +68,42 @@ class Apart(Chunks):
     @abstractmethod
     def _check_counting(self, family: Family) -> None:
         """What is counted cannot change under a fitted model."""
+
+    @abstractmethod
+    def predict(self, X: Any) -> Array:
+        """The most probable class of each row."""
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The share of rows that are predicted right; of what ``candide.read`` gives, without ``y``."""
+        cluster = cluster_of(X)
+        if cluster is not None:
+            self._fitted()
+            return self._spread(cluster, X, y, sample_weight, reset=False).score(self._answerer())
+        if is_source(X):
+            return self._score_source(X, y, sample_weight)
+        X, y, sample_weight = self._scored(X, y, sample_weight)
+        right = self.predict(X) == as_array(y, "y").ravel()
+        return float(np.average(right, weights=read_weights(sample_weight, len(right))))
+
+    def _scored(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        """Rows in memory that have a label."""
+        X, y, sample_weight = self._with_labels(*self._labelled(X, y), sample_weight, learning=False)
+        self._tell_unlabeled()
+        return X, y, sample_weight
+
+    def _score_source(self, source: Source, *beside: Any) -> float:
+        self._fitted()
+        check_alone(*beside)
+        right = total = 0.0
+        for X, y, weight in chunks_of(self, source, roles_for(self, source, labelled=True), learning=False):
+            found = self.predict(X) == as_array(y, "y").ravel()
+            own = read_weights(weight, len(found))
+            own = np.ones(len(found)) if own is None else own
+            right, total = right + float(own[found].sum()), total + float(own.sum())
+        self._tell_unlabeled()
+        if not total:
+            raise InputError("the source has no rows with a label, and nothing can be scored; pass a source with rows")
+        return right / total
 
     def count(self, chunks: Iterable[Any]) -> State | None:
         """The sums of rows that are read as those that this learner has seen; None if there are none."""

@@ -167,14 +167,19 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
             other label is an error.
         """
         first = not hasattr(self, "_model")
+        n_known = 0 if first else len(self._model.classes)
         declared = None if classes is None else encode(label_array(classes), self._kernels())[0]
         if declared is not None and not first:
             self._check_declared(declared, len(np.asarray(classes)))
         plan, batch = self._summarize(X, y, sample_weight, groups, reset=first)
         if not first:
             plan = replace(plan, target=self._model.plan.target)
-            return self._become(self._model.learn(batch, plan))
-        return self._become(Classifier(plan, batch if declared is None else batch.declare(declared)))
+            self._become(self._model.learn(batch, plan))
+        else:
+            self._become(Classifier(plan, batch if declared is None else batch.declare(declared)))
+        if len(self._model.classes) > n_known:
+            warn_of_measurements(self._model.classes.labels)
+        return self
 
     def _check_declared(self, declared: Index, n_given: int) -> None:
         if declared != self._model.classes or len(declared) != n_given:
@@ -272,16 +277,6 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
         """The most probable class of each row; the first in order among equals."""
         return self._fitted().predict(self._read(X), self._kernels())
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows that are predicted right."""
-        cluster = cluster_of(X)
-        if cluster is not None:
-            self._require_fitted()
-            return self._spread(cluster, X, y, sample_weight, reset=False).score(self._answerer())
-        X, y, sample_weight = self._scored(X, y, sample_weight)
-        right = self.predict(X) == as_array(y, "y").ravel()
-        return float(np.average(right, weights=read_weights(sample_weight, len(right))))
-
     @anywhere
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes, in the order of ``classes_``, ``(n_rows, n_classes)``."""
@@ -304,12 +299,6 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
         """The log-likelihood of the data, Σ log p(x, class) over rows: what maximum likelihood maximises."""
         batch = self._batch(*self._scored(X, y, sample_weight))
         return self._fitted().log_likelihood(batch.data, batch.classes, batch.weight, self._kernels())
-
-    def _scored(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-        """Rows in memory that have a label."""
-        X, y, sample_weight = self._with_labels(*self._labelled(X, y), sample_weight, learning=False)
-        self._tell_unlabeled()
-        return X, y, sample_weight
 
     def _batch(self, X: Any, y: Any, sample_weight: Any) -> Batch:
         """Rows with labels that the model knows."""

@@ -25,7 +25,7 @@ from ..model.state import State
 from ..statistics.hashing import group_hashes
 from .fitted import Fitted
 from .labeling import Labeling, NoLabels
-from .sourced import chunks_of, is_source, roles_for, roles_to_learn
+from .sourced import check_alone, chunks_of, is_source, roles_for, roles_to_learn
 
 
 def are_chunks(X: Any) -> bool:
@@ -84,6 +84,7 @@ class Chunks(Labeling, Fitted):
     ) -> Iterator[tuple[Batch, Hashes | None]]:
         """The same with the hash of each row's group."""
         if is_source(X):
+            check_alone(y, sample_weight, groups)
             X = chunks_of(self, X, roles_for(self, X, labelled=True), learning=False)
         in_chunks = y is None and are_chunks(X)
         try:

@@ -59,6 +59,10 @@ class Labeling:
         kept = (take_rows(part, rows) if n_rows_of(part) == n_rows else part for part in beside)
         return take_rows(X, rows), take_rows(y, rows), *kept
 
+    def _check_other_settings(self) -> None:
+        """Those that are not in the plan."""
+        self._unlabeled()
+
     def refuse_unlabeled(self, n_rows: int, *, learning: bool = True, first: int | None = None) -> None:
         """So many rows have no label: an error, unless they may be left out."""
         way = self._unlabeled()

@@ -20,6 +20,15 @@ def is_source(X: Any) -> TypeGuard[Source]:
     return hasattr(X, "batches") and hasattr(X, "roles")
 
 
+def check_alone(*beside: Any) -> None:
+    """Nothing may be given beside a source."""
+    if any(one is not None for one in beside):
+        raise InputError(
+            "labels, weights or groups are given beside what candide.read gives, which knows its own; leave them out, "
+            "and name the columns in read(…, label=…, weight=…)"
+        )
+
+
 def roles_to_learn(learner: Chunks, source: Source) -> Roles:
     """Which columns a learner learns from."""
     roles = source.roles

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..encoding.roles import Roles
-from ..exceptions import ModelFileError
+from ..exceptions import InputError, ModelFileError, ParameterError
 from ..families.table import TableFamily
 from ..model.classifier import Classifier
 from .fitted import Fitted
@@ -236,8 +236,18 @@ def learner_of(content: Content, path: Any) -> BaseNB:
     parts = dict(content.parts)
     learner._model = Classifier(**{name: parts.pop(name, None) for name in _LEARNED})
     _restore(learner, parts)
+    _check_settings(learner, path)
     learner.provenance_, learner._origin = content.provenance._asdict(), learner._model
     return learner
+
+
+def _check_settings(learner: Any, path: Any) -> None:
+    """Settings are what a method could use; else it would fail when somebody calls it."""
+    try:
+        learner._plan(learner.n_features_in_, first=False).prior.check(learner._model.classes)
+        learner._check_other_settings()
+    except (ParameterError, InputError) as error:
+        raise ModelFileError(f"{path} cannot be used: {error}; it was altered, load the original") from None
 
 
 def _renamed(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -202,7 +202,7 @@ class NaiveBayes(BaseNB):
         return data
 
     def _read_to_learn(self, X: Any, reset: bool) -> Columns:
-        absent = choice(self.absent, "absent", ("error", "missing"))
+        absent = self._absent()
         if reset:
             self._schema, data = Schema.of(X, self.columns)
             self._schema.describe(self)
@@ -225,6 +225,13 @@ class NaiveBayes(BaseNB):
         data = self._schema.read_some(X, self._fitted().state.statistics.kinds)
         family: Any = self._fitted().plan.family
         return data, family.among(data.names)
+
+    def _absent(self) -> str:
+        return choice(self.absent, "absent", ("error", "missing"))
+
+    def _check_other_settings(self) -> None:
+        super()._check_other_settings()
+        self._absent()
 
     def _column_names(self) -> Array:
         return np.array([str(name) for name in self._schema.names], dtype=object)
@@ -268,8 +275,9 @@ class NaiveBayes(BaseNB):
         - ``bits``: what the column alone tells about the class, by left-out rows.
         - ``missing``: the share of missing cells. ``note``: why a column is not used; of a view, its columns.
 
-        The first call looks at some training rows, which takes about a second; where the model keeps none and did not
-        know before, ``contribution`` and ``loss_without`` are NaN.
+        The first call looks at some training rows, which takes about a second. ``fit`` does not wait for that: with
+        ``keep_sample=False`` the rows are gone when somebody asks, and ``contribution`` and ``loss_without`` are NaN.
+        A model with rows that is saved without them finds both before, and its file knows them.
         """
         from ..explain.importance import summary_with_importance
 

@@ -23,6 +23,9 @@ class Table(dict[str, Array]):
     b             0.75
     """
 
+    # What is said below the table, a line each: what its columns mean.
+    notes: tuple[str, ...] = ()
+
     @property
     def n_rows(self) -> int:
         """How many rows the table has."""
@@ -60,13 +63,14 @@ class Table(dict[str, Array]):
             ).rstrip()
             for line in zip(*cells, strict=True)
         ]
-        return "\n".join([*lines, *([f"… {hidden} more rows"] if hidden else [])])
+        return "\n".join([*lines, *([f"… {hidden} more rows"] if hidden else []), *self.notes])
 
     def _repr_html_(self) -> str:
         cells, hidden = self._cells()
         head, *body = zip(*cells, strict=True)
         rows = "".join(f"<tr>{''.join(f'<td>{html.escape(c)}</td>' for c in line)}</tr>" for line in body)
         more = f"<p>… {hidden} more rows</p>" if hidden else ""
+        more += "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
         names = "".join(f"<th>{html.escape(name)}</th>" for name in head)
         return f"<table><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>{more}"
 

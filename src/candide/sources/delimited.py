@@ -155,12 +155,12 @@ class Delimited(Part):
 
     def _rejected(self, connection: Any) -> list[BadRow]:
         found = connection.execute(f"{_REJECTED} ORDER BY line_byte_position, column_name LIMIT {_LISTED}").fetchall()
-        if len(found) == _LISTED:
-            warn(f"{self.name} has {_LISTED:,} rows or more that cannot be read, and more than these are not listed")
         first = {row[0]: row for row in reversed(found)}  # a row may have several faults
         positions = sorted(first)
         unquoted = next((at for at in positions if first[at][1] == "UNQUOTED VALUE"), None)
         huge = None if unquoted is None else self._huge_row(unquoted)
+        if huge is None and len(found) == _LISTED:
+            warn(f"{self.name} has {_LISTED:,} rows or more that cannot be read, and more than these are not listed")
         rows = self._bad_rows(first)
         if huge is not None and unquoted is not None:
             # The engine takes the end of its buffers, within such a row, for a quote that is not closed.

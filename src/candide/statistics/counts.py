@@ -104,6 +104,11 @@ class Counts:
             return self.rows[:, None]
         return remaining(self.rows[:, None], as_dense(self.missing))
 
+    @property
+    def cells(self) -> Any:
+        """``total`` to look up what is in it: of counts from a file, ``CompressedRows``."""
+        return self.total
+
     def dense(self) -> Floats:
         """``total`` as an array."""
         return as_dense(self.total)

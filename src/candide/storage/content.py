@@ -6,7 +6,6 @@ import hashlib
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import Any, NamedTuple
 
 from .encoder import Encoder
@@ -27,6 +26,9 @@ class Provenance(NamedTuple):
         >>> Provenance.now(150, ("age", "job")).fingerprint
         '0142edcdd29c959b'
         """
+        # Models are read far more often than written, and this import takes longer than many a question.
+        from importlib.metadata import version
+
         date = datetime.now(UTC).isoformat(timespec="seconds")
         tree = json.dumps(Encoder().tree(columns, "columns"), sort_keys=True)
         return cls(float(rows), date, version("candide"), hashlib.sha256(tree.encode()).hexdigest()[:16])

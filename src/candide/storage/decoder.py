@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from itertools import pairwise
 from math import isqrt
-from typing import Any
+from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -17,6 +17,8 @@ from ..kernels.data import Array
 from ..kernels.text_rows import TextRows
 from ..kernels.vocabulary import Vocabulary
 from ..model.table import Table
+from ..statistics import Counts
+from ..statistics.stored_counts import CompressedRows, StoredCounts
 from .encoder import Tree
 from .hints import fits, hints_of
 from .nouns import NOUNS
@@ -126,14 +128,32 @@ class Decoder:
 
     def _noun(self, noun: Any, tree: Tree, where: str) -> Any:
         hints = hints_of(noun)
-        parts = _named(self, tree, where)
+        rows = self._rows_of_counts(tree, where) if noun is Counts else None
+        parts = _named(self, tree if rows is None else {**tree, "total": None}, where)
         for name, part in parts.items():
             if name not in hints or not fits(part, hints[name]):
                 raise Unsound(f"{where}.{name:.40} is {_shown(part)}, which is none of what it may be")
         try:
-            return noun(**parts)
+            return noun(**parts) if rows is None else StoredCounts.of(noun(**parts), rows)
         except TypeError as error:
             raise Unsound(f"{where} is incomplete ({error})") from None
+
+    def _rows_of_counts(self, tree: Tree, where: str) -> CompressedRows | None:
+        total = tree.get("total")
+        if not (isinstance(total, dict) and total.get("$") == "sparse table"):
+            return None
+        return self.sparse(total, f"{where}.total")
+
+    def sparse(self, tree: Tree, where: str) -> CompressedRows:
+        """A sparse table, checked."""
+        data, indices, indptr = (self.tensor(tree, name, where, "if") for name in ("data", "indices", "indptr"))
+        n_columns = tree.get("n_columns")
+        # Places may be brought to a smaller type.
+        self.make_room(indices.nbytes + indptr.nbytes, where)
+        require(
+            type(n_columns) is int and is_canonical(data, indices, indptr, n_columns), f"{where} is no sparse table"
+        )
+        return CompressedRows(indptr, indices, data, (len(indptr) - 1, cast("int", n_columns)))
 
 
 def _shown(value: Any) -> str:
@@ -272,14 +292,7 @@ _CELLS = (bool, int, float, str, bytes, date, time, timedelta, np.generic)
 
 
 def _sparse(decoder: Decoder, tree: Tree, where: str) -> Any:
-    from scipy.sparse import csr_array
-
-    data, indices, indptr = (decoder.tensor(tree, name, where, "if") for name in ("data", "indices", "indptr"))
-    n_columns = tree.get("n_columns")
-    # Places may be brought to a smaller type.
-    decoder.make_room(indices.nbytes + indptr.nbytes, where)
-    require(type(n_columns) is int and is_canonical(data, indices, indptr, n_columns), f"{where} is no sparse table")
-    return csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_columns))
+    return decoder.sparse(tree, where).table()
 
 
 def _vocabulary(decoder: Decoder, tree: Tree, where: str) -> Vocabulary:

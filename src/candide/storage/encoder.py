@@ -17,6 +17,7 @@ from ..kernels.data import Array
 from ..kernels.text_rows import TextRows
 from ..kernels.vocabulary import Vocabulary
 from ..model.table import Table
+from ..statistics.stored_counts import StoredCounts
 from .nouns import NAMES
 from .sound import most_columns
 from .stored_rows import StoredSample
@@ -50,7 +51,7 @@ class Encoder:
             return _text(value, where) if isinstance(value, str) else value
         if isinstance(value, (int, float)) and not isinstance(value, np.generic):
             return _number(value)
-        if isinstance(value, StoredSample):
+        if isinstance(value, (StoredCounts, StoredSample)):
             value.load()
         if type(value) in NAMES:
             return self._noun(value, where)

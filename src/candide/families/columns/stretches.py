@@ -74,8 +74,9 @@ def atoms_of(cells: Cells) -> Array:
     """The cells that are atoms: single values that hold a large share of the column, and far more than those beside.
 
     A function of the cells alone, hence of the set of rows. A cell that holds several values is no atom, because
-    nobody knows how much of its weight each of them has. Steps of a short scale of whole numbers (up to 20 values)
-    are none: a bin of width 1 shows them as they are.
+    nobody knows how much of its weight each of them has. Where all values have a large share, each is one of few, and
+    none stands out. Steps of a short scale of whole numbers (up to 20 values) are none: a bin of width 1 shows them as
+    they are.
 
     >>> weight = np.array([950.0, 10.0, 15.0, 25.0])
     >>> zeros = np.array([0.0, 155.0, 213.0, 323.0])
@@ -84,6 +85,11 @@ def atoms_of(cells: Cells) -> Array:
     """
     weight = cells.count.sum(axis=1)
     heavy = (weight >= _ATOM_SHARE * weight.sum()) & (weight > 0)
+    others = weight[~heavy & (weight > 0)]
+    # Where all values are heavy they are few, and no more than single rows if these are few.
+    if not len(others):
+        return np.zeros(0, dtype=np.int64)
+    heavy &= weight >= _ATOM_RATIO * np.median(others)
     found = np.flatnonzero(heavy & (cells.low == cells.high))
     if not len(found):
         return found

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from ...kernels import default
 from ...kernels.base import PickTable
@@ -70,6 +70,8 @@ class Inputs(Lean):
 
         By what an input is worth in each class, the classes sorted; inputs that are alike in that keep their order.
         """
+        from scipy.sparse import csr_matrix
+
         n_classes = int(cases.classes.max(initial=0)) + 1
         rows = np.arange(len(cases.classes))
         of_class = csr_matrix((cases.case_weight, (cases.classes, rows)), shape=(n_classes, len(rows)))
@@ -100,7 +102,9 @@ def _rounded(numbers: Floats) -> Floats:
     return np.asarray(np.round(numbers, 9))
 
 
-def _ones(slots: Positions, n_slots: int) -> csr_matrix:
+def _ones(slots: Positions, n_slots: int) -> Any:
     """``(rows, slots)``, 1 where a row has a slot."""
+    from scipy.sparse import csr_matrix
+
     ends = np.arange(len(slots) + 1) * slots.shape[1]
     return csr_matrix((np.ones(slots.size), slots.ravel(), ends), shape=(len(slots), n_slots))

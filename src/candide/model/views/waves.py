@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from ...kernels import Kernels
 from ...kernels.data import Array, Dense, Floats, Positions
@@ -258,7 +257,9 @@ def _left(pull: Floats, weight: Floats, total: float) -> Floats:
     return np.asarray(np.maximum(1.0 - weight * (pull + 1.0 / max(total, 1e-300)), _LEAST_LEFT))
 
 
-def _by_class(cases: Cases, n_classes: int) -> csr_matrix:
+def _by_class(cases: Cases, n_classes: int) -> Any:
     """``(classes, rows)``: the weight of each row in its class."""
+    from scipy.sparse import csr_matrix
+
     rows = np.arange(len(cases.classes))
     return csr_matrix((cases.case_weight, (cases.classes, rows)), shape=(n_classes, len(rows)))

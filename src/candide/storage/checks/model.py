@@ -79,6 +79,11 @@ _SCHEMA: dict[str, Any] = {
     "examples": dict[Any, Any],
     "whole": frozenset[Any],
 }
+_MEASURES = {
+    "per_class": ("class", "precision", "recall", "f1", "weight"),
+    "reliability": ("confidence", "accuracy", "weight"),
+    "risk_coverage": ("coverage", "risk"),
+}
 _MOST_THREADS = 1 << 10
 _MOST_BYTES = 1 << 40
 
@@ -98,6 +103,7 @@ def check_content(content: Content) -> None:
     _check_blend(plan, state, parts["blend"], n_columns)
     _check_columns(parts, n_columns)
     _check_importance(parts.get("importance"), n_columns)
+    _check_report(parts["report"], len(state.classes))
     _check_roles(parts["roles"])
     require(_is_plain(parts["note"]), "its note holds more than plain values")
     # An impossible prior of the classes is found here.
@@ -113,6 +119,20 @@ def _check_importance(found: Table | None, n_columns: int) -> None:
     require(all(isinstance(name, str) for name in names.tolist()), "a name in the importance of columns is no text")
     sound = all(part.dtype == np.float64 and part.shape == names.shape and not np.isinf(part).any() for part in numbers)
     require(sound and len(names) >= n_columns, "the importance of columns is not a number for each")
+
+
+def _check_report(report: Report | None, n_classes: int) -> None:
+    """Measures of these classes; and those that are too good, if there are some."""
+    if report is None:
+        return
+    require(report.confusion.shape == (n_classes, n_classes), "measures are not those of its classes")
+    for name, columns in _MEASURES.items():
+        found: Table = getattr(report, name)
+        require(list(found) == list(columns), f"measures have a {name} of other columns")
+        numbers = [cells for column, cells in found.items() if column != "class"]
+        require(all(cells.dtype == np.float64 for cells in numbers), f"a number in the {name} of measures is none")
+    require(report.per_class.n_rows == n_classes, "measures are not those of its classes")
+    _check_report(report.optimistic, n_classes)
 
 
 def _check_threads(n_threads: Any) -> None:

@@ -11,6 +11,7 @@ from ...kernels.binades import floats_of
 from ...kernels.data import Array, Floats
 from ...statistics import BlockMoments, CategoryCounts, Counts, Moments
 from ...statistics.grid import Grid
+from ...statistics.stored_counts import CompressedRows
 from ..sound import (
     MOST_WEIGHT,
     are_finite,
@@ -35,18 +36,19 @@ def check_rows(rows: Floats, n_classes: int) -> None:
 def check_counts(counts: Counts, n_classes: int) -> int:
     """How many columns there are."""
     check_rows(counts.rows, n_classes)
-    n_columns = _width(counts.total, n_classes)
+    n_columns = _width(counts.cells, n_classes)
     if counts.missing is not None:
         require(_width(counts.missing, n_classes) == n_columns, "missing cells are of other columns than counts")
         require(_is_within(counts.missing, counts.rows), "there are more missing cells than rows")
     if counts.presence:
-        require(_is_within(counts.total, counts.rows), "there are more cells that are on than rows")
+        require(_is_within(counts.cells, counts.rows), "there are more cells that are on than rows")
     return n_columns
 
 
 def _width(table: Any, n_classes: int) -> int:
     """Columns of a table of weights, dense or sparse."""
-    known = is_sparse(table) or (isinstance(table, np.ndarray) and table.dtype == np.float64)
+    known = is_sparse(table) or isinstance(table, CompressedRows)
+    known = known or (isinstance(table, np.ndarray) and table.dtype == np.float64)
     require(known and table.ndim == 2 and table.shape[0] == n_classes, f"counts are not those of {n_classes} classes")
     require(are_weights(cells_of(table)), "a count is below 0, or no number")
     return int(table.shape[1])

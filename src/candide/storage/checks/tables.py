@@ -22,6 +22,8 @@ from .views import check_look, check_mixture, check_view
 
 # What may be asked of a column.
 _WISHES = ("auto", *OPTIONS, "text", "ignore")
+# How many times as large as the largest number of a column its mean may be.
+_MOST_MEAN = 1e3
 _MOST_ALPHA = 1e100
 
 
@@ -69,9 +71,18 @@ def _check_parts(statistics: TableStatistics, kinds: tuple[Kind, ...], n_classes
     }
     require(all(kinds.count(kind) == n for kind, n in found.items()), "columns are of other kinds than their sums")
     require(check_grid(statistics.grid, n_classes) == found["number"], "cells are of other columns than moments")
+    _check_means(statistics)
     parts: tuple[Any, ...] = statistics.moments, statistics.grid, statistics.categories, *statistics.blocks
     alike = all(np.allclose(part.rows, statistics.rows) for part in parts)
     require(alike, "parts of a table have other rows than the whole")
+
+
+def _check_means(statistics: TableStatistics) -> None:
+    """Means are about as large as the numbers; what forgetting leaves of them may lie beside."""
+    for j, mean in enumerate(np.abs(statistics.moments.mean).max(axis=0, initial=0.0).tolist()):
+        cells = statistics.grid.column(j)
+        largest = max(np.abs(cells.low).max(initial=0.0), np.abs(cells.high).max(initial=0.0), 1.0)
+        require(mean / largest <= _MOST_MEAN, "the mean of a column is far from its numbers")
 
 
 def _check_blocks(family: TableFamily, statistics: TableStatistics, n_classes: int) -> None:

@@ -45,7 +45,7 @@ def check_texts(family: TextFamily, statistics: Any, n_classes: int) -> None:
         family.limits.min_df <= 1 or known, "min_df limits its tokens, and the texts that hold them are not counted"
     )
     require(not isinstance(inner, Bernoulli) or first.presence, "counts are no presences")
-    check_prior(inner.prior, n_classes, first.total.shape[1])
+    check_prior(inner.prior, n_classes, first.cells.shape[1])
 
 
 def check_text_family(family: TextFamily) -> None:

@@ -1,0 +1,79 @@
+"""``candide classify`` of one text from a cold start: ``python -m benchmarks.startup [--megabytes 100] [--rounds 9]``.
+
+Milliseconds of processor time and on the clock, medians of rounds in which every command runs once, next to
+``import numpy``. The models are made of random words, and their files hold no training rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+import candide
+
+TEXT = "win a free prize"
+# Bytes of a file for each token that was never seen before, about.
+_PER_TOKEN = 138
+
+
+def texts(n_tokens: int) -> Iterator[str]:
+    """Words of a random vocabulary, a hundred in a text."""
+    rng = np.random.default_rng(0)
+    for _ in range(max(4, n_tokens // 100)):
+        yield " ".join(f"w{number:x}" for number in rng.integers(0, 1 << 40, 100).tolist())
+
+
+def write_model(path: Path, megabytes: float) -> float:
+    """A model in a file of about this size; how large it is."""
+    rows = list(texts(int(megabytes * 1e6 / _PER_TOKEN)))
+    labels = ["spam" if place % 2 else "ham" for place in range(len(rows))]
+    candide.TextNB(evaluate=False).fit(rows, labels).save(path)
+    return path.stat().st_size / 1e6
+
+
+def times(command: list[str]) -> tuple[float, float]:
+    """Seconds of processor time and on the clock."""
+    # Modules are compiled once, as after an installation.
+    environment = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
+    elapsed, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, elapsed
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--megabytes", type=float, default=100.0)
+    parser.add_argument("--rounds", type=int, default=9)
+    arguments = parser.parse_args()
+    commands = {"import numpy": [sys.executable, "-c", "import numpy"]}
+    with tempfile.TemporaryDirectory() as folder:
+        for place, megabytes in enumerate((0.0, arguments.megabytes)):
+            path = Path(folder) / f"{place}.candide"
+            size = write_model(path, megabytes)
+            commands[f"classify, {size:.1f} MB"] = [sys.executable, "-m", "candide.cli", "classify", str(path), TEXT]
+        found: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
+        for done in range(-1, arguments.rounds):
+            for name, command in commands.items():
+                seconds = times(command)
+                if done >= 0:
+                    found[name].append(seconds)
+    print("| command | processor, ms | clock, ms | times `import numpy` |\n|---|---:|---:|---:|")
+    least = statistics.median(own for own, _ in found["import numpy"])
+    for name, every in found.items():
+        own, clock = (statistics.median(part) for part in zip(*every, strict=True))
+        print(f"| {name} | {1e3 * own:.0f} | {1e3 * clock:.0f} | {own / least:.1f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""One question at the command line loads no more than its answer needs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from candide import TextNB
+
+TEXTS = [f"{word} number {i}" for i in range(60) for word in ("cash", "lunch")]
+LABELS = ["spam", "ham"] * 60
+# Which of some modules are loaded in the end.
+PROBE = """
+import atexit, sys
+HEAVY = ("scipy", "sklearn", "pandas", "polars", "pyarrow", "duckdb", "narwhals", "matplotlib", "importlib.metadata")
+atexit.register(lambda: print("loaded:", *[name for name in HEAVY if name in sys.modules]))
+{more}
+sys.argv = ["candide", "classify", *sys.argv[1:]]
+from candide.cli.app import main
+main()
+"""
+
+
+def classify(path: Path, text: str, more: str = "") -> list[str]:
+    """What a process of its own writes."""
+    ended = subprocess.run(
+        [sys.executable, "-c", PROBE.format(more=more), str(path), text], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout.splitlines()
+
+
+@pytest.mark.parametrize("model", [TextNB(), TextNB("multinomial"), TextNB(buckets=10), TextNB(refine=True)], ids=str)
+@pytest.mark.parametrize("sample", [False, True])
+def test_a_text_needs_no_library_but_numpy(model: Any, sample: bool, tmp_path: Path) -> None:
+    path = tmp_path / "mail.candide"
+    model.fit(TEXTS, LABELS).save(path, sample=sample)
+    answer, loaded = classify(path, "cash now")
+    assert answer.startswith("spam\t")
+    assert loaded == "loaded:"
+
+
+def test_the_training_rows_are_not_kept(tmp_path: Path) -> None:
+    path = tmp_path / "mail.candide"
+    TextNB().fit([f"{text} {i} " + "more " * 2_000 for i, text in enumerate(TEXTS * 5)], LABELS * 5).save(
+        path, sample=True
+    )
+    more = (
+        "from candide.storage import reading\n"
+        "rest = reading.ModelFile.rest\n"
+        "reading.ModelFile.rest = lambda *args: print('training rows') or rest(*args)\n"
+    )
+    assert path.stat().st_size > 1 << 22
+    assert len(classify(path, "cash now", more)) == 2
