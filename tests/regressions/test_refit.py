@@ -156,7 +156,7 @@ def test_a_prediction_between_changes_nothing(case: str) -> None:
     for model in models:
         learn(model, X, np.arange(125, 129)).forget(rows(X, [0]), Y[[0]])
     np.testing.assert_array_equal(models[0].predict_proba(X), models[1].predict_proba(X))
-    assert models[0].staleness_ == models[1].staleness_ == (0.0 if case == "TextNB refined" else 10 / 120)
+    assert models[0].staleness_ == models[1].staleness_ == 10 / 120
 
 
 def test_iris_in_two_parts() -> None:
