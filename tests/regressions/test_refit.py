@@ -172,6 +172,17 @@ def test_iris_in_two_parts() -> None:
         np.testing.assert_allclose(model.predict_proba(X), expected, rtol=0, atol=1e-9)
 
 
+def test_iris_with_a_prediction_between() -> None:
+    """Without a refit in the end, which would hide what was fitted in between."""
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    X, y = X[order], y[order]
+    models = [NaiveBayes().partial_fit(X[:140], y[:140]) for _ in range(2)]
+    models[0].predict_proba(X)
+    one, other = (model.partial_fit(X[140:], y[140:]).predict_proba(X) for model in models)
+    np.testing.assert_array_equal(one, other)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_predicting_fits_nothing(case: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     X = CASES[case][1]

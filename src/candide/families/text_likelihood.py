@@ -136,14 +136,16 @@ class TextLikelihood:
     def token_scores(self, look: str, rows: Sparse, kernels: Kernels) -> Floats:
         """Scores by the look of this name of rows under the codes of its sums."""
         place = [one.name for one in self.family.looks].index(look)
-        return kernels.band_scores(rows, self._band_of_few(place, rows))
+        return kernels.band_scores(*self._band_of_few(place, rows))
 
-    def _band_of_few(self, place: int, rows: Sparse) -> BandTable:
-        """For these texts alone, where they hold few of all tokens: the whole takes more room than the sums."""
+    def _band_of_few(self, place: int, rows: Sparse) -> tuple[Sparse, BandTable]:
+        """Rows and their table; that of their tokens alone, where these are few: the whole takes more than the sums."""
         total, codes = self.statistics.looks[place].counts.total, distinct(rows.indices, rows.n_columns)
         if place in self._bands or _MANY * len(codes) > total.size:
-            return self._band(place).under_sums()
-        return BandTable.of_some(total, codes, _BAND_ALPHA, complement=len(self.statistics.rows) > 2)
+            return rows, self._band(place).under_sums()
+        table = BandTable.of_some(total, codes, _BAND_ALPHA, complement=len(self.statistics.rows) > 2)
+        indices = np.searchsorted(codes, rows.indices).astype(rows.indices.dtype)
+        return replace(rows, indices=indices, n_columns=len(codes)), table
 
     @property
     def band_names(self) -> list[BandName]:
@@ -227,7 +229,7 @@ class TextLikelihood:
         def of_look(place: int) -> Floats:
             look = Look(self.family.looks[place].recipe, self.statistics.looks[place].coding)
             rows = kernels.count_tokens(data.texts, [look], grow=False)[0].rows
-            return score(rows, self._band_of_few(place, rows))
+            return score(*self._band_of_few(place, rows))
 
         return np.concatenate([of_look(place) for place in places])
 

@@ -16,6 +16,8 @@ from .data import Array, Floats, Positions
 KNOTS = (1.0, 4.0, 16.0, 64.0)
 # Cells of a table that are looked up one by one.
 _FEW = 1 << 16
+# So many times as many codes as occur are so many that those that occur are sorted.
+_FEW_CODES = 64
 
 
 @dataclass(frozen=True)
@@ -61,16 +63,15 @@ class BandTable:
 
     @classmethod
     def of_some(cls, texts: Any, codes: Array, alpha: float, complement: bool = False) -> BandTable:
-        """The same without other tokens than these: for rows that hold no others.
+        """The same without other tokens than these, numbered as they are given: for rows that hold no others.
 
         >>> counts = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, 9.0]])
-        >>> table = BandTable.of_some(counts, np.array([2]), alpha=1.0)
+        >>> table = BandTable.of_some(counts, np.array([1, 2]), alpha=1.0)
         >>> table.place, table.weight, table.n_tokens
-        (array([-1, -1,  0], dtype=int32), array([10.]), 2)
+        (array([-1,  0], dtype=int32), array([10.]), 2)
         """
         some = cls.of(some_columns(texts, codes), alpha, complement=complement)
-        size = np.asarray(texts.sum(axis=1), dtype=np.float64)
-        return replace(some, place=_placed(codes, some.place, texts.shape[1]), size=size, n_tokens=_n_occupied(texts))
+        return replace(some, size=np.asarray(texts.sum(axis=1), dtype=np.float64), n_tokens=_n_occupied(texts))
 
     @property
     def n_classes(self) -> int:
@@ -171,14 +172,18 @@ def some_columns(texts: Any, codes: Array) -> Any:
 def _n_occupied(texts: Any) -> int:
     if isinstance(texts, np.ndarray):
         return int(texts.any(axis=0).sum())
-    return len(distinct(texts.indices if texts.data.all() else texts.nonzero()[1], texts.shape[1]))
+    return int(np.count_nonzero(_occur(texts.indices if texts.data.all() else texts.nonzero()[1], texts.shape[1])))
 
 
 def distinct(codes: Array, n_codes: int) -> Array:
     """Those that occur, ascending; of many, sorting takes ten times as long."""
+    return np.unique(codes) if _FEW_CODES * len(codes) < n_codes else np.flatnonzero(_occur(codes, n_codes))
+
+
+def _occur(codes: Array, n_codes: int) -> Array:
     occurs = np.zeros(n_codes, dtype=bool)
     occurs[codes] = True
-    return np.flatnonzero(occurs)
+    return occurs
 
 
 def sum_rows(sums: Any) -> tuple[Array, Positions, Floats]:
