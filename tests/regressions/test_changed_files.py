@@ -56,8 +56,8 @@ def test_forget_refits_a_table_before_it_writes(tmp_path: Path) -> None:
     done("forget", tmp_path / "all.candide", tmp_path / "some.csv", "-q")
     left, expected = (candide.load(tmp_path / f"{name}.candide") for name in ("all", "others"))
     X = {"a": rng.normal(0, 1, 40).tolist(), "b": rng.normal(0, 1, 40).tolist()}
-    assert left.staleness_ == 0.0
     np.testing.assert_allclose(left.predict_proba(X), expected.predict_proba(X), rtol=0, atol=1e-9)
+    assert left.staleness_ == 0.0
 
 
 def test_an_update_makes_no_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
