@@ -138,8 +138,7 @@ class Classifier:
     @property
     def can_refit(self) -> bool:
         """Whether there are rows to refit on, and they can tell again what was fitted."""
-        blend = self.latest_blend
-        lasts = blend is not None and blend.lasting and blend.refinement is None
+        lasts = (blend := self.latest_blend) is not None and blend.lasting and blend.refinement is None
         return self.plan.looks_back and self.state.sample is not None and not lasts
 
     @cached
@@ -288,11 +287,7 @@ class Classifier:
         return Classifier(self.plan, state, blend, made, names, self.importance)
 
     def settled(self, *, evaluate: bool) -> Classifier:
-        """With all that looks at rows again made already, and a report of them, if it was asked for.
-
-        But where rows came or went since the last refit, whoever asks for the report has it made from the rows of
-        then: it takes as long as a refit, and a row shall not.
-        """
+        """With all that looks at rows again made already; after changes the report, slow as a refit, waits."""
         known = self._report is not None or (self.can_report and not self.staleness)
         made = self.report if evaluate and known else None
         return Classifier(self.plan, self.state, self.blend, made, self.token_names, self.importance)
