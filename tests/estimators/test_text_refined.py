@@ -1,4 +1,4 @@
-"""refine=True: better where words depend on each other, honest, and never remembering what was forgotten."""
+"""refine=True: better where words depend on each other, honest, and remembering nothing forgotten after a refit."""
 
 import pickle
 
@@ -60,12 +60,28 @@ def test_merged_parts_equal_one_pass() -> None:
     assert np.allclose(a.merge(b).predict_proba(texts), whole.predict_proba(texts), atol=1e-6)
 
 
-def test_forgotten_texts_leave_the_refinement() -> None:
+def test_forgotten_texts_leave_the_refinement_with_the_next_refit() -> None:
     texts, labels = redundant(300, seed=4)
     model = TextNB(refine=True).fit(texts, labels)
+    fitted = model._model.blend
     model.forget(texts[:3], labels[:3])
+    assert model.staleness_ == 3 / 300
+    assert model._model.blend.refinement is fitted.refinement
+    model.refit()
     never = TextNB(refine=True).fit(texts[3:], labels[3:])
-    assert np.allclose(model.predict_proba(texts), never.predict_proba(texts), atol=1e-6)
+    assert np.allclose(model.predict_proba(texts), never.predict_proba(texts), rtol=0, atol=1e-9)
+    assert model.staleness_ == 0.0
+
+
+def test_a_refinement_is_fitted_again_once_a_tenth_is_forgotten() -> None:
+    texts, labels = redundant(300, seed=4)
+    model = TextNB(refine=True).fit(texts, labels)
+    model.forget(texts[:30], labels[:30])
+    assert model.staleness_ == 0.1
+    model.forget(texts[30:31], labels[30:31])
+    assert model.staleness_ == 0.0
+    never = TextNB(refine=True).fit(texts[31:], labels[31:])
+    assert np.allclose(model.predict_proba(texts), never.predict_proba(texts), rtol=0, atol=1e-9)
 
 
 def test_without_texts_it_refuses_to_forget() -> None:

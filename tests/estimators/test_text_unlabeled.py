@@ -1,5 +1,7 @@
 """Texts without labels: counted as they should be, and used only where they help."""
 
+import copy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -227,6 +229,32 @@ def test_a_refined_model_forgets_and_keeps_what_it_made_of_the_others() -> None:
     own = (np.arange(400), np.searchsorted(["a", "b", "c"], truth))
     model = TextNB(refine=True, unlabeled="em").fit(texts, labels)
     before = -np.log(model.predict_proba(held)[own]).mean()
+    fitted = model._model.blend
     model.forget(texts[:1], labels[:1])
+    assert 0.0 < model.staleness_ < 0.1
+    assert model._model.blend.refinement is fitted.refinement
     after = -np.log(model.predict_proba(held)[own]).mean()
     assert abs(after - before) < 0.05
+
+
+def test_a_refinement_beside_weights_that_last_is_fitted_again() -> None:
+    """By a refit, and once a tenth of the weight has changed; the weights stay."""
+    texts, labels = some_labels(120, 240, seed=15)
+    model = TextNB(refine=True, unlabeled="em").fit(texts, labels)
+    assert model.unlabeled_.used
+    fitted = model._model.blend
+    due = copy.deepcopy(model).forget(texts[:40], labels[:40])
+    model.forget(texts[:30], labels[:30])
+    assert 0.05 < model.staleness_ < 0.1
+    assert model._model.blend.refinement is fitted.refinement
+    model.refit().forget(texts[30:40], labels[30:40]).refit()
+    assert model.staleness_ == due.staleness_ == 0.0
+    np.testing.assert_allclose(model.predict_proba(texts), due.predict_proba(texts), rtol=0, atol=1e-9)
+    for one in (model, due):
+        assert one._model.blend.lasting
+        np.testing.assert_array_equal(one._model.blend.views.mixture.weight, fitted.views.mixture.weight)
+        parts = zip(one._model.blend.refinement.weights, fitted.refinement.weights, strict=True)
+        assert not all(np.array_equal(mine, theirs) for mine, theirs in parts)
+    learned = model.partial_fit(texts[:40], labels[:40])
+    assert learned.staleness_ == 0.0
+    assert learned._model.blend.lasting

@@ -66,9 +66,9 @@ class BandTable:
         """The same without other tokens than these, which are numbered as they are given: see ``renumbered``.
 
         >>> counts = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, 9.0]])
-        >>> table = BandTable.of_some(counts, np.array([2]), alpha=1.0)
+        >>> table = BandTable.of_some(counts, np.array([1, 2]), alpha=1.0)
         >>> table.place, table.weight, table.n_tokens
-        (array([0], dtype=int32), array([10.]), 2)
+        (array([-1,  0], dtype=int32), array([10.]), 2)
         """
         some = cls.of(some_columns(texts, codes), alpha, complement=complement)
         size = np.asarray(texts.sum(axis=1), dtype=np.float64)

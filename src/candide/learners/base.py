@@ -255,6 +255,8 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
     def forget(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Remove rows that were learned, as if they had never been seen. Changes this model.
 
+        They leave sums and the rows kept at once, and what was fitted on many rows with the next ``refit``.
+
         Exact for counts; means and variances to rounding. A removal that would make a count negative is refused as a
         whole. Where training rows are kept (``keep_sample=True``), so is a row that is not among them although its hash
         says that it would be; else rows that were never learned but fit into the sums are not told from those learned.

@@ -44,7 +44,8 @@ class Stored(Fitted):
         sample : bool, default False
             Whether training rows go into the file. Without them a later ``partial_fit`` or ``merge`` goes on with the
             weights and the calibration that the model has; with them these are fitted again. A ``NaiveBayes`` with
-            training rows that has changed since the last refit (``staleness_``) is refitted first.
+            training rows that has changed since the last refit (``staleness_``) is refitted first. The others keep
+            what they have, and ``loo_`` is made anew by whoever asks the loaded model for it.
 
         Examples
         --------

@@ -75,8 +75,8 @@ class TextNB(Smaller):
         "4 or 5 characters"; all by default. ``summary()`` shows what each is worth.
     refine : bool, default False
         Let a logistic regression on words and pairs go on from what "auto" says of texts it has not seen: for the last
-        points of accuracy. It is no sum over texts, so it merges and forgets by being fitted again, on training texts
-        that the model then keeps, up to 128 MB of each class.
+        points of accuracy. It is no sum over texts, so it merges and forgets by being fitted again (once a tenth of the
+        weight has changed, or by ``refit``), on training texts that the model then keeps, up to 128 MB of each class.
     unlabeled : {"drop", "error", "em", "sfe"}, default "drop"
         What becomes of texts whose label is None or NaN: they are left out, with one warning that counts them; they are
         an error; or ``fit`` learns from them, if that helps on folds of the texts with labels: they count for the

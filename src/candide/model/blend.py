@@ -55,7 +55,8 @@ class Blend:
     views: Blended | TextBlended | None = None
     refinement: Refinement | None = None
     changed: float = 0.0  # weight of the rows learned and forgotten since
-    lasting: bool = False  # the rows kept cannot tell it again: the sums hold what was made of their labels
+    # The rows kept cannot tell it again, but for a refinement: the sums hold what was made of their labels.
+    lasting: bool = False
 
     @property
     def age(self) -> float:
@@ -64,8 +65,16 @@ class Blend:
 
     def suits(self, plan: Plan, state: State) -> bool:
         """Whether it can still be used: made for such a plan and these classes, and little was learned since."""
-        fresh = self.lasting or state.sample is None or self.age <= _CHANGED
-        return fresh and self.classes == state.classes and self.plan.chooses_like(plan)
+        lasts = self.lasting and self.refinement is None
+        return (lasts or state.sample is None or self.age <= _CHANGED) and self.fits(plan, state)
+
+    def lasts_for(self, plan: Plan, state: State) -> bool:
+        """Whether its weights stay, though its refinement may be due."""
+        return self.lasting and self.fits(plan, state)
+
+    def fits(self, plan: Plan, state: State) -> bool:
+        """Whether it was made for such a plan and these classes."""
+        return self.classes == state.classes and self.plan.chooses_like(plan)
 
     def later(self, weight: float) -> Blend:
         """After rows of this weight were learned or forgotten."""
@@ -121,10 +130,10 @@ def fit_blend(model: Classifier, kernels: Kernels) -> Blend:
 
 
 def with_refinement(model: Classifier, blend: Blend, kernels: Kernels) -> Blend:
-    """The weights as they are, and a refinement fitted again."""
+    """The weights as they are, which last, and a refinement fitted again on the training texts kept."""
     assert isinstance(blend.views, TextBlended)
-    seen = seen_rows(model.plan, model.state, "refine=True")
-    return replace(blend, refinement=_refined(model, blend.views, seen, kernels))
+    seen, weight = seen_rows(model.plan, model.state, "refine=True"), float(model.state.rows.sum())
+    return replace(blend, refinement=_refined(model, blend.views, seen, kernels), weight=weight, changed=0.0)
 
 
 def _refined(model: Classifier, views: TextBlended, seen: Seen, kernels: Kernels) -> Refinement:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..exceptions import ForgetError, MergeError
 from ..kernels import default
-from .blend import Blend, with_refinement
+from .blend import Blend
 from .plan import Plan
 from .state import State
 from .telling import all_names
@@ -27,7 +27,8 @@ def after_rows(model: Classifier, state: State, plan: Plan, batch: State, sign: 
         if state.sample is None:
             blend = blend.among(state.classes)
         elif not blend.suits(plan, state):
-            blend = None
+            due = blend if blend.lasts_for(plan, state) else None
+            return type(model)(plan, state, due, token_names=model.token_names, choices=model.latest_choices)
         else:
             blend = _with_views(blend, plan, state, batch, sign)
     after = type(model)(plan, state, blend, token_names=model.token_names, choices=model.latest_choices)
@@ -49,7 +50,10 @@ def _with_views(blend: Blend, plan: Plan, state: State, batch: State, sign: floa
 
 
 def forgotten(model: Classifier, batch: State) -> Classifier:
-    """Without rows that were learned."""
+    """Without rows that were learned.
+
+    They leave sums, views and the rows kept at once; a refinement, which is no sum, with the next refit.
+    """
     blend, state = model.latest_blend, model.state.forget(batch)
     batch = model.state.in_same_groups(batch)
     if blend is not None and blend.refinement is not None and state.sample is None:
@@ -57,18 +61,7 @@ def forgotten(model: Classifier, batch: State) -> Classifier:
             "a refined model forgets by fitting its refinement again, and this one keeps no training texts to fit "
             "it on; nothing was changed; construct it with keep_sample=True, or with refine=False"
         )
-    after = after_rows(model, state, model.plan, batch, -1.0)
-    if blend is not None and blend.refinement is not None:
-        # A refinement knows texts by heart: what is forgotten must not stay in it.
-        lasts = blend.lasting and blend.suits(after.plan, after.state)
-        return refined_anew(after) if lasts else type(model)(after.plan, after.state)
-    return after
-
-
-def refined_anew(model: Classifier) -> Classifier:
-    """With the weights that it has, which last, and a refinement of the training texts kept."""
-    assert model.blend is not None
-    return type(model)(model.plan, model.state, with_refinement(model, model.blend, default(model.plan.n_threads)))
+    return after_rows(model, state, model.plan, batch, -1.0)
 
 
 def merged(model: Classifier, other: Classifier) -> Classifier:

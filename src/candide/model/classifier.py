@@ -17,7 +17,7 @@ from ..kernels import Kernels, default
 from ..kernels.data import Array, Floats, Positions
 from ..kernels.mixing import Hashes
 from ..statistics.hashing import ABOVE_ALL
-from .blend import Blend, fit_blend, held_out, seen_rows
+from .blend import Blend, fit_blend, held_out, seen_rows, with_refinement
 from .cached import cached
 from .calibration import normalised
 from .changes import after_rows, forgotten, merged
@@ -138,8 +138,8 @@ class Classifier:
     @property
     def can_refit(self) -> bool:
         """Whether there are rows to refit on, and they can tell again what was fitted."""
-        blend = self.latest_blend
-        return self.plan.looks_back and self.state.sample is not None and not (blend is not None and blend.lasting)
+        lasts = (blend := self.latest_blend) is not None and blend.lasting and blend.refinement is None
+        return self.plan.looks_back and self.state.sample is not None and not lasts
 
     @cached
     def blend(self) -> Blend | None:
@@ -151,9 +151,12 @@ class Classifier:
         """The same as it is scored: the earlier one while little has changed since, else a new one."""
         if not self.plan.looks_back:
             return None
-        if self._earlier_blend is not None and self._earlier_blend.suits(self.plan, self.state):
-            return self._earlier_blend
-        return fit_blend(self, default(self.plan.n_threads))
+        earlier, kernels = self._earlier_blend, default(self.plan.n_threads)
+        if earlier is not None and earlier.suits(self.plan, self.state):
+            return earlier
+        if earlier is not None and earlier.lasts_for(self.plan, self.state):
+            return with_refinement(self, earlier, kernels)
+        return fit_blend(self, kernels)
 
     @property
     def latest_blend(self) -> Blend | None:
@@ -260,7 +263,11 @@ class Classifier:
         """With everything that looks at rows again made anew; without rows to look at, an error."""
         if plan.looks_back:
             seen_rows(plan, self.state, "refit")
-        if self.latest_blend is not None and self.latest_blend.lasting:
+        blend = self.latest_blend
+        if blend is not None and blend.refinement is not None and blend.lasts_for(plan, self.state):
+            refined = with_refinement(self, blend, default(plan.n_threads))
+            return Classifier(plan, self.state, refined, token_names=self.token_names)
+        if blend is not None and blend.lasting:
             raise ParameterError(
                 "refit would judge training texts by sums that know their labels, by way of the texts without labels; "
                 "fit again, with all texts"
@@ -280,8 +287,9 @@ class Classifier:
         return Classifier(self.plan, state, blend, made, names, self.importance)
 
     def settled(self, *, evaluate: bool) -> Classifier:
-        """With all that looks at rows again made already."""
-        made = self.report if evaluate and self.can_report else None
+        """With all that looks at rows again made already; after changes the report, slow as a refit, waits."""
+        known = self._report is not None or (self.can_report and not self.staleness)
+        made = self.report if evaluate and known else None
         return Classifier(self.plan, self.state, self.blend, made, self.token_names, self.importance)
 
     def for_file(self) -> Classifier:

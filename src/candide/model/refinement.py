@@ -1,6 +1,7 @@
 """What a logistic regression adds to a blend of texts: it learns from the texts that the blend gets wrong.
 
-It is no sum over texts, so it does not merge and cannot forget: it is fitted again from the training texts kept.
+It is no sum over texts, so it does not merge and cannot forget: it is fitted again from the training texts kept, with
+the next refit.
 """
 
 from __future__ import annotations

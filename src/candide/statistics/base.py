@@ -83,12 +83,13 @@ def subtract(before: Any, removed: Any, what: str) -> Any:
         if (after < -rounding).any():
             raise never_learned(what)
         return np.where(np.abs(after) <= rounding, 0.0, after)
+    after = (before - removed).tocsr()
     whole = _whole(before.data).all() and _whole(removed.data).all()
-    slack = before * (0.0 if whole else ROUNDING)
-    after = before - removed
-    if ((after + slack).data < 0).any():
+    slack = None if whole else before * ROUNDING
+    if ((after if slack is None else after + slack).data < 0).any():
         raise never_learned(what)
-    after = after.multiply(abs(after) > slack).tocsr()
+    if slack is not None:
+        after = after.multiply(abs(after) > slack).tocsr()
     after.eliminate_zeros()
     return after
 
