@@ -263,7 +263,7 @@ def main(n_mutants: int, first: int = 0) -> None:
                 place = f"{Path((where or [frame])[0].filename).name}:{(where or [frame])[0].lineno}"
                 kind = f"{type(error).__name__} at {place}: {error!s:.90}"
                 if not failures[kind]:
-                    print(kind, "|", *error.__notes__, flush=True)
+                    print(kind, "|", *getattr(error, "__notes__", [f"seed {seed}"]), flush=True)
                 failures[kind] += 1
     print(
         dict(fates),

@@ -14,7 +14,7 @@ import pytest
 from files.mutations import TREES
 
 import candide
-from candide.exceptions import ModelFileError
+from candide.exceptions import ModelFileError, ParameterError
 from candide.storage.container import Tensors, pieces, unpacked
 
 from .model_fuzz import ASK, COUNTS, MORE, NUMBERS, PLUMBING, TABLE, Y, fate, methods, targets
@@ -96,6 +96,16 @@ def test_settings_that_no_method_could_use_are_refused(name: str, value: Any, tm
     rewritten(path, "settings", lambda tree: {**tree, name: stored})
     with pytest.raises(ModelFileError, match=name):
         candide.load(path)
+
+
+def test_a_setting_of_a_strange_type_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.candide"
+    candide.TextNB().fit(["a b", "c d"] * 5, Y).save(path)
+    rewritten(path, "settings", lambda tree: {**tree, "looks": 3})
+    with pytest.raises(ModelFileError, match="looks"):
+        candide.load(path)
+    with pytest.raises(ParameterError, match="looks"):
+        candide.TextNB(looks=3).fit(["a b", "c d"], ["x", "y"])
 
 
 def test_priors_of_other_classes_are_refused(tmp_path: Path) -> None:

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 _LEARNED = ("plan", "state", "blend", "report", "token_names", "importance")
 
 
+# What a setting of a type that nobody would give may cause.
+_OF_STRANGE_TYPES = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError)
+
+
 class Stored(Fitted):
     """What a model knows of where it comes from, and its way into a file."""
 
@@ -247,7 +251,7 @@ def _check_settings(learner: Any, path: Any) -> None:
     try:
         learner._plan(learner.n_features_in_, first=False).prior.check(learner._model.classes)
         learner._check_other_settings()
-    except (ParameterError, InputError) as error:
+    except (ParameterError, InputError, *_OF_STRANGE_TYPES) as error:
         raise ModelFileError(f"{path} cannot be used: {error}; it was altered, load the original") from None
 
 

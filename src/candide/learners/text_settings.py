@@ -60,7 +60,8 @@ def _asked(looks: Any) -> list[str]:
     """Names of looks, in their own order."""
     if looks is None:
         return list(LOOKS)
-    strange = [looks] if isinstance(looks, str) else [look for look in looks if look not in LOOKS]
+    single = isinstance(looks, str) or not isinstance(looks, Iterable)
+    strange = [looks] if single else [look for look in looks if look not in LOOKS]
     if strange or not len(looks):
         raise ParameterError(
             f"looks is {looks!r}; it must be None, for all, or a list of some of {', '.join(map(repr, LOOKS))}"
