@@ -59,7 +59,9 @@ class Reader {
     void each_word(std::size_t look, Ask&& ask, CodeOf&& code_of, Expect&& expect, Take&& take) {
         const std::vector<BlankWord>& words = blank_words_[normal_of_[look]].words();
         WordMemo& memo = memos_[look];
+        Steps steps;
         for (std::size_t begin = 0; begin < words.size(); begin += kTogether) {
+            steps.add(kTogether * kWordSteps);
             const std::span together(words.data() + begin, std::min(kTogether, words.size() - begin));
             for (const BlankWord& word : together)
                 memo.learn(word.number, [&](std::vector<Code>& codes) { put_codes(look, word, ask, code_of, codes); });
@@ -71,6 +73,8 @@ class Reader {
   private:
     // Words of which all that is needed has arrived when the last one is asked for.
     static constexpr std::size_t kTogether = 8;
+    // What it takes about to take the tokens of a word, and to number one.
+    static constexpr std::size_t kWordSteps = 256, kTokenSteps = 32;
 
     const Looks& looks_;
     std::vector<Normal> normals_;
@@ -93,7 +97,11 @@ class Reader {
             within_.emplace_back(at, size);
             ask(within_.back());
         });
-        for (const Token& token : within_) codes.push_back(code_of(token));
+        Steps steps;
+        for (const Token& token : within_) {
+            codes.push_back(code_of(token));
+            steps.add(kTokenSteps);
+        }
     }
 };
 

@@ -4,6 +4,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "stop.hpp"
+
 namespace candide {
 
 Vocabulary::Vocabulary(Bytes bytes, std::span<const std::int64_t> ends) {
@@ -15,7 +17,9 @@ Vocabulary::Vocabulary(Bytes bytes, std::span<const std::int64_t> ends) {
     ends_.insert(ends_.end(), ends.begin(), ends.end());
     // Several at a time: where they belong is on its way from memory while the next are hashed.
     std::vector<Token> some;
+    Steps steps;
     for (std::size_t begin = 0; begin < ends.size(); begin += some.size()) {
+        steps.add(32 * kAtOnce);
         some.clear();
         for (std::size_t i = begin; i < std::min(begin + kAtOnce, ends.size()); ++i) {
             some.push_back(token(i));
@@ -64,12 +68,6 @@ void Vocabulary::grow() {
         while (slots_[at].code != kUnknown) at = (at + 1) & (slots_.size() - 1);
         slots_[at] = slot;
     }
-}
-
-Vocabulary Vocabulary::first(std::size_t n) const {
-    Vocabulary part;
-    for (std::size_t code = 0; code < n; ++code) part.find_or_add(token(code));
-    return part;
 }
 
 TokenList Vocabulary::since(std::size_t code) const {

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "pieces.hpp"
+#include "stop.hpp"
 
 namespace candide {
 
@@ -30,8 +31,9 @@ class Words {
     void each_joined(std::size_t low, std::size_t high, bool ends, Sink&& sink) const {
         if (count() == 0) return;
         const std::size_t first = ends ? 0 : 1, last = pieces_.count() - first;
+        Steps steps;
         for (std::size_t n = low; n <= high && n <= last - first; ++n)
-            for (std::size_t i = first; i + n <= last; ++i) sink(pieces_.at(i), joined_size(i, n));
+            for (std::size_t i = first; i + n <= last; ++i, steps.add(kTokenSteps)) sink(pieces_.at(i), joined_size(i, n));
     }
 
     // The first and the last words with their places, then the first ones joined.
@@ -44,6 +46,7 @@ class Words {
 
   private:
     static constexpr std::size_t kFirst = 4, kLast = 3;
+    static constexpr std::size_t kTokenSteps = 32;  // what it takes about to number one
 
     Pieces pieces_;  // the empty words included
     Pieces tagged_;
