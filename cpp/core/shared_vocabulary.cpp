@@ -15,6 +15,7 @@ void each_read(std::shared_mutex& lock, std::size_t n, Visit&& visit) {
     for (std::size_t i = 0; i < n;) {
         if (i > 0) check_stop();
         const std::shared_lock<std::shared_mutex> guard(lock);
+        const Quiet quiet;
         for (const std::size_t end = std::min(n, i + kBatch); i < end; ++i) visit(i);
     }
 }
@@ -55,6 +56,7 @@ std::pair<SharedVocabulary, std::vector<Code>> SharedVocabulary::with(const Voca
             store = std::make_shared<Store>(first_of(*store, size));
             guard = std::unique_lock<std::shared_mutex>(store->lock);
         }
+        const Quiet quiet;
         for (const std::size_t end = std::min(codes.size(), i + kBatch); i < end; ++i)
             codes[i] = store->tokens.find_or_add(others.token(i));
         size = store->tokens.size();

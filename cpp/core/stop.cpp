@@ -34,7 +34,8 @@ void check_stop() {
     if (now < mine.next) return;
     const Released released;
     mine.ask();
-    mine.next = Clock::now() + kPatience;
+    const Clock::time_point answered = Clock::now();
+    mine.next = answered + std::max<Clock::duration>(kPatience, 20 * (answered - now));
 }
 
 bool is_watched() { return watch.ask; }
@@ -58,6 +59,9 @@ void ReadLocks::release() {
 
 Watched::Watched(Ask ask) : before_(watch) { watch = {ask}; }
 Watched::~Watched() { watch = before_; }
+
+Quiet::Quiet() : before_(watch.ask) { watch.ask = nullptr; }
+Quiet::~Quiet() { watch.ask = before_; }
 
 Together::Together(const std::atomic<bool>& failed) : before_(watch.failed) { watch.failed = &failed; }
 Together::~Together() { watch.failed = before_; }

@@ -19,8 +19,9 @@ struct Abandoned {};
 // Throws to end the call. It runs on the thread that made the call alone.
 using Ask = void (*)();
 
-// How long a call runs before it asks, and between two questions.
-inline constexpr std::chrono::milliseconds kPatience{50};
+// How long a call runs before it asks, and between two questions. Where answers take long, as other threads of Python
+// hold its lock, it asks less often: for a twentieth of the time at most.
+inline constexpr std::chrono::milliseconds kPatience{20};
 
 // Asks, if it is time to; throws if the call is to end.
 void check_stop();
@@ -63,6 +64,18 @@ class Watched {
 
   private:
     Watch before_;  // of a call that is asking just now
+};
+
+// While this lives, the thread asks nobody: it holds a lock that it cannot leave.
+class Quiet {
+  public:
+    Quiet();
+    ~Quiet();
+    Quiet(const Quiet&) = delete;
+    Quiet& operator=(const Quiet&) = delete;
+
+  private:
+    Ask before_;
 };
 
 // While this lives, loops of the thread end when the flag is set.

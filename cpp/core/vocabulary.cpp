@@ -59,15 +59,18 @@ void Vocabulary::expect(std::size_t n_tokens) {
 }
 
 void Vocabulary::grow() {
-    std::vector<Slot> old(slots_.size() * 2);
-    old.swap(slots_);
-    --shift_;
-    for (const Slot& slot : old) {
+    std::vector<Slot> wider(slots_.size() * 2);
+    Steps steps;
+    for (const Slot& slot : slots_) {
+        steps.add(8);
         if (slot.code == kUnknown) continue;
-        std::size_t at = Token::hash_of(slot.key, slot.length) >> shift_;
-        while (slots_[at].code != kUnknown) at = (at + 1) & (slots_.size() - 1);
-        slots_[at] = slot;
+        std::size_t at = Token::hash_of(slot.key, slot.length) >> (shift_ - 1);
+        while (wider[at].code != kUnknown) at = (at + 1) & (wider.size() - 1);
+        wider[at] = slot;
     }
+    // Only now: a call that ends half-way leaves all as it was.
+    slots_.swap(wider);
+    --shift_;
 }
 
 TokenList Vocabulary::since(std::size_t code) const {
