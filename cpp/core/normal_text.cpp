@@ -149,19 +149,19 @@ void NormalText::word_runs(std::vector<Run>& runs) const {
     runs.clear();
     std::uint64_t carry = 0;
     bool open = false;
-    Steps steps;
-    for (std::size_t at = 0; at <= size_ / 64; ++at) {
-        steps.add(64);
-        std::uint64_t edges = words_[at] ^ (words_[at] << 1 | carry);
-        carry = words_[at] >> 63;
-        for (; edges; edges &= edges - 1, open = !open) {
-            const std::size_t place = 64 * at + static_cast<std::size_t>(std::countr_zero(edges));
-            if (open)
-                runs.back().end = place;
-            else
-                runs.push_back({place, 0});
+    each_stretch_of(size_ / 64 + 1, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t at = begin; at < end; ++at) {
+            std::uint64_t edges = words_[at] ^ (words_[at] << 1 | carry);
+            carry = words_[at] >> 63;
+            for (; edges; edges &= edges - 1, open = !open) {
+                const std::size_t place = 64 * at + static_cast<std::size_t>(std::countr_zero(edges));
+                if (open)
+                    runs.back().end = place;
+                else
+                    runs.push_back({place, 0});
+            }
         }
-    }
+    });
 }
 
 }  // namespace candide

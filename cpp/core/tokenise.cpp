@@ -18,7 +18,7 @@ void Tokeniser::read_given(const WordRule& rule, Bytes text) {
     words_.begin_text(text.size());
     Steps steps;
     for (const Byte *at = text.data(), *end = at + text.size(); at < end;) {
-        steps.add(kWordSteps);
+        steps.add(kTokenSteps);
         const auto* stop = static_cast<const Byte*>(std::memchr(at, kTokenEnd, static_cast<std::size_t>(end - at)));
         const Byte* until = stop ? stop : end;
         const auto n = static_cast<std::size_t>(until - at);

@@ -41,8 +41,8 @@ class Tokeniser {
     }
 
   private:
-    // What it takes about to find a word, and to number a token.
-    static constexpr std::size_t kWordSteps = 16, kTokenSteps = 32;
+    // What it takes about to make a token of a few bytes.
+    static constexpr std::size_t kTokenSteps = 16;
 
     std::vector<Run> runs_;
     Pieces pieces_;
@@ -60,16 +60,16 @@ class Tokeniser {
     void each_word(const WordRule& rule, const NormalText& text, Visit&& visit) {
         text.word_runs(runs_);
         const Byte* behind = text.data();  // the last run
-        Steps steps;
-        for (const Run run : runs_) {
-            const Byte* at = text.data() + run.begin;
-            const std::size_t n = run.end - run.begin;
-            steps.add(kWordSteps);
-            if (rule.marks) each_mark(rule, behind, at, visit);
-            if (n >= rule.min_length && (text.ascii() || long_enough(at, n, rule.min_length)) && wanted(rule, at, n))
-                visit(at, n);
-            behind = at + n;
-        }
+        each_stretch_of(runs_.size(), [&](std::size_t first, std::size_t last) {
+            for (std::size_t i = first; i < last; ++i) {
+                const Byte* at = text.data() + runs_[i].begin;
+                const std::size_t n = runs_[i].end - runs_[i].begin;
+                if (rule.marks) each_mark(rule, behind, at, visit);
+                if (n >= rule.min_length && (text.ascii() || long_enough(at, n, rule.min_length)) && wanted(rule, at, n))
+                    visit(at, n);
+                behind = at + n;
+            }
+        });
         if (rule.marks) each_mark(rule, behind, text.data() + text.size(), visit);
     }
 
@@ -140,9 +140,9 @@ class Tokeniser {
     // Every n pieces in a row.
     template <class Sink>
     void ngrams(std::size_t n, Sink&& sink) {
-        Steps steps;
-        for (std::size_t i = 0; i + n <= pieces_.count(); ++i, steps.add(kTokenSteps))
-            sink(pieces_.at(i), pieces_.start(i + n) - pieces_.start(i));
+        each_stretch_of(pieces_.count() < n ? 0 : pieces_.count() - n + 1, [&](std::size_t first, std::size_t last) {
+            for (std::size_t i = first; i < last; ++i) sink(pieces_.at(i), pieces_.start(i + n) - pieces_.start(i));
+        });
     }
 
     void collect_padded_word(const Byte* at, std::size_t n);

@@ -31,9 +31,10 @@ class Words {
     void each_joined(std::size_t low, std::size_t high, bool ends, Sink&& sink) const {
         if (count() == 0) return;
         const std::size_t first = ends ? 0 : 1, last = pieces_.count() - first;
-        Steps steps;
         for (std::size_t n = low; n <= high && n <= last - first; ++n)
-            for (std::size_t i = first; i + n <= last; ++i, steps.add(kTokenSteps)) sink(pieces_.at(i), joined_size(i, n));
+            each_stretch_of(last - first - n + 1, [&](std::size_t begin, std::size_t end) {
+                for (std::size_t i = first + begin; i < first + end; ++i) sink(pieces_.at(i), joined_size(i, n));
+            });
     }
 
     // The first and the last words with their places, then the first ones joined.
@@ -46,7 +47,6 @@ class Words {
 
   private:
     static constexpr std::size_t kFirst = 4, kLast = 3;
-    static constexpr std::size_t kTokenSteps = 32;  // what it takes about to number one
 
     Pieces pieces_;  // the empty words included
     Pieces tagged_;
