@@ -11,6 +11,7 @@
 
 #include "../core/findings.hpp"
 #include "../core/rows.hpp"
+#include "../core/stop.hpp"
 #include "../core/table.hpp"
 
 namespace nb = nanobind;
@@ -113,10 +114,19 @@ auto with_data(nb::handle values, nb::handle indptr, nb::handle indices, std::si
 
 inline const double* data_or_null(const MaybeDoubles& array) { return array ? array->data() : nullptr; }
 
-// Runs without the interpreter lock.
+// Python's handlers of signals run on the main thread alone: what looks for signals there, null elsewhere.
+Ask who_looks_for_signals();
+
+// While this lives, the interpreter lock is free, and a signal that raises in Python ends the core's loops.
+class Unlocked {
+  private:
+    nb::gil_scoped_release released_;
+    Watched watched_{who_looks_for_signals()};
+};
+
 template <class Work>
 auto unlocked(Work&& work) {
-    nb::gil_scoped_release released;
+    const Unlocked released;
     return work();
 }
 
@@ -152,5 +162,6 @@ void bind_vocabulary(nb::module_& module);
 void bind_tokens(nb::module_& module);
 void bind_bands(nb::module_& module);
 void bind_memory(nb::module_& module);
+void bind_signals(nb::module_& module);
 
 }  // namespace candide

@@ -63,7 +63,7 @@ void bind_bands(nb::module_& module) {
             check_sums(indptr, codes, sums);
             BandEntries found;
             {
-                nb::gil_scoped_release unlocked;
+                const Unlocked released;
                 found = band_entries({indptr.shape(0) - 1, n_codes, indptr.data(), codes.data(), sums.data()});
             }
             return nb::make_tuple(to_array(std::move(found.codes)), to_array(std::move(found.place)),

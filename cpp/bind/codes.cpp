@@ -13,7 +13,7 @@ void bind_codes(nb::module_& module) {
             const auto [n_classes, n_slots] = shape_of(counts, "counts");
             const Slots slots = slots_of(offsets, codes.n_columns, n_slots, 0);
             check_groups(codes.n_rows, classes, weight, n_classes);
-            nb::gil_scoped_release unlocked;
+            const Unlocked released;
             count_codes(codes, classes.data(), data_or_null(weight), n_classes, slots, n_threads, counts.data());
         },
         nb::arg("codes"), exact("classes"), exact("weight").none(), exact("offsets"), nb::arg("n_threads"),
@@ -29,7 +29,7 @@ void bind_codes(nb::module_& module) {
             const Slots slots = slots_of(offsets, codes.n_columns, n_slots, 1);
             check_length(base, n_classes, "base");
             check_shape(scores, {codes.n_rows, n_classes}, "scores");
-            nb::gil_scoped_release unlocked;
+            const Unlocked released;
             code_scores(codes, slots, table.data(), stride, base.data(), n_classes, n_threads, scores.data());
         },
         nb::arg("codes"), exact("offsets"), exact("table"), nb::arg("base"), nb::arg("n_threads"), exact("scores"));
@@ -46,7 +46,7 @@ void bind_codes(nb::module_& module) {
             const Slots slots = slots_of(offsets, codes.n_columns, n_slots, 1);
             const auto members = members_of(codes, classes, std::nullopt, n_classes);
             check_length(own, codes.n_rows, "own");
-            nb::gil_scoped_release unlocked;
+            const Unlocked released;
             left_out_code_scores(members, slots, table.data(), own_table.data(), stride, base.data(), n_threads,
                                  scores.data(), own.data());
         },
@@ -61,7 +61,7 @@ void bind_codes(nb::module_& module) {
             const Slots slots = slots_of(offsets, codes.n_columns, n_slots, 1);
             const auto members = members_of(codes, classes, std::nullopt, stride);
             check_length(scores, codes.n_rows, "scores");
-            nb::gil_scoped_release unlocked;
+            const Unlocked released;
             own_code_scores(members, slots, table.data(), stride, n_threads, scores.data());
         },
         nb::arg("codes"), exact("classes"), exact("offsets"), exact("table"), nb::arg("n_threads"), exact("scores"));

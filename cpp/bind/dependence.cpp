@@ -67,7 +67,7 @@ void bind_dependence(nb::module_& module) {
             const Places from = places_or_none(parents, n_parents, "parents"), to = places_or_none(slots, n_slots, "slots");
             check_rows(from, to);
             check_groups(to.n_rows, classes, weight, n_classes);
-            nb::gil_scoped_release unlocked;
+            const Unlocked released;
             joint_counts(from, to, classes.data(), data_or_null(weight), n_classes, n_parents, n_slots, n_threads,
                          joint.data());
         },
@@ -86,7 +86,7 @@ void bind_dependence(nb::module_& module) {
             check_shape(scores, {to.n_rows, n_classes}, "scores");
             require(stride == (n_classes <= 2 ? 2 : (n_classes + 3) / 4 * 4),
                     "table must be padded to two classes or to a multiple of four");
-            nb::gil_scoped_release unlocked;
+            const Unlocked released;
             joint_scores(from, to, table.data(), n_slots, stride, n_classes, n_threads, scores.data());
         },
         exact("parents"), exact("slots"), exact("table"), nb::arg("n_threads"), exact("scores"));
@@ -100,7 +100,7 @@ void bind_dependence(nb::module_& module) {
             require(to.width > 0, "slots must have a column");
             const Owned own = owned_of(classes, weight, to.n_rows, pairs.joint.n_classes);
             check_length(scores, to.n_rows, "scores");
-            nb::gil_scoped_release unlocked;
+            const Unlocked released;
             own_pair_scores(to, own, pairs, strength, n_threads, scores.data());
         },
         exact("slots"), exact("classes"), exact("weight"), exact("joint"), exact("rows"), exact("spare"),
@@ -122,7 +122,7 @@ void bind_dependence(nb::module_& module) {
             places_of(columns, to.width, "columns");
             const Owned own = owned_of(classes, weight, to.n_rows, counts.n_classes);
             check_length(scores, to.n_rows, "scores");
-            nb::gil_scoped_release unlocked;
+            const Unlocked released;
             own_triple_scores(from, to, own, {pairs, columns.data(), counts, back_strength}, strength, n_threads,
                               scores.data());
         },

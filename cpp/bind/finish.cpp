@@ -21,7 +21,7 @@ void bind_finish(nb::module_& module) {
         "normalise",
         [](Output scores, bool logarithm, int n_threads) {
             const auto [n_rows, n_classes] = scores_shape(scores);
-            nb::gil_scoped_release unlocked;
+            const Unlocked released;
             return normalise(scores.data(), n_rows, n_classes, logarithm, n_threads);
         },
         exact("scores"), nb::arg("logarithm"), nb::arg("n_threads"));
@@ -33,7 +33,7 @@ void bind_finish(nb::module_& module) {
             check_groups(n_rows, classes, weight, n_classes);
             check_length(values, n_rows, "values");
             check_length(by_class, n_classes, "by_class");
-            nb::gil_scoped_release unlocked;
+            const Unlocked released;
             put_own(scores.data(), n_rows, n_classes, classes.data(), data_or_null(weight), values.data(),
                     by_class.data(), n_threads);
         },
@@ -46,7 +46,7 @@ void bind_finish(nb::module_& module) {
             const auto [n_rows, n_classes] = scores_shape(scores);
             check_groups(n_rows, classes, std::nullopt, n_classes);
             check_length(change, by_class ? n_classes : n_rows, "change");
-            nb::gil_scoped_release unlocked;
+            const Unlocked released;
             add_own(scores.data(), n_rows, n_classes, classes.data(), change.data(), by_class, n_threads);
         },
         exact("scores"), exact("classes"), exact("change"), nb::arg("by_class"), nb::arg("n_threads"));
@@ -56,7 +56,7 @@ void bind_finish(nb::module_& module) {
         [](Doubles scores, int n_threads, nb::ndarray<std::int64_t, nb::c_contig, nb::device::cpu> out) {
             const auto [n_rows, n_classes] = scores_shape(scores);
             check_length(out, n_rows, "out");
-            nb::gil_scoped_release unlocked;
+            const Unlocked released;
             return best(scores.data(), n_rows, n_classes, n_threads, out.data());
         },
         exact("scores"), nb::arg("n_threads"), exact("out"));

@@ -15,7 +15,7 @@ void bind_labels(nb::module_& module) {
             std::vector<std::int32_t> positions(labels.n_rows);
             bool done;
             {
-                nb::gil_scoped_release unlocked;
+                const Unlocked released;
                 done = encode_labels(labels, n_threads, distinct, positions.data());
             }
             if (!done) return nb::none();

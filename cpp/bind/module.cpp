@@ -24,4 +24,5 @@ NB_MODULE(_core, module) {
     candide::bind_tokens(module);
     candide::bind_bands(module);
     candide::bind_memory(module);
+    candide::bind_signals(module);
 }

@@ -16,7 +16,7 @@ void bind_moments(nb::module_& module) {
             check_shape(mean, shape, "mean");
             check_shape(scatter, shape, "scatter");
             check_groups(table.n_rows, classes, row_weight, shape.n_rows);
-            nb::gil_scoped_release unlocked;
+            const Unlocked released;
             moments(table, classes.data(), data_or_null(row_weight), shape.n_rows, n_threads, weight.data(),
                     mean.data(), scatter.data());
         },

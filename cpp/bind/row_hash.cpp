@@ -13,7 +13,7 @@ void bind_row_hash(nb::module_& module) {
             check_length(keys, table.n_columns, "keys");
             std::vector<std::uint64_t> sums(table.n_rows);
             {
-                nb::gil_scoped_release unlocked;
+                const Unlocked released;
                 hash_rows(table, keys.data(), n_threads, sums.data());
             }
             return to_array(std::move(sums));

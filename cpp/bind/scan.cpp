@@ -11,7 +11,7 @@ void bind_scan(nb::module_& module) {
             const Table table = table_of(source);
             std::vector<Extent> extents(table.n_columns);
             {
-                nb::gil_scoped_release unlocked;
+                const Unlocked released;
                 scan(table, n_threads, extents.data());
             }
             nb::list out;

@@ -12,6 +12,9 @@ namespace {
 // So that counts within a text are 32-bit numbers.
 constexpr std::size_t kLongest = std::numeric_limits<std::int32_t>::max();
 
+// Characters that become strings, with the interpreter lock, before signals are looked for.
+constexpr std::size_t kBetweenSignals = std::size_t{1} << 20;
+
 void check_size(std::size_t units, std::size_t row) {
     if (units <= kLongest) return;  // before a message is made, which takes longer than all else here
     require(false, "the text at row " + std::to_string(row) + " is longer than 2^31 - 1; cut it into several");
@@ -111,7 +114,13 @@ HeldTexts taken(const HeldTexts& texts, const Longs& rows) {
 nb::list strings(const HeldTexts& texts) {
     nb::list out;
     std::vector<Byte> scratch;
+    std::size_t units = 0;
     for (const Text& text : texts.rows) {
+        units += text.units;
+        if (units > kBetweenSignals) {
+            units = 0;
+            if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        }
         const Bytes bytes = utf8_of(text, scratch);
         const auto* data = reinterpret_cast<const char*>(bytes.data());
         const auto size = static_cast<Py_ssize_t>(bytes.size());

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "stop.hpp"
+
 namespace candide {
 namespace {
 
@@ -12,7 +14,9 @@ namespace {
 class Occurring {
   public:
     explicit Occurring(const SumRows& sums) : bits_(sums.n_codes / 64 + 1), before_(bits_.size()) {
+        Steps steps;
         for (std::int64_t i = 0; i < sums.indptr[sums.n_classes]; ++i) {
+            steps.add(4);
             const auto code = static_cast<std::size_t>(sums.codes[i]);
             if (sums.codes[i] < 0 || code >= sums.n_codes) throw std::invalid_argument("codes must lie in the table");
             if (sums.sums[i] > 0.0) bits_[code / 64] |= std::uint64_t{1} << code % 64;
@@ -49,8 +53,9 @@ class Occurring {
 // Calls `visit(class, place among those that occur, sum)`, class after class.
 template <class Visit>
 void each_sum(const SumRows& sums, const Occurring& occurring, Visit&& visit) {
+    Steps steps;
     for (std::size_t c = 0; c < sums.n_classes; ++c)
-        for (std::int64_t i = sums.indptr[c]; i < sums.indptr[c + 1]; ++i)
+        for (std::int64_t i = sums.indptr[c]; i < sums.indptr[c + 1]; ++i, steps.add(8))
             if (sums.sums[i] > 0.0) visit(c, occurring.place(sums.codes[i]), sums.sums[i]);
 }
 

@@ -59,7 +59,11 @@ class FoldTable {
         // Of rows that weigh at least 1, no two hold a token that weighs less than 2.
         const auto heavy = [&](std::size_t r) { return members.weight(r) >= 1.0; };
         first_lonely_ = std::all_of(fold.begin(), fold.end(), heavy) ? first_light_ : whole_.n_tokens;
-        for (const std::size_t r : fold) gather(members.rows, r, members.own(r), members.weight(r));
+        Steps steps;
+        for (const std::size_t r : fold) {
+            gather(members.rows, r, members.own(r), members.weight(r));
+            steps.add(8 * members.rows.size(r));
+        }
         copy_entries();
         table_ = view();
         for (std::size_t i = 0; i < fold.size(); ++i) remove(i, members.own(fold[i]), members.weight(fold[i]));
@@ -166,8 +170,10 @@ class FoldTable {
     void finish_counts() {
         size_.assign(sums_.size, sums_.size + whole_.n_classes);
         for (std::size_t c = 0; c < size_.size(); ++c) size_[c] -= lonely_[c];
+        Steps steps;
         for (std::size_t token = 0; token < tokens_.size(); ++token) {
             const auto [begin, n] = entries_of(table_, token);
+            steps.add(8 * n);
             double before = 0.0, after = 0.0;
             for (std::size_t e = begin; e < begin + n; ++e) {
                 const double left = rest_of(count_[e], removed_[e]);
@@ -199,7 +205,9 @@ class FoldTable {
     }
 
     void finish_entries() {
+        Steps steps;
         for (std::size_t begin = 0, end; begin < tokens_.size(); begin = end) {
+            steps.add(32 * kBlock);
             for (end = begin + 1; end < tokens_.size() && indptr_[end] - indptr_[begin] < kBlock; ++end) {}
             finish_block(begin, end);
         }
@@ -281,7 +289,9 @@ void band_fold_scores(const Members<Rows<Index>>& members, const std::int32_t* f
             if (by_fold.of(fold).empty()) continue;
             const BandTable& without = rest.without(members, by_fold.of(fold));
             RowSums row(without);
+            Steps steps;
             for (std::size_t i = 0; const std::size_t r : by_fold.of(fold)) {
+                steps.add(rest.tokens(i).size() + table.n_bands * table.n_kinds * table.n_classes);
                 tokens.clear();
                 std::ranges::copy_if(rest.tokens(i++), std::back_inserter(tokens),
                                      [&](std::size_t token) { return rest.known(token); });

@@ -119,7 +119,9 @@ void make_logs(const BandTable& table, const BandSums& sums, std::size_t k, Leav
 }
 
 void add_left(const BandTable& table, const BandSums& made_of, Leaving& tokens, RowSums& sums) {
+    Steps steps;
     for (std::size_t k = 0; k < tokens.entries.size(); ++k) {
+        steps.add(kTokenSteps);
         if (tokens.left[k] == 0.0) continue;
         make_logs(table, made_of, k, tokens);
         const auto [begin, n] = tokens.entries[k];

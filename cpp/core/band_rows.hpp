@@ -14,6 +14,8 @@ namespace candide {
 
 // Tables of all tokens lie in memory: what a token has is fetched while this many others are worked on.
 inline constexpr std::size_t kAhead = 8;
+// What it takes about to add one.
+inline constexpr std::size_t kTokenSteps = 32;
 
 using Tokens = std::vector<std::size_t>;
 
@@ -63,7 +65,9 @@ void find_tokens(const Rows<Index>& rows, std::size_t row, const BandTable& tabl
 template <class Fetch, class FetchEntries, class Visit>
 void each_token(std::span<const std::size_t> tokens, const BandTable& table, Fetch&& fetch, FetchEntries&& fetch_entries,
                 Visit&& visit) {
+    Steps steps;
     for (std::size_t k = 0; k < tokens.size(); ++k) {
+        steps.add(kTokenSteps);
         if (k + 2 * kAhead < tokens.size()) {
             prefetch(table.indptr + tokens[k + 2 * kAhead]);
             fetch(tokens[k + 2 * kAhead]);
@@ -182,8 +186,10 @@ void each_text(const Rows<Index>& rows, const BandTable& table, int n_threads, d
         RowSums sums(table);
         Tokens tokens;
         Scratch scratch;
+        Steps steps;
         for (std::size_t r = tile * tile_rows; r < std::min(rows.n_rows, (tile + 1) * tile_rows); ++r) {
             rows.check_bounds(r);
+            steps.add(16 * rows.size(r) + table.n_bands * table.n_kinds * table.n_classes);
             rows.check_columns(r);
             find_tokens(rows, r, table, tokens);
             sums.clear();

@@ -1,21 +1,25 @@
 #include "blank_words.hpp"
 
+#include "stop.hpp"
+
 namespace candide {
 namespace {
 
 template <class Visit>
 void each_word(const NormalText& text, Visit&& visit) {
     const Byte *at = text.data(), *end = at + text.size(), *begin = nullptr;
-    while (at < end) {
-        const Decoded found = decode(at, end);
-        if (!(kFlags[found.character] & kSpace)) {
-            if (!begin) begin = at;
-        } else if (begin) {
-            visit(begin, static_cast<std::size_t>(at - begin));
-            begin = nullptr;
+    each_stretch_of(text.size(), [&](std::size_t, std::size_t until) {
+        for (const Byte* stop = text.data() + until; at < stop;) {
+            const Decoded found = decode(at, end);
+            if (!(kFlags[found.character] & kSpace)) {
+                if (!begin) begin = at;
+            } else if (begin) {
+                visit(begin, static_cast<std::size_t>(at - begin));
+                begin = nullptr;
+            }
+            at += found.length;
         }
-        at += found.length;
-    }
+    });
     if (begin) visit(begin, static_cast<std::size_t>(end - begin));
 }
 

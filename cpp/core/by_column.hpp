@@ -32,7 +32,11 @@ class ByColumn {
           copy_(copied_ ? n_columns * stride() : 0) {
         if (!copied_) return;
         each_stretch_of_columns(n_columns, n_columns * n_classes, n_threads, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t j = begin; j < end; ++j) gather(j, copy_.data() + j * stride());
+            Steps steps;
+            for (std::size_t j = begin; j < end; ++j) {
+                gather(j, copy_.data() + j * stride());
+                steps.add(stride());
+            }
         });
     }
 

@@ -53,7 +53,9 @@ bool cell_codes(const Table& table, const double* cuts, const std::int64_t* offs
         const std::size_t begin = t * kTileRows, end = std::min(begin + kTileRows, table.n_rows);
         std::uint64_t keys[kTileRows] = {};
         std::int32_t found[kTileRows];
+        Steps steps;
         for (std::size_t j = 0; j < n; ++j) {
+            steps.add(4 * kTileRows);
             if (read_keys(table.columns[j], begin, end, keys)) infinite = true;
             for (std::size_t i = 0; i < end - begin; i += kSearches) search(by_column[j], keys + i, found + i);
             for (std::size_t r = begin; r < end; ++r) codes[r * n + j] = found[r - begin];

@@ -50,7 +50,9 @@ void each_picked(const Table& codes, const Slots& slots, std::size_t steps, int 
         std::vector<double> scratch;
         const std::size_t begin = t * kTileRows, end = std::min(begin + kTileRows, codes.n_rows);
         const std::int64_t* tile = codes.code_rows(begin, end, converted);
+        Steps of_rows;
         for (std::size_t r = begin; r < end; ++r) {
+            of_rows.add(slots.n_columns * steps);
             const std::size_t n = find_slots(tile + (r - begin) * slots.n_columns, slots, at.data());
             visit(r, at.data(), n, scratch);
         }
@@ -88,8 +90,10 @@ void count_codes(const Table& codes, const std::int32_t* classes, const double* 
             out = parts[s - 1].data();
         }
         std::vector<std::int64_t> scratch;
+        Steps steps;
         for (std::size_t begin = shards.begin(s); begin < shards.end(s); begin += kTileRows) {
             const std::size_t end = std::min(begin + kTileRows, shards.end(s));
+            steps.add((end - begin) * slots.n_columns);
             add_counts(codes.code_rows(begin, end, scratch), end - begin, slots, classes + begin,
                        weight ? weight + begin : nullptr, out);
         }

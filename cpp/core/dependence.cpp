@@ -203,7 +203,9 @@ void joint_counts(const Places& parents, const Places& slots, const std::int32_t
     const std::size_t n_bands = std::clamp<std::size_t>(std::max(threads, cached), 1, n_parents);
     parallel_for(n_bands, slots.n_rows * parents.width * slots.width, n_threads, [&](std::size_t band) {
         const std::size_t begin = band * n_parents / n_bands, size = (band + 1) * n_parents / n_bands - begin;
+        Steps steps;
         for (std::size_t r = 0; r < slots.n_rows; ++r) {
+            steps.add(parents.width + slots.width);
             const double w = weight ? weight[r] : 1.0;
             double* of_class = joint + static_cast<std::size_t>(classes[r]) * n_parents * n_slots;
             const std::int32_t *parent = parents.row(r), *slot = slots.row(r);
@@ -225,7 +227,8 @@ void joint_scores(const Places& parents, const Places& slots, const double* tabl
         std::vector<double> sums((end - begin) * width), top(stride), sum(stride);
         const Compact from(parents, begin, end), to(slots, begin, end);
         // A few parents at a time, so that the part of the table that all rows of the tile read stays in the cache.
-        for (std::size_t u = 0; u < parents.width; u += kParents)
+        Steps steps;
+        for (std::size_t u = 0; u < parents.width; u += kParents, steps.add(kTileRows * kParents * slots.width * stride))
             for (std::size_t r = 0; r < end - begin; ++r)
                 if (u < from.size[r])
                     sum_slots(from.row(r) + u, std::min(kParents, from.size[r] - u), to.row(r), to.size[r], table,
@@ -248,7 +251,9 @@ void own_pair_scores(const Places& slots, const Owned& own, const Pairs& pairs, 
         Alone alone(pairs, width);
         Present present;
         std::vector<double> prior(padded(width)), terms(padded(width));
+        Steps steps;
         for (std::size_t r = begin; r < end; ++r) {
+            steps.add(2 * width * width);
             present.set(slots.row(r), width);
             const std::int32_t* slot = present.at.data();
             const std::size_t n = present.at.size();
@@ -279,7 +284,9 @@ void own_triple_scores(const Places& parents, const Places& slots, const Owned& 
         Present present, pairs;
         std::vector<std::size_t> place(width);  // of each present column among those
         std::vector<double> given(width * width), prior(padded(width)), terms(padded(parents.width));
+        Steps steps;
         for (std::size_t r = begin; r < end; ++r) {
+            steps.add(2 * width * (parents.width + used.size()));
             present.set(slots.row(r), width);
             pairs.set(parents.row(r), parents.width);
             const std::int32_t* slot = present.at.data();

@@ -64,8 +64,10 @@ Findings each_row(const Rows<Index>& rows, std::size_t steps, const Reading& rea
     return each_task(rows.n_rows, work, n_threads, [&](std::size_t begin, std::size_t end, Findings& found) {
         std::vector<double> values;
         Scratch scratch;
+        Steps counted;
         for (std::size_t r = begin; r < end; ++r) {
             rows.check_bounds(r);
+            counted.add((rows.size(r) + 1) * steps);
             rows.check_columns(r);
             const std::size_t n = rows.size(r);
             const double* x = rows.values(r, values);
@@ -82,13 +84,16 @@ Findings each_row(const Table& table, std::size_t steps, const Reading& reading,
     return each_task(table.n_rows, table.n_rows * n * steps, n_threads, [&](auto begin, auto end, Findings& found) {
         std::vector<double> values;
         Scratch scratch;
+        Steps counted;
         for (std::size_t first = begin; first < end; first += step) {
             const std::size_t last = std::min(first + step, end), size = (last - first) * n;
             const double* x = table.rows(first, last, values);
             const Findings here = inspect(x, size, reading.signs);
             x = read_values(x, size, reading, values);
-            for (std::size_t r = first; r < last; ++r, x += n)
+            for (std::size_t r = first; r < last; ++r, x += n) {
+                counted.add(n * steps);
                 visit(r, Cells<std::int32_t>{n, nullptr, x, here}, scratch);
+            }
             found.add(here);
         }
     });

@@ -18,7 +18,9 @@ class PaddedEntries {
     PaddedEntries(const double* table, std::size_t n_classes, std::size_t n_columns)
         : stride_(padded(n_columns)), values_(table ? n_classes * stride_ : 0) {
         if (!table) return;
+        Steps steps;
         for (std::size_t c = 0; c < n_classes; ++c) {
+            steps.add(n_columns);
             double* row = std::copy_n(table + c * n_columns, n_columns, values_.data() + c * stride_);
             std::fill_n(row, stride_ - n_columns, 0.0);
         }
@@ -45,8 +47,11 @@ class PickedEntries {
           to_column_(copy_.empty() ? 1 : n_classes) {
         if (copy_.empty()) return;
         each_stretch_of_columns(n_columns, copy_.size(), n_threads, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t j = begin; j < end; ++j)
+            Steps steps;
+            for (std::size_t j = begin; j < end; ++j) {
                 for (std::size_t c = 0; c < n_classes; ++c) copy_[j * n_classes + c] = table[c * n_columns + j];
+                steps.add(n_classes);
+            }
         });
     }
 

@@ -87,7 +87,8 @@ std::size_t normalise(double* scores, std::size_t n_rows, std::size_t n_classes,
     return each_stretch(n_rows, n_classes, n_threads, [=](std::size_t begin, std::size_t end) {
         std::vector<double> shifted;
         std::size_t undecided = 0;
-        for (std::size_t r = begin; r < end; r += kRowsPerBlock)
+        Steps steps;
+        for (std::size_t r = begin; r < end; r += kRowsPerBlock, steps.add(8 * kRowsPerBlock * n_classes))
             undecided += normalise_block(scores + r * n_classes, std::min(kRowsPerBlock, end - r), n_classes, logarithm,
                                          shifted);
         return undecided;
@@ -111,7 +112,9 @@ void add_own(double* scores, std::size_t n_rows, std::size_t n_classes, const st
 std::size_t best(const double* scores, std::size_t n_rows, std::size_t n_classes, int n_threads, std::int64_t* out) {
     return each_stretch(n_rows, n_classes, n_threads, [=](std::size_t begin, std::size_t end) {
         std::size_t undecided = 0;
+        Steps steps;
         for (std::size_t r = begin; r < end; ++r) {
+            steps.add(2 * n_classes);
             const double* row = scores + r * n_classes;
             const double top = largest(row, n_classes);
             const bool decided = std::isfinite(top);

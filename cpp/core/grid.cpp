@@ -36,8 +36,10 @@ bool each_chunk(const Source& source, std::size_t j, std::size_t begin, std::siz
     static const std::vector<double> ones(kChunk, 1.0);
     std::uint64_t keys[kChunk];
     bool infinite = false;
+    Steps steps;
     for (std::size_t first = begin; first < end; first += kChunk) {
         const std::size_t last = std::min(first + kChunk, end);
+        steps.add(4 * kChunk);
         infinite |= read_keys(source.table.columns[j], first, last, keys);
         const double* weight = source.weight ? source.weight + first : ones.data();
         if (source.weight)
@@ -92,7 +94,9 @@ ByCell rows_by_cell(const Source& source, std::size_t j, CellTable& cells, std::
     for (std::size_t k = 0; k <= n_cells; ++k) out.begin[k + 1] += out.begin[k];
     out.order.resize(source.table.n_rows);
     std::vector<std::size_t> next = out.begin;
-    for (std::size_t r = 0; r < place.size(); ++r) out.order[next[place[r]]++] = r;
+    each_stretch_of(place.size(), [&](std::size_t first, std::size_t last) {
+        for (std::size_t r = first; r < last; ++r) out.order[next[place[r]]++] = r;
+    });
     return out;
 }
 
@@ -118,7 +122,9 @@ void write_many(const Source& source, std::size_t j, CellTable& cells, Grid& out
     });
     const ByCell rows = rows_by_cell(source, j, cells, settled.size());
     std::vector<double> sum(source.n_classes);
+    Steps steps;
     for (std::size_t k = 0; k < settled.size(); ++k) {
+        steps.add(8 * (rows.begin[k + 1] - rows.begin[k]));
         write_classes(source, rows, k, sum, out);
         end_cell(settled[k].first, settled[k].second, out);
     }
@@ -148,7 +154,10 @@ class Gathering {
         });
         if (shards_ > 1) parallel_for(n_columns_, work, n_threads, [&](std::size_t j) { finish(j); });
         Grid out;
-        for (Grid& column : columns_) out.append_column(std::move(column));
+        for (Grid& column : columns_) {
+            check_stop();
+            out.append_column(std::move(column));
+        }
         out.infinite = infinite_;
         return out;
     }
@@ -160,8 +169,9 @@ class Gathering {
         const std::size_t n = source_.table.n_rows, begin = n * shard / shards_, end = n * (shard + 1) / shards_;
         for (std::size_t j = first; j < last; ++j)
             table(j, shard) = std::make_unique<CellTable>(source_.few_classes() ? source_.n_classes : 1, source_.limit);
+        Steps steps;
         for (std::size_t r = begin; r < end; r += kTileRows)
-            for (std::size_t j = first; j < last; ++j)
+            for (std::size_t j = first; j < last; ++j, steps.add(4 * kTileRows))
                 if (fill(source_, j, r, std::min(r + kTileRows, end), *table(j, shard))) infinite_ = true;
     }
 

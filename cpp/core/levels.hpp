@@ -27,8 +27,10 @@ class Levels {
         const std::size_t n = count_ ? n_columns : 0;
         each_stretch_of_columns(n, 8 * usable_.size() * stride_, n_threads, [&](std::size_t begin, std::size_t end) {
             std::vector<double> sum, column, scratch;
+            Steps steps;
             for (std::size_t at = begin * count_; at < end * count_; ++at) {
                 sum.assign(columns.width(), 0.0);
+                steps.add(8 * stride_);
                 const auto x = static_cast<double>(at % count_ + 1);
                 usable_[at] = make(columns.column(at / count_, column), x, sum.data(), scratch);
                 std::copy_n(sum.data(), stride_, sums_.data() + at * stride_);

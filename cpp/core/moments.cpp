@@ -138,8 +138,10 @@ void moments(const Table& table, const std::int32_t* classes, const double* row_
         part.scatter.assign(size, 0.0);
         TileSums sums(n, n_classes);
         std::vector<double> scratch;
+        Steps steps;
         for (std::size_t begin = shards.begin(shard); begin < shards.end(shard); begin += step) {
             const std::size_t end = std::min(begin + step, shards.end(shard));
+            steps.add(4 * (end - begin) * n);
             const double* x = table.rows(begin, end, scratch);
             const double* w = row_weight ? row_weight + begin : nullptr;
             sums.assign_slots(x, classes + begin, w, end - begin);
@@ -150,7 +152,9 @@ void moments(const Table& table, const std::int32_t* classes, const double* row_
                 sums.add_with_gaps(x, w, end - begin, part);
         }
     });
+    Steps steps;
     for (auto& part : parts) {
+        steps.add(4 * size);
         for (std::size_t i = 0; i < size; ++i)
             absorb(weight[i], mean[i], scatter[i], part.weight[i], part.mean[i], part.scatter[i]);
         part = {};

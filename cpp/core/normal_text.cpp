@@ -75,9 +75,11 @@ void NormalText::read(Bytes text, const Normal& how) {
     size_ = 0;
     ascii_ = true;
     const Byte *at = text.data(), *end = at + text.size();
+    Steps steps;
     while (at < end) {
         at = read_block(at, end, how);
-        while (at < end && *at >= 0x80) at = read_character(text, at, how);
+        steps.add(kBlock);
+        for (; at < end && *at >= 0x80; steps.add(8)) at = read_character(text, at, how);
     }
     make_room(0);
     put_bits(0, 64);
@@ -147,17 +149,19 @@ void NormalText::word_runs(std::vector<Run>& runs) const {
     runs.clear();
     std::uint64_t carry = 0;
     bool open = false;
-    for (std::size_t at = 0; at <= size_ / 64; ++at) {
-        std::uint64_t edges = words_[at] ^ (words_[at] << 1 | carry);
-        carry = words_[at] >> 63;
-        for (; edges; edges &= edges - 1, open = !open) {
-            const std::size_t place = 64 * at + static_cast<std::size_t>(std::countr_zero(edges));
-            if (open)
-                runs.back().end = place;
-            else
-                runs.push_back({place, 0});
+    each_stretch_of(size_ / 64 + 1, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t at = begin; at < end; ++at) {
+            std::uint64_t edges = words_[at] ^ (words_[at] << 1 | carry);
+            carry = words_[at] >> 63;
+            for (; edges; edges &= edges - 1, open = !open) {
+                const std::size_t place = 64 * at + static_cast<std::size_t>(std::countr_zero(edges));
+                if (open)
+                    runs.back().end = place;
+                else
+                    runs.push_back({place, 0});
+            }
         }
-    }
+    });
 }
 
 }  // namespace candide

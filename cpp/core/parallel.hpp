@@ -8,12 +8,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdlib>
 #include <exception>
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include "stop.hpp"
 
 // Wide vectors where the machine has them, chosen when the library is loaded. Contraction of a*b+c is switched off in
 // the build, so every clone gives the same bits. Sanitizers and loaders without ifunc (musl's) take the plain version; any
@@ -29,35 +32,93 @@ namespace candide {
 // A call smaller than this many elementary steps runs on the caller's thread: starting one costs about as much.
 inline constexpr std::size_t kSmallWork = 1 << 17;
 
+// Threads that work on one call: the first failure of any of them ends the work of all.
+class Crew {
+  public:
+    void begin() {
+        const std::lock_guard<std::mutex> guard(lock_);
+        ++n_running_;
+    }
+    void end() {
+        const std::lock_guard<std::mutex> guard(lock_);
+        if (--n_running_ == 0) ended_.notify_one();
+    }
+
+    // False if the work failed.
+    template <class Work>
+    bool attempt(Work&& work) {
+        const Together together(failed_);
+        try {
+            work();
+            return true;
+        } catch (...) {
+            const std::lock_guard<std::mutex> guard(lock_);
+            if (!failure_) failure_ = std::current_exception();
+            failed_.store(true);  // after the failure is kept: who stops because of it adds none
+            return false;
+        }
+    }
+
+    // Until all have ended; who made the call goes on asking whether it should.
+    void wait() {
+        std::unique_lock<std::mutex> guard(lock_);
+        while (!ended_.wait_for(guard, kPatience, [&] { return n_running_ == 0; })) {
+            guard.unlock();
+            if (!failed_.load()) attempt(check_stop);
+            guard.lock();
+        }
+    }
+
+    void finish() {
+        if (failure_) std::rethrow_exception(failure_);
+    }
+
+  private:
+    std::mutex lock_;
+    std::condition_variable ended_;
+    std::size_t n_running_ = 0;
+    std::atomic<bool> failed_{false};
+    std::exception_ptr failure_;
+};
+
 // Each thread runs `loop(next)`, where `next(task)` hands it numbers of tasks in rising order, until it returns false.
+// Between tasks the call may end (stop.hpp); tasks that take long count steps of their own.
 template <class Loop>
 void parallel_loops(std::size_t n_tasks, std::size_t work, int n_threads, Loop&& loop) {
     const std::size_t wanted = work < kSmallWork ? 1 : static_cast<std::size_t>(std::max(1, n_threads));
     const std::size_t n_workers = std::min(wanted, n_tasks);
+    const std::size_t per_task = n_tasks ? work / n_tasks + 1 : 0;
     std::atomic<std::size_t> next{0};
-    const auto take = [&](std::size_t& task) { return (task = next.fetch_add(1)) < n_tasks; };
-    if (n_workers <= 1) return loop(take);
-    std::exception_ptr failure;
-    std::mutex failure_lock;
+    const auto run = [&] {
+        Steps steps;
+        loop([&](std::size_t& task) {
+            steps.add(per_task);
+            return (task = next.fetch_add(1)) < n_tasks;
+        });
+    };
+    if (n_workers <= 1) return run();
+    Crew crew;
     auto work_loop = [&] {
-        try {
-            loop(take);
-        } catch (...) {
-            const std::lock_guard<std::mutex> guard(failure_lock);
-            if (!failure) failure = std::current_exception();
-            next.store(n_tasks);
-        }
+        if (!crew.attempt(run)) next.store(n_tasks);
     };
     std::vector<std::thread> helpers;
     helpers.reserve(n_workers - 1);
     // A machine that refuses another thread, or the memory for it, still finishes the work with those it gave.
     try {
-        for (std::size_t i = 1; i < n_workers; ++i) helpers.emplace_back(work_loop);
+        for (std::size_t i = 1; i < n_workers; ++i) {
+            crew.begin();
+            helpers.emplace_back([&] {
+                work_loop();
+                crew.end();
+            });
+        }
     } catch (...) {
+        crew.end();
     }
     work_loop();
+    if (is_watched()) crew.wait();
     for (auto& helper : helpers) helper.join();
-    if (failure) std::rethrow_exception(failure);
+    crew.finish();
 }
 
 template <class Task>
@@ -69,7 +130,9 @@ void parallel_for(std::size_t n_tasks, std::size_t work, int n_threads, Task&& t
 
 // Adds the shards' private tables to the result and frees them.
 inline void add_in_order(std::vector<std::vector<double>>& parts, double* total) {
+    Steps steps;
     for (auto& part : parts) {
+        steps.add(part.size());
         for (std::size_t i = 0; i < part.size(); ++i) total[i] += part[i];
         part = {};
     }

@@ -62,9 +62,11 @@ Findings presence_scores(const Table& table, double threshold, const Presence& p
     parallel_for(n_tasks, table.n_rows * n, n_threads, [&](std::size_t task) {
         std::vector<double> scratch, sum(presence.stride, 0.0);
         std::vector<std::int64_t> at(n_bytes);
+        Steps steps;
         const std::size_t end = std::min((task + 1) * kRowsPerTask, table.n_rows);
         for (std::size_t begin = task * kRowsPerTask; begin < end; begin += step) {
             const std::size_t last = std::min(begin + step, end);
+            steps.add((last - begin) * (n + n_bytes * n_classes));
             const double* x = table.rows(begin, last, scratch);
             for (std::size_t r = begin; r < last; ++r, x += n) {
                 std::copy(base, base + n_classes, sum.begin());

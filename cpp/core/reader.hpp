@@ -59,7 +59,9 @@ class Reader {
     void each_word(std::size_t look, Ask&& ask, CodeOf&& code_of, Expect&& expect, Take&& take) {
         const std::vector<BlankWord>& words = blank_words_[normal_of_[look]].words();
         WordMemo& memo = memos_[look];
+        Steps steps;
         for (std::size_t begin = 0; begin < words.size(); begin += kTogether) {
+            steps.add(kTogether * kWordSteps);
             const std::span together(words.data() + begin, std::min(kTogether, words.size() - begin));
             for (const BlankWord& word : together)
                 memo.learn(word.number, [&](std::vector<Code>& codes) { put_codes(look, word, ask, code_of, codes); });
@@ -71,6 +73,10 @@ class Reader {
   private:
     // Words of which all that is needed has arrived when the last one is asked for.
     static constexpr std::size_t kTogether = 8;
+    // What it takes about to take the tokens of a word.
+    static constexpr std::size_t kWordSteps = 256;
+    // Tokens of a word that are numbered together: few have more.
+    static constexpr std::size_t kMostWithin = 256;
 
     const Looks& looks_;
     std::vector<Normal> normals_;
@@ -79,7 +85,7 @@ class Reader {
     std::set<std::size_t> within_words_;  // the normal texts of which words between blanks are wanted
     std::vector<BlankWords> blank_words_;
     std::vector<WordMemo> memos_;  // of each look
-    std::vector<Token> within_;  // of one word
+    std::vector<Token> within_;  // of one word, or of a part of it
     std::vector<Byte> scratch_;
     Bytes bytes_;
     Tokeniser tokeniser_;
@@ -88,12 +94,17 @@ class Reader {
 
     template <class Ask, class CodeOf>
     void put_codes(std::size_t look, const BlankWord& word, Ask&& ask, CodeOf&& code_of, std::vector<Code>& codes) {
+        const auto number = [&] {
+            for (const Token& token : within_) codes.push_back(code_of(token));
+            within_.clear();
+        };
         within_.clear();
         tokeniser_.each_within(looks_[look].recipe, word.at, word.size, [&](const Byte* at, std::size_t size) {
             within_.emplace_back(at, size);
             ask(within_.back());
+            if (within_.size() == kMostWithin) number();
         });
-        for (const Token& token : within_) codes.push_back(code_of(token));
+        number();
     }
 };
 

@@ -25,8 +25,10 @@ bool has_repeats(const Rows<Index>& rows, int n_threads) {
     std::atomic<bool> found{false};
     parallel_for(kTasks, rows.stored(), n_threads, [&](std::size_t task) {
         std::vector<std::size_t> last_row;
+        Steps steps;
         for (std::size_t r = task * rows.n_rows / kTasks; r < (task + 1) * rows.n_rows / kTasks && !found; ++r) {
             rows.check_bounds(r);
+            steps.add(rows.size(r) + 1);
             const Index* at = rows.indices + rows.indptr[r];
             const std::size_t n = rows.size(r);
             if (rises(at, n)) continue;

@@ -13,8 +13,8 @@ namespace candide {
 namespace {
 
 template <class From>
-void scan_column(const Column& column, std::size_t n_rows, Extent& out) {
-    for (std::size_t r = 0; r < n_rows; ++r) {
+void scan_column(const Column& column, std::size_t begin, std::size_t end, Extent& out) {
+    for (std::size_t r = begin; r < end; ++r) {
         const From value = read<From>(column.data + static_cast<std::ptrdiff_t>(r) * column.stride);
         const auto row = static_cast<std::int64_t>(r);
         if constexpr (std::is_floating_point_v<From>) {
@@ -61,8 +61,10 @@ CANDIDE_CLONES void widen(const std::int64_t* x, std::size_t n_rows, std::size_t
 void scan_rows(const Table& table, std::size_t begin, std::size_t end, std::int64_t* low, std::int64_t* high) {
     const std::size_t step = table.rows_per_tile();
     std::vector<std::int64_t> scratch;
+    Steps steps;
     for (std::size_t r = begin; r < end; r += step) {
         const std::size_t last = std::min(r + step, end);
+        steps.add((last - r) * table.n_columns);
         widen(table.code_rows(r, last, scratch), last - r, table.n_columns, low, high);
     }
 }
@@ -85,8 +87,11 @@ void scan_integers(const Table& table, int n_threads, Extent* out) {
 void scan(const Table& table, int n_threads, Extent* out) {
     if (table.plain_integers()) return scan_integers(table, n_threads, out);
     parallel_for(table.n_columns, table.n_rows * table.n_columns, n_threads, [&](std::size_t j) {
-        with_type(table.columns[j].type,
-                  [&](auto kind) { scan_column<decltype(kind)>(table.columns[j], table.n_rows, out[j]); });
+        with_type(table.columns[j].type, [&](auto kind) {
+            each_stretch_of(table.n_rows, [&](std::size_t begin, std::size_t end) {
+                scan_column<decltype(kind)>(table.columns[j], begin, end, out[j]);
+            });
+        });
     });
 }
 

@@ -108,8 +108,10 @@ Findings score_tiles(const Table& table, const double* base, std::size_t n_class
     parallel_for(n_tasks, table.n_rows * table.n_columns * n_classes, n_threads, [&](std::size_t task) {
         AlignedDoubles x(std::min(kColumnBlock, table.n_columns) * kHeight), sums(n_classes * kHeight);
         const std::size_t last_tile = std::min(n_tiles, (task + 1) * kTilesPerTask);
+        Steps steps;
         for (std::size_t t = task * kTilesPerTask; t < last_tile; ++t) {
             const std::size_t begin = t * kHeight, end = std::min(begin + kHeight, table.n_rows);
+            steps.add(kHeight * table.n_columns * n_classes);
             for (std::size_t c = 0; c < n_classes; ++c) std::fill_n(sums.data() + c * kHeight, kHeight, base[c]);
             found[task].add(score_tile(table, begin, end, reading, x.data(), sums.data(), add));
             for (std::size_t r = begin; r < end; ++r)

@@ -55,6 +55,9 @@ class SharedVocabulary {
     std::size_t size_;
 
     SharedVocabulary(std::shared_ptr<Store> store, std::size_t size) : store_(std::move(store)), size_(size) {}
+
+    // The first tokens of a store.
+    static Vocabulary first_of(Store& store, std::size_t n);
 };
 
 }  // namespace candide

@@ -81,8 +81,10 @@ Findings tally(const Table& table, const std::int32_t* classes, const double* we
             gap = gaps[s - 1].data();
         }
         std::vector<double> scratch;
+        Steps steps;
         for (std::size_t begin = shards.begin(s); begin < shards.end(s); begin += step) {
             const std::size_t end = std::min(begin + step, shards.end(s));
+            steps.add((end - begin) * n);
             const Tile tile{table.rows(begin, end, scratch), end - begin, n, classes + begin,
                             weight ? weight + begin : nullptr};
             if (threshold)

@@ -22,7 +22,9 @@ struct Parts {
         // A further part needs a row of sums; with eight cells a column that is a twelfth of the data.
         const std::size_t limit = std::max<std::size_t>(1 << 20, 8 * rows.n_columns);
         std::vector<std::int32_t> current(n_classes, -1);
+        Steps steps;
         for (std::size_t r = 0; r < rows.n_rows; ++r) {
+            steps.add(4);
             std::int32_t& part = current[static_cast<std::size_t>(classes[r])];
             if (part < 0 || size[static_cast<std::size_t>(part)] >= limit) {
                 first.push_back(part < 0);
@@ -69,9 +71,11 @@ Findings tally_rows(const Rows<Index>& rows, const std::int32_t* classes, const 
     parallel_for(n_owners, rows.stored(), n_threads, [&](std::size_t me) {
         std::vector<double> scratch;
         Findings mine;
+        Steps steps;
         with_cell(request.cell, [&](auto cell) {
             for (std::size_t r = 0; r < rows.n_rows; ++r) {
                 const auto part = static_cast<std::size_t>(parts.of_row[r]);
+                steps.add(2 * rows.size(r) + 1);
                 if (owner[part] != me) continue;
                 rows.check_columns(r);
                 const double* center = request.center ? request.center + parts.cls[part] * n : nullptr;
@@ -81,7 +85,8 @@ Findings tally_rows(const Rows<Index>& rows, const std::int32_t* classes, const 
         });
         found[me] = mine;
     });
-    for (std::size_t p = 0; p < extra.size(); ++p)
+    Steps steps;
+    for (std::size_t p = 0; p < extra.size(); ++p, steps.add(n))
         for (std::size_t j = 0; j < extra[p].size(); ++j) total[parts.cls[p] * n + j] += extra[p][j];
     return join(found);
 }

@@ -18,8 +18,9 @@ struct ByClass {
         for (std::size_t r = 0; r < n_rows; ++r) ++begin[static_cast<std::size_t>(classes[r]) + 1];
         std::partial_sum(begin.begin(), begin.end(), begin.begin());
         auto next = begin;
-        for (std::size_t r = 0; r < n_rows; ++r)
-            order[next[static_cast<std::size_t>(classes[r])]++] = r;
+        each_stretch_of(n_rows, [&](std::size_t first, std::size_t last) {
+            for (std::size_t r = first; r < last; ++r) order[next[static_cast<std::size_t>(classes[r])]++] = r;
+        });
     }
 };
 
@@ -88,10 +89,12 @@ SparseTotals tally_rows_sparse(const Rows<Index>& rows, const std::int32_t* clas
     std::vector<SparseTotals> parts(n_tasks);
     parallel_for(n_tasks, rows.stored(), n_threads, [&](std::size_t t) {
         ClassSums sums(rows.n_columns);
+        Steps steps;
         for (std::size_t c = t * n_classes / n_tasks; c < (t + 1) * n_classes / n_tasks; ++c) {
             for (std::size_t i = by_class.begin[c]; i < by_class.begin[c + 1]; ++i) {
                 const std::size_t r = by_class.order[i];
                 sums.add(rows, r, weight ? weight[r] : 1.0, request, parts[t].findings);
+                steps.add(4 * rows.size(r) + 1);
             }
             sums.move_to(parts[t]);
         }

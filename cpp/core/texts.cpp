@@ -14,17 +14,21 @@ Bytes encoded(const Text& text, std::vector<Byte>& scratch) {
     const auto* units = static_cast<const Unit*>(text.data);
     scratch.resize(4 * text.units);
     Byte* out = scratch.data();
-    for (std::size_t i = 0; i < text.units; ++i) {
-        const auto character = static_cast<char32_t>(units[i]);
-        out = encode(character >> 11 == 0x1B ? kReplacement : character, out);
-    }
+    each_stretch_of(text.units, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            const auto character = static_cast<char32_t>(units[i]);
+            out = encode(character >> 11 == 0x1B ? kReplacement : character, out);
+        }
+    });
     return {scratch.data(), out};
 }
 
 bool is_valid(Bytes bytes) {
     const Byte *at = bytes.data(), *end = at + bytes.size();
+    Steps steps;
     while (at < end) {
         const Decoded found = decode(at, end);
+        steps.add(found.length);
         if (found.character == kReplacement && !(found.length == 3 && at[0] == 0xEF && at[1] == 0xBF && at[2] == 0xBD))
             return false;
         at += found.length;
@@ -38,8 +42,10 @@ Bytes valid_utf8(const Text& text, std::vector<Byte>& scratch) {
     if (text.storage != Storage::utf8 || is_valid(bytes)) return bytes;
     scratch.resize(3 * bytes.size() + 4);
     Byte* out = scratch.data();
+    Steps steps;
     for (const Byte *at = bytes.data(), *end = at + bytes.size(); at < end;) {
         const Decoded found = decode(at, end);
+        steps.add(found.length);
         out = encode(found.character, out);
         at += found.length;
     }
@@ -61,8 +67,11 @@ void each_text(Texts texts, int n_threads, Each&& each) {
     constexpr std::size_t kTexts = 256;
     parallel_for((texts.size() + kTexts - 1) / kTexts, total_units(texts), n_threads, [&](std::size_t part) {
         std::vector<Byte> scratch;
-        for (std::size_t i = part * kTexts; i < std::min(texts.size(), (part + 1) * kTexts); ++i)
+        Steps steps;
+        for (std::size_t i = part * kTexts; i < std::min(texts.size(), (part + 1) * kTexts); ++i) {
             each(i, valid_utf8(texts[i], scratch));
+            steps.add(texts[i].units);
+        }
     });
 }
 
@@ -81,8 +90,10 @@ void text_hashes(Texts texts, int n_threads, std::uint64_t* hashes) {
 
 void pack_texts(Texts texts, std::vector<Byte>& bytes, std::int64_t* ends) {
     std::vector<Byte> scratch;
+    Steps steps;
     for (std::size_t i = 0; i < texts.size(); ++i) {
         const Bytes text = valid_utf8(texts[i], scratch);
+        steps.add(text.size());
         bytes.insert(bytes.end(), text.begin(), text.end());
         ends[i] = static_cast<std::int64_t>(bytes.size());
     }

@@ -2,6 +2,7 @@
 
 #include "buckets.hpp"
 #include "normal_text.hpp"
+#include "stop.hpp"
 
 namespace candide {
 namespace {
@@ -12,7 +13,9 @@ std::vector<Code> each_token(Texts texts, Visit&& visit) {
     std::vector<Code> codes;
     std::vector<Byte> scratch;
     NormalText token;
+    Steps steps;
     for (const Text& text : texts) {
+        steps.add(64 + text.units);
         token.read(utf8_of(text, scratch), as_it_is);
         codes.push_back(visit(Token(token.data(), token.size())));
     }

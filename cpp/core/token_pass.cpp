@@ -3,6 +3,11 @@
 #include <numeric>
 
 namespace candide {
+namespace {
+
+constexpr std::size_t kTokenSteps = 32;  // what it takes about to look one up
+
+}  // namespace
 
 AnyTokenStream stream_for(const Coding& coding) {
     if (coding.vocabulary) return TokenStream<Vocabulary>(Vocabulary{});
@@ -19,10 +24,12 @@ TokenList new_tokens(const AnyTokenStream& stream, std::size_t& n_joined) {
 
 void Joined::hand_over(std::size_t shard, std::vector<HandedOver> found) {
     waiting_[shard] = std::move(found);
+    Steps steps;
     turns_.done(shard, [&](std::size_t turn) {
         for (std::size_t k = 0; k < all_.size(); ++k) {
             const auto& [tokens, codes] = waiting_[turn][k];
-            for (std::size_t i = 0; i < tokens.ends.size(); ++i) codes->push_back(all_[k].find_or_add(tokens.token(i)));
+            for (std::size_t i = 0; i < tokens.ends.size(); ++i, steps.add(kTokenSteps))
+                codes->push_back(all_[k].find_or_add(tokens.token(i)));
         }
         waiting_[turn] = {};
     });
@@ -51,10 +58,16 @@ void translate(const AnyTokenStream& stream, const Coding& coding, const std::ve
                std::vector<Code>& codes) {
     if (const auto* met = met_buckets(stream)) {
         codes = *met;
-        for (Code& code : codes) code = coding.code_of(code);
+        Steps steps;
+        for (Code& code : codes) {
+            code = coding.code_of(code);
+            steps.add(kTokenSteps);
+        }
         return;
     }
-    for (Code& code : codes) code = settled[static_cast<std::size_t>(code)];
+    each_stretch_of(codes.size(), [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) codes[i] = settled[static_cast<std::size_t>(codes[i])];
+    });
 }
 
 }  // namespace candide

@@ -12,7 +12,9 @@ namespace {
 // How many tokens of each row have a code, and how many occurrences have none (of rows without counts, tokens).
 void measure(const ShardRows& rows, std::int64_t* stored, std::int64_t* unknown) {
     const bool all_known = std::find(rows.codes->begin(), rows.codes->end(), kUnknown) == rows.codes->end();
+    Steps steps;
     for (std::size_t r = 0; r < rows.size(); ++r) {
+        steps.add(rows.end(r) - rows.begin(r));
         if (all_known) {
             stored[r] = static_cast<std::int64_t>(rows.end(r) - rows.begin(r));
             continue;
@@ -26,11 +28,13 @@ void measure(const ShardRows& rows, std::int64_t* stored, std::int64_t* unknown)
 }
 
 void write(const ShardRows& rows, Code* code, std::int32_t* count) {
-    for (std::size_t i = 0; i < rows.tokens.size(); ++i) {
-        if (rows.code(i) == kUnknown) continue;
-        *code++ = rows.code(i);
-        if (count) *count++ = static_cast<std::int32_t>(rows.counts[i]);
-    }
+    each_stretch_of(rows.tokens.size(), [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            if (rows.code(i) == kUnknown) continue;
+            *code++ = rows.code(i);
+            if (count) *count++ = static_cast<std::int32_t>(rows.counts[i]);
+        }
+    });
 }
 
 // Shards are freed as they are written: all of both would take twice the room.

@@ -1,7 +1,6 @@
 #include "token_scores.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <shared_mutex>
 
 #include "buckets.hpp"
@@ -168,28 +167,26 @@ class Scorer {
     }
 };
 
-// Holds every store of the looks, once each.
-std::vector<std::shared_lock<std::shared_mutex>> read_locks(const Looks& looks) {
+// The locks of the stores of the looks.
+std::vector<std::shared_mutex*> stores_of(const Looks& looks) {
     std::vector<std::shared_mutex*> stores;
     for (const Look& look : looks)
         if (look.coding.vocabulary) stores.push_back(&look.coding.vocabulary->lock());
-    std::sort(stores.begin(), stores.end());
-    stores.erase(std::unique(stores.begin(), stores.end()), stores.end());
-    std::vector<std::shared_lock<std::shared_mutex>> locks;
-    for (std::shared_mutex* store : stores) locks.emplace_back(*store);
-    return locks;
+    return stores;
 }
 
 }  // namespace
 
 void score_tokens(Texts texts, const Looks& looks, const std::vector<TokenScores>& scores, int n_threads) {
-    const auto locks = read_locks(looks);
     const auto bounds = shard_bounds(texts, std::size_t{1} << 17, 1024);
     parallel_for(bounds.size() - 1, total_units(texts) * looks.size(), n_threads, [&](std::size_t s) {
+        const ReadLocks locks(stores_of(looks));
         Reader reader(looks);
+        Steps steps;
         std::vector<Scorer> scorers;
         for (std::size_t k = 0; k < looks.size(); ++k) scorers.emplace_back(looks[k].coding, scores[k]);
         for (std::size_t row = bounds[s]; row < bounds[s + 1]; ++row) {
+            steps.add(16 * texts[row].units * looks.size());
             reader.open(texts[row]);
             for (std::size_t k = 0; k < looks.size(); ++k) {
                 scorers[k].read(reader, k);

@@ -24,6 +24,8 @@ struct Part {
     ClassSums sums;
     const std::vector<Code>* codes = nullptr;
 
+    std::size_t size(std::size_t c) const { return static_cast<std::size_t>(sums.indptr[c + 1] - sums.indptr[c]); }
+
     // The sums of a class, of tokens that are known in the end.
     template <class Visit>
     void each(std::size_t c, Visit&& visit) const {
@@ -63,8 +65,9 @@ class CellKeeper {
 
     ClassSums sums() const {
         ClassSums sums;
+        Steps steps;
         for (std::size_t c = 0; c < labels_.n_classes; ++c) {
-            for (std::size_t begin = 0; begin < cells_.size(); begin += stride_) {
+            for (std::size_t begin = 0; begin < cells_.size(); begin += stride_, steps.add(4)) {
                 const std::uint32_t* cell = cells_.data() + begin + 1 + 2 * c;
                 if (cell[0]) sums.append(begin / stride_, cell[0], cell[1]);
             }
@@ -105,9 +108,11 @@ ClassSums sums_of(const ShardRows& rows, std::size_t first, const Labels& labels
     ClassSums sums;
     std::vector<std::size_t> ends;
     const auto order = by_class(labels, first, rows.size(), ends);
+    Steps steps;
     for (std::size_t c = 0, i = 0; c < labels.n_classes; ++c) {
         for (; i < ends[c]; ++i) {
             const double weight = labels.weight_of(first + order[i]);
+            steps.add(8 * (rows.end(order[i]) - rows.begin(order[i])));
             for (std::size_t at = rows.begin(order[i]); at < rows.end(order[i]); ++at)
                 one.add(rows.tokens[at], weight * rows.counts[at], weight);
         }
@@ -121,11 +126,15 @@ ClassSums add_classes(const std::vector<Part>& parts, std::size_t n_codes, std::
     ClassSums total;
     OneClass one;
     one.make_room(n_codes);
+    Steps steps;
     for (std::size_t c = begin; c < end; ++c) {
-        for (const Part& part : parts)
+        steps.add(n_codes / 64);
+        for (const Part& part : parts) {
+            steps.add(8 * part.size(c));
             part.each(c, [&](Code code, double occurrences, double held) {
                 one.add(static_cast<std::size_t>(code), occurrences, held);
             });
+        }
         one.move_to(total);
     }
     return total;
@@ -139,7 +148,9 @@ ClassSums add_few(const std::vector<Part>& parts, std::size_t begin, std::size_t
     };
     ClassSums total;
     std::vector<Sum> sums;
+    Steps steps;
     for (std::size_t c = begin; c < end; ++c) {
+        steps.add(64 * sums.size() + 1);
         sums.clear();
         for (const Part& part : parts)
             part.each(c, [&](Code code, double occurrences, double held) {

@@ -16,7 +16,9 @@ void Tokeniser::read_words(const WordRule& rule, const NormalText& text) {
 void Tokeniser::read_given(const WordRule& rule, Bytes text) {
     read_from_ = nullptr;
     words_.begin_text(text.size());
+    Steps steps;
     for (const Byte *at = text.data(), *end = at + text.size(); at < end;) {
+        steps.add(kTokenSteps);
         const auto* stop = static_cast<const Byte*>(std::memchr(at, kTokenEnd, static_cast<std::size_t>(end - at)));
         const Byte* until = stop ? stop : end;
         const auto n = static_cast<std::size_t>(until - at);
@@ -62,10 +64,12 @@ void Tokeniser::collect_padded_word(const Byte* at, std::size_t n) {
         pieces_.add(' ');
     };
     put_blank();
-    for (std::size_t i = 0; i < n; ++i) {
-        if (!continues(at[i])) pieces_.begin();
-        pieces_.add(at[i]);
-    }
+    each_stretch_of(n, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            if (!continues(at[i])) pieces_.begin();
+            pieces_.add(at[i]);
+        }
+    });
     put_blank();
 }
 

@@ -4,6 +4,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "stop.hpp"
+
 namespace candide {
 
 Vocabulary::Vocabulary(Bytes bytes, std::span<const std::int64_t> ends) {
@@ -15,7 +17,9 @@ Vocabulary::Vocabulary(Bytes bytes, std::span<const std::int64_t> ends) {
     ends_.insert(ends_.end(), ends.begin(), ends.end());
     // Several at a time: where they belong is on its way from memory while the next are hashed.
     std::vector<Token> some;
+    Steps steps;
     for (std::size_t begin = 0; begin < ends.size(); begin += some.size()) {
+        steps.add(32 * kAtOnce);
         some.clear();
         for (std::size_t i = begin; i < std::min(begin + kAtOnce, ends.size()); ++i) {
             some.push_back(token(i));
@@ -55,21 +59,18 @@ void Vocabulary::expect(std::size_t n_tokens) {
 }
 
 void Vocabulary::grow() {
-    std::vector<Slot> old(slots_.size() * 2);
-    old.swap(slots_);
-    --shift_;
-    for (const Slot& slot : old) {
+    std::vector<Slot> wider(slots_.size() * 2);
+    Steps steps;
+    for (const Slot& slot : slots_) {
+        steps.add(8);
         if (slot.code == kUnknown) continue;
-        std::size_t at = Token::hash_of(slot.key, slot.length) >> shift_;
-        while (slots_[at].code != kUnknown) at = (at + 1) & (slots_.size() - 1);
-        slots_[at] = slot;
+        std::size_t at = Token::hash_of(slot.key, slot.length) >> (shift_ - 1);
+        while (wider[at].code != kUnknown) at = (at + 1) & (wider.size() - 1);
+        wider[at] = slot;
     }
-}
-
-Vocabulary Vocabulary::first(std::size_t n) const {
-    Vocabulary part;
-    for (std::size_t code = 0; code < n; ++code) part.find_or_add(token(code));
-    return part;
+    // Only now: a call that ends half-way leaves all as it was.
+    slots_.swap(wider);
+    --shift_;
 }
 
 TokenList Vocabulary::since(std::size_t code) const {

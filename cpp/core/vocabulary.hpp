@@ -49,9 +49,6 @@ class Vocabulary {
     Vocabulary(Bytes bytes, std::span<const std::int64_t> ends);
     Vocabulary() = default;
 
-    // The first `n` tokens, as a vocabulary of their own.
-    Vocabulary first(std::size_t n) const;
-
     // A copy of the tokens from one on.
     TokenList since(std::size_t code) const;
 
