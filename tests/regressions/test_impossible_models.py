@@ -139,6 +139,7 @@ OTHER_ROWS = re.compile(
     r"ForgetError: these rows were never learned"
     r"|InputError: class '.*' in y is unknown to the model"
     r"|InputError: Input X contains infinity"
+    r"|InputError: column .* absent, and the model was trained with it"
 )
 
 
