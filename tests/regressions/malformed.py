@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Callable
@@ -13,6 +14,8 @@ from scipy.sparse import bsr_array, csr_array, dia_array
 
 N_ROWS, N_COLUMNS = 20, 6
 ESTIMATORS = "NaiveBayes", "GaussianNB", "MultinomialNB", "BernoulliNB", "ComplementNB", "PoissonNB", "TextNB"
+# That an attempt may take.
+_SECONDS = 30
 VERBS = "fit", "predict", "partial_fit", "forget"
 
 
@@ -156,6 +159,7 @@ def main(estimator: str) -> None:
             reader, writer = os.pipe()
             child = os.fork()
             if not child:
+                signal.alarm(_SECONDS)
                 said = outcome(getattr(model, verb), make(), *([] if verb == "predict" else [y]))
                 os.write(writer, said.encode()[:1000])
                 os._exit(0)
