@@ -12,7 +12,7 @@ mkdir -p "$corpus" "$work/seeds"
 
 python3 tools/unicode_tables.py "$work/unicode_tables.cpp"
 sources=(reader texts normal_text words blank_words tokenise vocabulary shared_vocabulary token_list token_pass
-         token_rows token_tally token_scores)
+         token_rows token_tally token_scores stop)
 sources=("${sources[@]/#/cpp/core/}")
 clang++ -std=c++20 -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
   -DCANDIDE_NO_CLONES -I cpp/core -pthread -o "$work/fuzz" \
