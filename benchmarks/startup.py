@@ -23,7 +23,7 @@ import candide
 
 TEXT = "win a free prize"
 # Bytes of a file for each token that was never seen before, about.
-_PER_TOKEN = 138
+_PER_TOKEN = 95
 
 
 def texts(n_tokens: int) -> Iterator[str]:

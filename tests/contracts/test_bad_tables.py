@@ -269,8 +269,8 @@ def test_more_classes_than_rows(how: dict[str, Any]) -> None:
 
 def test_labels() -> None:
     table = X.assign(label=[None, *Y[1:]])
-    refused(lambda: NaiveBayes(unlabeled="error").fit(table, "label"), "row 0", "label")
-    refused(lambda: NaiveBayes(unlabeled="error").fit(X, [np.nan, *CLASSES[1:]]), "row 0", "label")
+    refused(lambda: fit(table, "label", unlabeled="error"), "row 0", "label")
+    refused(lambda: fit(y=[np.nan, *CLASSES[1:]], unlabeled="error"), "row 0", "label")
     refused(lambda: fit(table, "income"), "y is 'income', but X has no such column", "'size', 'count', 'word', 'label'")
     refused(lambda: fit(X.to_numpy(), "income"), "columns have no names")
     refused(lambda: fit(y=None), "requires y")
@@ -411,7 +411,7 @@ BAD: dict[str, tuple[Any, Any]] = {
     "texts for numbers": (X.assign(size=[*X["size"][:-1], "old"]), Y),
     "unhashable": (X.assign(word=[["a"]] * N), Y),
     "no rows": (X[:0], Y[:0]),
-    "no row with a label": (X, [None] * N),
+    "no label": (X, [None] * N),
     "too few labels": (X, Y[:3]),
     "absent label": (X, "income"),
     "other labels": (X, np.arange(N) / 3),
