@@ -188,11 +188,9 @@ void score_tokens(Texts texts, const Looks& looks, const std::vector<TokenScores
     parallel_for(bounds.size() - 1, total_units(texts) * looks.size(), n_threads, [&](std::size_t s) {
         const ReadLocks locks(stores_of(looks));
         Reader reader(looks);
-        Steps steps;
         std::vector<Scorer> scorers;
         for (std::size_t k = 0; k < looks.size(); ++k) scorers.emplace_back(looks[k].coding, scores[k]);
         for (std::size_t row = bounds[s]; row < bounds[s + 1]; ++row) {
-            steps.add(16 * texts[row].units * looks.size());
             reader.open(texts[row]);
             for (std::size_t k = 0; k < looks.size(); ++k) {
                 scorers[k].read(reader, k);
