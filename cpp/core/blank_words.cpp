@@ -8,8 +8,8 @@ namespace {
 template <class Visit>
 void each_word(const NormalText& text, Visit&& visit) {
     const Byte *at = text.data(), *end = at + text.size(), *begin = nullptr;
-    each_stretch_of(text.size(), [&](std::size_t, std::size_t until) {
-        for (const Byte* stop = text.data() + until; at < stop;) {
+    for (const auto part : Stretches(text.size())) {
+        for (const Byte* stop = text.data() + part.end; at < stop;) {
             const Decoded found = decode(at, end);
             if (!(kFlags[found.character] & kSpace)) {
                 if (!begin) begin = at;
@@ -19,7 +19,7 @@ void each_word(const NormalText& text, Visit&& visit) {
             }
             at += found.length;
         }
-    });
+    }
     if (begin) visit(begin, static_cast<std::size_t>(end - begin));
 }
 

@@ -94,9 +94,9 @@ ByCell rows_by_cell(const Source& source, std::size_t j, CellTable& cells, std::
     for (std::size_t k = 0; k <= n_cells; ++k) out.begin[k + 1] += out.begin[k];
     out.order.resize(source.table.n_rows);
     std::vector<std::size_t> next = out.begin;
-    each_stretch_of(place.size(), [&](std::size_t first, std::size_t last) {
+    for (const auto [first, last] : Stretches(place.size())) {
         for (std::size_t r = first; r < last; ++r) out.order[next[place[r]]++] = r;
-    });
+    }
     return out;
 }
 

@@ -35,13 +35,13 @@ bool encode_labels(const Table& labels, int n_threads, std::vector<std::int64_t>
         }
     });
     std::vector<std::int32_t> position(span + 1, -1);
-    each_stretch_of(span + 1, [&](std::size_t begin, std::size_t end) {
+    for (const auto [begin, end] : Stretches(span + 1)) {
         for (std::size_t i = begin; i < end; ++i) {
             if (!seen[i]) continue;
             position[i] = static_cast<std::int32_t>(distinct.size());
             distinct.push_back(extent.low + static_cast<std::int64_t>(i));
         }
-    });
+    }
     each_tile([&](const std::int64_t* x, std::size_t begin, std::size_t n) {
         for (std::size_t i = 0; i < n; ++i) positions[begin + i] = position[static_cast<std::size_t>(x[i] - extent.low)];
     });

@@ -149,7 +149,7 @@ void NormalText::word_runs(std::vector<Run>& runs) const {
     runs.clear();
     std::uint64_t carry = 0;
     bool open = false;
-    each_stretch_of(size_ / 64 + 1, [&](std::size_t begin, std::size_t end) {
+    for (const auto [begin, end] : Stretches(size_ / 64 + 1)) {
         for (std::size_t at = begin; at < end; ++at) {
             std::uint64_t edges = words_[at] ^ (words_[at] << 1 | carry);
             carry = words_[at] >> 63;
@@ -161,7 +161,7 @@ void NormalText::word_runs(std::vector<Run>& runs) const {
                     runs.push_back({place, 0});
             }
         }
-    });
+    }
 }
 
 }  // namespace candide

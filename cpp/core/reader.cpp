@@ -19,6 +19,7 @@ Reader::Reader(const Looks& looks) : looks_(looks) {
 
 void Reader::open(const Text& text) {
     tokeniser_.begin_text();
+    steps_.add(text.units);
     bytes_ = utf8_of(text, scratch_);
     for (std::size_t i = 0; i < normals_.size(); ++i) normal_texts_[i].read(bytes_, normals_[i]);
     if (std::any_of(memos_.begin(), memos_.end(), [](const WordMemo& memo) { return memo.full(); })) forget_words();

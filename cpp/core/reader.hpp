@@ -12,6 +12,7 @@
 #include "blank_words.hpp"
 #include "bucket_list.hpp"
 #include "recipe.hpp"
+#include "stop.hpp"
 #include "tokenise.hpp"
 #include "word_memo.hpp"
 
@@ -59,9 +60,8 @@ class Reader {
     void each_word(std::size_t look, Ask&& ask, CodeOf&& code_of, Expect&& expect, Take&& take) {
         const std::vector<BlankWord>& words = blank_words_[normal_of_[look]].words();
         WordMemo& memo = memos_[look];
-        Steps steps;
         for (std::size_t begin = 0; begin < words.size(); begin += kTogether) {
-            steps.add(kTogether * kWordSteps);
+            steps_.add(kTogether * kWordSteps);
             const std::span together(words.data() + begin, std::min(kTogether, words.size() - begin));
             for (const BlankWord& word : together)
                 memo.learn(word.number, [&](std::vector<Code>& codes) { put_codes(look, word, ask, code_of, codes); });
@@ -73,8 +73,8 @@ class Reader {
   private:
     // Words of which all that is needed has arrived when the last one is asked for.
     static constexpr std::size_t kTogether = 8;
-    // What it takes about to take the tokens of a word.
-    static constexpr std::size_t kWordSteps = 256;
+    // What it takes about to take the tokens of a word, and to number one.
+    static constexpr std::size_t kWordSteps = 256, kTokenSteps = 32;
     // Tokens of a word that are numbered together: few have more.
     static constexpr std::size_t kMostWithin = 256;
 
@@ -89,12 +89,14 @@ class Reader {
     std::vector<Byte> scratch_;
     Bytes bytes_;
     Tokeniser tokeniser_;
+    Steps steps_;
 
     void forget_words();
 
     template <class Ask, class CodeOf>
     void put_codes(std::size_t look, const BlankWord& word, Ask&& ask, CodeOf&& code_of, std::vector<Code>& codes) {
         const auto number = [&] {
+            steps_.add(kTokenSteps * within_.size());
             for (const Token& token : within_) codes.push_back(code_of(token));
             within_.clear();
         };

@@ -88,9 +88,9 @@ void scan(const Table& table, int n_threads, Extent* out) {
     if (table.plain_integers()) return scan_integers(table, n_threads, out);
     parallel_for(table.n_columns, table.n_rows * table.n_columns, n_threads, [&](std::size_t j) {
         with_type(table.columns[j].type, [&](auto kind) {
-            each_stretch_of(table.n_rows, [&](std::size_t begin, std::size_t end) {
+            for (const auto [begin, end] : Stretches(table.n_rows)) {
                 scan_column<decltype(kind)>(table.columns[j], begin, end, out[j]);
-            });
+            }
         });
     });
 }

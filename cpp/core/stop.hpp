@@ -109,15 +109,36 @@ class Steps {
     std::size_t left_ = kBetween;
 };
 
-// Calls `visit(begin, end)` for stretches of 0 ... n - 1 and checks between them: for loops too tight to count steps.
-template <class Visit>
-void each_stretch_of(std::size_t n, Visit&& visit) {
-    for (std::size_t begin = 0; begin < n;) {
-        const std::size_t end = n - begin > Steps::kBetween ? begin + Steps::kBetween : n;
-        visit(begin, end);
-        if (end < n) check_stop();
-        begin = end;
-    }
-}
+// Stretches of 0 ... n - 1, with a check between two: for loops so tight that counting steps would tell. Used as
+// `for (const auto [begin, end] : Stretches(n))`.
+class Stretches {
+  public:
+    struct Stretch {
+        std::size_t begin, end;
+    };
+
+    class Iterator {
+      public:
+        Iterator(std::size_t begin, std::size_t n) : begin_(begin), n_(n) {}
+        Stretch operator*() const { return {begin_, end()}; }
+        Iterator& operator++() {
+            begin_ = end();
+            if (begin_ < n_) check_stop();
+            return *this;
+        }
+        bool operator!=(const Iterator& other) const { return begin_ != other.begin_; }
+
+      private:
+        std::size_t begin_, n_;
+        std::size_t end() const { return n_ - begin_ > Steps::kBetween ? begin_ + Steps::kBetween : n_; }
+    };
+
+    explicit Stretches(std::size_t n) : n_(n) {}
+    Iterator begin() const { return {0, n_}; }
+    Iterator end() const { return {n_, n_}; }
+
+  private:
+    std::size_t n_;
+};
 
 }  // namespace candide

@@ -14,24 +14,25 @@ Bytes encoded(const Text& text, std::vector<Byte>& scratch) {
     const auto* units = static_cast<const Unit*>(text.data);
     scratch.resize(4 * text.units);
     Byte* out = scratch.data();
-    each_stretch_of(text.units, [&](std::size_t begin, std::size_t end) {
+    for (const auto [begin, end] : Stretches(text.units)) {
         for (std::size_t i = begin; i < end; ++i) {
             const auto character = static_cast<char32_t>(units[i]);
             out = encode(character >> 11 == 0x1B ? kReplacement : character, out);
         }
-    });
+    }
     return {scratch.data(), out};
 }
 
 bool is_valid(Bytes bytes) {
     const Byte *at = bytes.data(), *end = at + bytes.size();
-    Steps steps;
-    while (at < end) {
-        const Decoded found = decode(at, end);
-        steps.add(found.length);
-        if (found.character == kReplacement && !(found.length == 3 && at[0] == 0xEF && at[1] == 0xBF && at[2] == 0xBD))
-            return false;
-        at += found.length;
+    for (const auto part : Stretches(bytes.size())) {
+        for (const Byte* stop = bytes.data() + part.end; at < stop;) {
+            const Decoded found = decode(at, end);
+            if (found.character == kReplacement &&
+                !(found.length == 3 && at[0] == 0xEF && at[1] == 0xBF && at[2] == 0xBD))
+                return false;
+            at += found.length;
+        }
     }
     return true;
 }

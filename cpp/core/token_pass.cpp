@@ -65,9 +65,9 @@ void translate(const AnyTokenStream& stream, const Coding& coding, const std::ve
         }
         return;
     }
-    each_stretch_of(codes.size(), [&](std::size_t begin, std::size_t end) {
+    for (const auto [begin, end] : Stretches(codes.size())) {
         for (std::size_t i = begin; i < end; ++i) codes[i] = settled[static_cast<std::size_t>(codes[i])];
-    });
+    }
 }
 
 }  // namespace candide

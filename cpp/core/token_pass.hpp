@@ -103,10 +103,8 @@ template <class Keeper, class Next>
 void read_shards(Texts texts, const std::vector<std::size_t>& bounds, const Looks& looks,
                  const std::vector<Worker<Keeper>*>& workers, Joined& joined, Next&& next) {
     Reader reader(looks);
-    Steps steps;
     for (std::size_t shard; next(shard);) {
         for (std::size_t row = bounds[shard]; row < bounds[shard + 1]; ++row) {
-            steps.add(16 * texts[row].units * looks.size());
             reader.open(texts[row]);
             for (std::size_t k = 0; k < looks.size(); ++k) read_text(reader, k, row, *workers[k]);
         }

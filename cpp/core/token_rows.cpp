@@ -28,13 +28,13 @@ void measure(const ShardRows& rows, std::int64_t* stored, std::int64_t* unknown)
 }
 
 void write(const ShardRows& rows, Code* code, std::int32_t* count) {
-    each_stretch_of(rows.tokens.size(), [&](std::size_t begin, std::size_t end) {
+    for (const auto [begin, end] : Stretches(rows.tokens.size())) {
         for (std::size_t i = begin; i < end; ++i) {
             if (rows.code(i) == kUnknown) continue;
             *code++ = rows.code(i);
             if (count) *count++ = static_cast<std::int32_t>(rows.counts[i]);
         }
-    });
+    }
 }
 
 // Shards are freed as they are written: all of both would take twice the room.

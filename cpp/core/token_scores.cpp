@@ -4,6 +4,7 @@
 #include <shared_mutex>
 
 #include "buckets.hpp"
+#include "lanes.hpp"
 #include "parallel.hpp"
 
 namespace candide {
@@ -102,7 +103,7 @@ class Scorer {
                 for (const Code one : codes) score(one, times);
             });
         } else {
-            reader.each_token(look, [&](const Byte* at, std::size_t n) { add(at, n); });
+            reader.each_token(look, [&](const Byte* at, std::size_t n) CANDIDE_INLINE_LAMBDA { add(at, n); });
             score_waiting();
         }
     }
@@ -119,6 +120,8 @@ class Scorer {
 
   private:
     static constexpr std::size_t kWaiting = 16;
+    // What it takes about to score one.
+    static constexpr std::size_t kSteps = 64;
 
     const Coding& coding_;
     TokenScores scores_;
@@ -129,11 +132,14 @@ class Scorer {
     Token waiting_[kWaiting];
     Code codes_[kWaiting];
     std::size_t n_waiting_ = 0;
+    Steps steps_;
 
-    void add(const Byte* at, std::size_t n) {
+    CANDIDE_INLINE void add(const Byte* at, std::size_t n) {
         waiting_[n_waiting_] = Token(at, n);
         ask_for(waiting_[n_waiting_]);
-        if (++n_waiting_ == kWaiting) score_waiting();
+        if (++n_waiting_ < kWaiting) return;
+        score_waiting();
+        steps_.add(kWaiting * kSteps);
     }
 
     void score_waiting() {
@@ -182,11 +188,9 @@ void score_tokens(Texts texts, const Looks& looks, const std::vector<TokenScores
     parallel_for(bounds.size() - 1, total_units(texts) * looks.size(), n_threads, [&](std::size_t s) {
         const ReadLocks locks(stores_of(looks));
         Reader reader(looks);
-        Steps steps;
         std::vector<Scorer> scorers;
         for (std::size_t k = 0; k < looks.size(); ++k) scorers.emplace_back(looks[k].coding, scores[k]);
         for (std::size_t row = bounds[s]; row < bounds[s + 1]; ++row) {
-            steps.add(16 * texts[row].units * looks.size());
             reader.open(texts[row]);
             for (std::size_t k = 0; k < looks.size(); ++k) {
                 scorers[k].read(reader, k);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "buckets.hpp"
+#include "stop.hpp"
 #include "vocabulary.hpp"
 
 namespace candide {
@@ -23,7 +24,9 @@ class TokenStream {
     void add(const Byte* at, std::size_t n, Keeper& keeper) {
         waiting_[n_waiting_] = Token(at, n);
         local_.prefetch(waiting_[n_waiting_]);
-        if (++n_waiting_ == kWaiting) flush(keeper);
+        if (++n_waiting_ < kWaiting) return;
+        flush(keeper);
+        steps_.add(kWaiting * kSteps);
     }
 
     template <class Keeper>
@@ -44,8 +47,11 @@ class TokenStream {
   private:
     // Long enough for what was asked for to arrive.
     static constexpr std::size_t kWaiting = 32;
+    // What it takes about to number one.
+    static constexpr std::size_t kSteps = 32;
 
     Local local_;
+    Steps steps_;
     Token waiting_[kWaiting];
     std::size_t n_waiting_ = 0;
 };

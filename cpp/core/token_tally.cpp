@@ -65,12 +65,12 @@ class CellKeeper {
 
     ClassSums sums() const {
         ClassSums sums;
-        Steps steps;
         for (std::size_t c = 0; c < labels_.n_classes; ++c) {
-            for (std::size_t begin = 0; begin < cells_.size(); begin += stride_, steps.add(4)) {
-                const std::uint32_t* cell = cells_.data() + begin + 1 + 2 * c;
-                if (cell[0]) sums.append(begin / stride_, cell[0], cell[1]);
-            }
+            for (const auto [first, last] : Stretches(cells_.size() / stride_))
+                for (std::size_t code = first; code < last; ++code) {
+                    const std::uint32_t* cell = cells_.data() + code * stride_ + 1 + 2 * c;
+                    if (cell[0]) sums.append(code, cell[0], cell[1]);
+                }
             sums.end_class();
         }
         return sums;

@@ -2,12 +2,23 @@
 
 #include <cstring>
 
+#include "stop.hpp"
+
 namespace candide {
+namespace {
+
+constexpr std::size_t kWordSteps = 16;  // what it takes about to copy one
+
+}  // namespace
 
 void Tokeniser::read_words(const WordRule& rule, const NormalText& text) {
     if (read_from_ == &text && *read_by_ == rule) return;
     words_.begin_text(text.size());
-    each_word(rule, text, [&](const Byte* at, std::size_t n) { words_.add(at, n); });
+    Steps steps;
+    each_word(rule, text, [&](const Byte* at, std::size_t n) {
+        words_.add(at, n);
+        steps.add(kWordSteps);
+    });
     words_.end_text();
     read_from_ = &text;
     read_by_ = &rule;
@@ -18,7 +29,7 @@ void Tokeniser::read_given(const WordRule& rule, Bytes text) {
     words_.begin_text(text.size());
     Steps steps;
     for (const Byte *at = text.data(), *end = at + text.size(); at < end;) {
-        steps.add(kTokenSteps);
+        steps.add(kWordSteps);
         const auto* stop = static_cast<const Byte*>(std::memchr(at, kTokenEnd, static_cast<std::size_t>(end - at)));
         const Byte* until = stop ? stop : end;
         const auto n = static_cast<std::size_t>(until - at);
@@ -44,7 +55,9 @@ void Tokeniser::collect_characters(const NormalText& text) {
         if (n_spaces > 1) put(&blank, 1);
         n_spaces = 0;
     };
+    Steps steps;
     each_character(text, [&](const Byte* at, std::size_t n, bool is_space) {
+        steps.add(n);
         if (is_space) {
             space = at;
             space_length = n;
@@ -64,12 +77,12 @@ void Tokeniser::collect_padded_word(const Byte* at, std::size_t n) {
         pieces_.add(' ');
     };
     put_blank();
-    each_stretch_of(n, [&](std::size_t begin, std::size_t end) {
+    for (const auto [begin, end] : Stretches(n)) {
         for (std::size_t i = begin; i < end; ++i) {
             if (!continues(at[i])) pieces_.begin();
             pieces_.add(at[i]);
         }
-    });
+    }
     put_blank();
 }
 

@@ -6,7 +6,6 @@
 
 #include "pieces.hpp"
 #include "recipe.hpp"
-#include "stop.hpp"
 #include "words.hpp"
 
 namespace candide {
@@ -41,9 +40,6 @@ class Tokeniser {
     }
 
   private:
-    // What it takes about to make a token of a few bytes.
-    static constexpr std::size_t kTokenSteps = 16;
-
     std::vector<Run> runs_;
     Pieces pieces_;
     Words words_;
@@ -60,26 +56,22 @@ class Tokeniser {
     void each_word(const WordRule& rule, const NormalText& text, Visit&& visit) {
         text.word_runs(runs_);
         const Byte* behind = text.data();  // the last run
-        each_stretch_of(runs_.size(), [&](std::size_t first, std::size_t last) {
-            for (std::size_t i = first; i < last; ++i) {
-                const Byte* at = text.data() + runs_[i].begin;
-                const std::size_t n = runs_[i].end - runs_[i].begin;
-                if (rule.marks) each_mark(rule, behind, at, visit);
-                if (n >= rule.min_length && (text.ascii() || long_enough(at, n, rule.min_length)) && wanted(rule, at, n))
-                    visit(at, n);
-                behind = at + n;
-            }
-        });
+        for (const Run run : runs_) {
+            const Byte* at = text.data() + run.begin;
+            const std::size_t n = run.end - run.begin;
+            if (rule.marks) each_mark(rule, behind, at, visit);
+            if (n >= rule.min_length && (text.ascii() || long_enough(at, n, rule.min_length)) && wanted(rule, at, n))
+                visit(at, n);
+            behind = at + n;
+        }
         if (rule.marks) each_mark(rule, behind, text.data() + text.size(), visit);
     }
 
     // The characters between two words that are no white space.
     template <class Visit>
     static void each_mark(const WordRule& rule, const Byte* at, const Byte* end, Visit&& visit) {
-        Steps steps;  // in what may be a whole text without words
         while (at < end) {
             const Decoded found = decode(at, end);
-            steps.add(kTokenSteps);
             if (!(kFlags[found.character] & kSpace) && wanted(rule, at, found.length)) visit(at, found.length);
             at += found.length;
         }
@@ -119,10 +111,8 @@ class Tokeniser {
     template <class Visit>
     static void each_character(const NormalText& text, Visit&& visit) {
         const Byte *at = text.data(), *end = at + text.size();
-        Steps steps;
         while (at < end) {
             const Decoded found = decode(at, end);
-            steps.add(found.length);
             visit(at, found.length, (kFlags[found.character] & kSpace) != 0);
             at += found.length;
         }
@@ -140,9 +130,8 @@ class Tokeniser {
     // Every n pieces in a row.
     template <class Sink>
     void ngrams(std::size_t n, Sink&& sink) {
-        each_stretch_of(pieces_.count() < n ? 0 : pieces_.count() - n + 1, [&](std::size_t first, std::size_t last) {
-            for (std::size_t i = first; i < last; ++i) sink(pieces_.at(i), pieces_.start(i + n) - pieces_.start(i));
-        });
+        for (std::size_t i = 0; i + n <= pieces_.count(); ++i)
+            sink(pieces_.at(i), pieces_.start(i + n) - pieces_.start(i));
     }
 
     void collect_padded_word(const Byte* at, std::size_t n);

@@ -5,7 +5,6 @@
 #include <cstddef>
 
 #include "pieces.hpp"
-#include "stop.hpp"
 
 namespace candide {
 
@@ -32,9 +31,7 @@ class Words {
         if (count() == 0) return;
         const std::size_t first = ends ? 0 : 1, last = pieces_.count() - first;
         for (std::size_t n = low; n <= high && n <= last - first; ++n)
-            each_stretch_of(last - first - n + 1, [&](std::size_t begin, std::size_t end) {
-                for (std::size_t i = first + begin; i < first + end; ++i) sink(pieces_.at(i), joined_size(i, n));
-            });
+            for (std::size_t i = first; i + n <= last; ++i) sink(pieces_.at(i), joined_size(i, n));
     }
 
     // The first and the last words with their places, then the first ones joined.

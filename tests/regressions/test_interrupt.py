@@ -220,8 +220,13 @@ def test_calls_of_other_threads_are_not_ended() -> None:
     other = threading.Thread(
         target=lambda: results.append(_core.count_tokens(texts, [recipe(1, 3, 5)], [18], True, True, 2))
     )
+
+    def wait() -> None:
+        for _ in range(3000):
+            time.sleep(0.01)
+
     other.start()
-    assert interrupted(lambda: [time.sleep(0.01) for _ in range(3000)], 0.1) < BOUND
+    assert interrupted(wait, 0.1) < BOUND
     other.join()
     assert len(results) == 1
 

@@ -41,9 +41,10 @@ def terminable() -> Iterator[None]:
 
 
 class Interrupts:
-    """Signals that wait while a step is under way; a second Ctrl-C does not wait."""
+    """Signals that wait while a step is under way, if what it does is kept; a second Ctrl-C does not wait."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, kept: bool = True) -> None:
+        self._kept = kept
         self._within = False
         self._waiting: BaseException | None = None
         # Whether a step was ended half-way: nobody knows what of it was done.
@@ -61,8 +62,8 @@ class Interrupts:
 
     @contextmanager
     def step(self) -> Iterator[None]:
-        """A step that is done wholly or, by a second Ctrl-C, ended with the program."""
-        self._within = True
+        """A step that is done wholly if it is kept or, by a second Ctrl-C, ended with the program."""
+        self._within = self._kept
         try:
             yield
         finally:

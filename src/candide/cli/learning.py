@@ -39,14 +39,15 @@ def learn_source(
     checkpoint: Checkpoint | None = None,
     resume: bool = False,
 ) -> Passed:
-    """Learn, or forget, all rows of a source. A signal stops between two batches."""
+    """Learn, or forget, all rows of a source. A signal stops at once, or with a checkpoint between two batches."""
     from ..engines.batches import Groups, needed
     from ..kernels._core import return_blocks_from
     from ..learners.growing import Growing
 
     return_blocks_from(_LARGE)
     groups = Groups(learner.group_bytes)
-    with Interrupts().caught() as interrupts, watched(source, _DOING[verb], session) as passed:
+    signals = Interrupts(kept=checkpoint is not None)
+    with signals.caught() as interrupts, watched(source, _DOING[verb], session) as passed:
         if checkpoint is not None and resume:
             groups.n_rows = checkpoint.resumed(learner, passed, session)
 
