@@ -185,8 +185,8 @@ def test_signatures(name: str, verb: str) -> None:
     assert set(other) <= set(ours)
     for parameter in other:
         assert ours[parameter].kind == other[parameter].kind
-        if (verb, parameter) == ("fit", "y"):
-            assert ours[parameter].default is None  # X may be an iterator of chunks, which hold the labels
+        if (verb, parameter) in (("fit", "y"), ("score", "y")):
+            assert ours[parameter].default is None  # X may hold the labels: chunks, or a source
         else:
             assert ours[parameter].default == other[parameter].default
 
