@@ -345,7 +345,7 @@ def step(*, kept: bool, swallowed: bool = False) -> bool:
     with Interrupts(kept=kept).caught() as interrupts:
         try:
             with interrupts.step():
-                with suppress(KeyboardInterrupt if swallowed else ()):
+                with suppress(*([KeyboardInterrupt] if swallowed else [])):
                     signal.raise_signal(signal.SIGINT)
                 went_on = True
         except KeyboardInterrupt:
