@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from candide import GaussianNB, TextNB
+from candide.cli.interrupt import Interrupts
 from candide.kernels import _core
 
 # Seconds: when the signal comes, and how long a call may go on then. Left alone, every call here takes several times as
@@ -336,3 +337,26 @@ def test_the_command_line_ends_while_it_predicts(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert time.monotonic() - sent < 2 * BOUND
     assert not (tmp_path / "out.csv").exists()
+
+
+def step(*, kept: bool, swallowed: bool = False) -> bool:
+    """A step of the command line in which a signal comes; whether it goes on before it raises."""
+    went_on = False
+    with Interrupts(kept=kept).caught() as interrupts:
+        try:
+            with interrupts.step():
+                with suppress(*([KeyboardInterrupt] if swallowed else [])):
+                    signal.raise_signal(signal.SIGINT)
+                went_on = True
+        except KeyboardInterrupt:
+            return went_on
+    raise AssertionError("the signal was lost")
+
+
+def test_a_signal_ends_a_step_of_which_nothing_is_kept() -> None:
+    assert step(kept=True)
+    assert not step(kept=False)
+
+
+def test_a_signal_that_a_library_swallows_ends_the_step() -> None:
+    assert step(kept=False, swallowed=True)

@@ -74,7 +74,10 @@ class Interrupts:
 
     def _came(self, number: int, frame: FrameType | None) -> None:
         stop: BaseException = KeyboardInterrupt() if number == signal.SIGINT else Terminated()
-        if not self._within or self._waiting is not None:
+        again = self._waiting is not None
+        # Also one that raises here: libraries swallow some (pyarrow, where it looks for pandas), and then the next step
+        # ends with it.
+        self._waiting = stop
+        if not self._within or again:
             self.cut = self._within
             raise stop
-        self._waiting = stop
