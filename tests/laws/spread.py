@@ -82,5 +82,5 @@ def _sent(parts: list[Part]) -> list[Part]:
 
 def fit_apart(model: Any, chunks: list[Chunk], seed: int = 0) -> Any:
     """As ``fit`` does with rows of a cluster."""
-    plan, state = model._summarize_apart(Lists(seed), chunks, None, None, None, reset=True)
+    plan, state = model._summarize_apart(Lists(seed), chunks, None, None, reset=True)
     return model._become(Classifier(plan, state))

@@ -119,7 +119,7 @@ class Apart(Chunks):
         return roles_among(self, names)
 
     def _summarize_apart(
-        self, cluster: Cluster, X: Any, y: Any, sample_weight: Any, groups: Any, reset: bool
+        self, cluster: Cluster, X: Any, y: Any, sample_weight: Any, groups: Any = None, *, reset: bool
     ) -> tuple[Plan, State]:
         if groups is not None:
             raise InputError(

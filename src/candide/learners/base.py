@@ -191,7 +191,7 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
     def _summarize(self, X: Any, y: Any, sample_weight: Any, groups: Any = None, *, reset: bool) -> tuple[Plan, State]:
         cluster = cluster_of(X)
         if cluster is not None:
-            return self._summarize_apart(cluster, X, y, sample_weight, groups, reset)
+            return self._summarize_apart(cluster, X, y, sample_weight, groups, reset=reset)
         rows = self._rows(X, y, sample_weight, groups, reset=reset)
         self._tell_unlabeled()
         plan = self._plan(rows.data.n_columns, first=reset)
