@@ -326,7 +326,7 @@ def test_the_command_line_ends_while_it_predicts(tmp_path: Path) -> None:
     x, y = documents(300, 3)
     TextNB("multinomial", analyzer="char", ngrams=(2, 6), evaluate=False, keep_sample=False).fit(x, y).save(model)
     # One batch, which takes one call.
-    rows.write_text("text\n" + "".join(f"{' '.join(x * 20)}\n" for _ in range(10)))
+    rows.write_text("text\n" + "".join(f"{' '.join(x * 30)}\n" for _ in range(10)))
     command = [sys.executable, "-m", "candide.cli", "predict", str(model), str(rows), "-o", str(tmp_path / "out.csv")]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     time.sleep(3.0)
@@ -335,7 +335,8 @@ def test_the_command_line_ends_while_it_predicts(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
     assert process.returncode == 130
-    assert time.monotonic() - sent < 2 * BOUND
+    # A process has more to end than the call; left alone, this one takes three times as long.
+    assert time.monotonic() - sent < 4 * BOUND
     assert not (tmp_path / "out.csv").exists()
 
 
