@@ -15,7 +15,7 @@ Recipe recipe_of(int analyzer, std::size_t low, std::size_t high, bool lowercase
     require(analyzer >= 0 && analyzer <= 4 && accents >= 0 && accents <= 2, "no such analyzer or treatment of accents");
     require(1 <= low && low <= high, "low must be 1 or more, and high at least as much");
     const Normal normal{lowercase, static_cast<Accents>(accents), fold_numbers};
-    // Nobody waits for a lock of the core with that of the interpreter: who holds the one may wait for the other.
+    // Never wait for a lock of the core while holding the GIL: the thread that holds that lock may wait for the GIL.
     const auto copied = [&] { return std::make_shared<Vocabulary>(stop_words->copy()); };
     const WordRule words{min_length, marks, stop_words ? unlocked(copied) : nullptr};
     return {static_cast<Analyzer>(analyzer), low, high, normal, words, ends};

@@ -51,7 +51,7 @@ std::pair<SharedVocabulary, std::vector<Code>> SharedVocabulary::with(const Voca
         if (i > 0) check_stop();
         std::unique_lock<std::shared_mutex> guard(store->lock);
         if (store->tokens.size() != size) {
-            // Somebody else has added to it, or a call that was ended half-way.
+            // Another call has added tokens to it, or one that was interrupted.
             guard.unlock();
             store = std::make_shared<Store>(first_of(*store, size));
             guard = std::unique_lock<std::shared_mutex>(store->lock);

@@ -13,7 +13,7 @@
 
 namespace candide {
 
-// Thrown in threads whose work nobody wants any more, since another one has failed: no one outside sees it.
+// Thrown in the other threads of a call after one of them has failed; never leaves the core.
 struct Abandoned {};
 
 // Throws to end the call. It runs on the thread that made the call alone.
@@ -54,7 +54,7 @@ struct Watch {
     ReadLocks* held = nullptr;
 };
 
-// A call begins: while this lives, loops of the thread ask. Null: nobody.
+// A call begins: while this object exists, loops of the thread call `ask`. Null: no checks.
 class Watched {
   public:
     explicit Watched(Ask ask);
@@ -66,7 +66,7 @@ class Watched {
     Watch before_;  // of a call that is asking just now
 };
 
-// While this lives, the thread asks nobody: it holds a lock that it cannot leave.
+// While this object exists, the thread does not call `ask`: it holds a lock that it cannot release.
 class Quiet {
   public:
     Quiet();

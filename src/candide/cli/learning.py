@@ -74,8 +74,8 @@ def learn_source(
         done = Passed(passed.rows, passed.without_label, passed.megabytes, passed.seconds)
     if not done.n_rows:
         raise InputError(
-            f"the source has the columns {', '.join(source.names)} and no rows; nothing is learned from nothing; check "
-            "the source"
+            f"the source has the columns {', '.join(source.names)} and no rows; expected at least one labeled row; "
+            "check the source"
         )
     if done.n_rows <= done.n_without_label:
         raise InputError(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _LEARNED = ("plan", "state", "blend", "report", "token_names", "importance")
 
 
-# What a setting of a type that nobody would give may cause.
+# Errors that a setting of an unexpected type may raise.
 _OF_STRANGE_TYPES = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError)
 
 
