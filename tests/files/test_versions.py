@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from candide import NaiveBayes
 from candide.exceptions import ModelFileError
-from candide.storage import read_model
+from candide.model.views import Waves
+from candide.storage import read_model, versions
 from candide.storage.document import Document
 from candide.storage.sound import Unsound
 from candide.storage.versions import CURRENT, upgraded
@@ -30,7 +33,8 @@ def test_a_newer_file_is_refused_by_name(tmp_path: Path) -> None:
     path.write_bytes((FOLDER / "gaussian.candide").read_bytes())
     with_metadata(path, version=str(CURRENT + 1))
     with pytest.raises(
-        ModelFileError, match=r"format version is 2, and this version of candide reads up to 1; install"
+        ModelFileError,
+        match=rf"format version is {CURRENT + 1}, and this version of candide reads up to {CURRENT}; install",
     ):
         read_model(path)
 
@@ -50,9 +54,29 @@ def test_an_older_file_is_brought_to_the_version_of_now(document: Document) -> N
         parts = {("plan" if name == "recipe" else name): part for name, part in document.parts.items()}
         return document._replace(parts=parts)
 
-    new = upgraded(old, "0", {0: renamed})
+    new = upgraded(old, "0", {0: renamed, 1: lambda same: same})
     assert new.parts.keys() == document.parts.keys()
     assert new.content().parts["plan"].family == document.content().parts["plan"].family
+
+
+def test_waves_of_version_1_take_columns_for_independent() -> None:
+    rng = np.random.default_rng(0)
+    X = {"x": rng.normal(size=200), "y": rng.normal(size=200), "z": rng.choice(["a", "b", "c"], 200)}
+    model = NaiveBayes(evaluate=False, keep_sample=False, absent="missing").fit(X, X["x"] * X["y"] > 0)
+    document = Document.of(content_of(model, sample=False))
+    old = document._replace(parts=deepcopy(document.parts), arrays=dict(document.arrays))
+    for place, inputs in versions._inputs_of(old.parts, "model"):
+        for name in ("covariance", "share"):
+            del inputs[name], old.arrays[f"{place}.{name}"]
+    again = estimator_of(upgraded(old, "1").content())
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    some = again.predict_proba({"x": X["x"]})
+    np.testing.assert_allclose(some.sum(axis=1), 1.0)
+    views = [view for view in again._model.blend.views.views if isinstance(view, Waves)]
+    assert views
+    for view in views:
+        np.testing.assert_array_equal(view.cosines.inputs.covariance, 1.01 * np.eye(2))
+        np.testing.assert_allclose(view.cosines.inputs.share, 1 / len(view.cosines.inputs.share))
 
 
 def test_a_version_that_nobody_wrote_is_refused(document: Document) -> None:

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -278,12 +279,20 @@ def test_graphs_give_the_same_to_rows_that_lack_columns() -> None:
     np.testing.assert_allclose(found, _fitted().predict_proba(rows), rtol=0, atol=1e-6)
 
 
+def _by_duckdb(query: str, rows: pd.DataFrame) -> pd.DataFrame:
+    connection = duckdb.connect()
+    connection.register("rows", rows.assign(id=np.arange(len(rows))))
+    found = connection.sql(query).df()
+    connection.close()
+    return found.sort_values("id", ignore_index=True)
+
+
 def test_exports_that_have_no_room_answer_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rather than something else."""
     from candide.export.onnx import views as graphs
-    from candide.export.sql import covariance
+    from candide.export.sql import covariance, waves
 
-    def only_complete(view: Any, may_lack: Any, *_: Any) -> list[Any]:
+    def only_complete(cells: int, may_lack: Any, *_: Any) -> list[Any]:
         return [np.ones(len(may_lack), dtype=bool)]
 
     model, rows = NaiveBayes(evaluate=False).fit(*_drawn()), _lacking_rows()
@@ -292,12 +301,12 @@ def test_exports_that_have_no_room_answer_nothing(monkeypatch: pytest.MonkeyPatc
     mixture = replace(own.views.mixture, weight=weights)
     partial = replace(own.views.partial, near=weights, far=weights)
     model._model.__dict__["blend"] = replace(own, views=replace(own.views, mixture=mixture, partial=partial))
-    monkeypatch.setattr(covariance, "marginal_patterns", only_complete)
-    monkeypatch.setattr(graphs, "marginal_patterns", only_complete)
-    found = _by_sqlite(model.to_sql("sqlite"), rows)
+    for module in (covariance, waves, graphs):
+        monkeypatch.setattr(module, "marginal_patterns", only_complete)
     lacking = rows[["age", "hours", "noise"]].isna().any(axis=1)
-    assert found["prediction"].isna().tolist() == lacking.tolist()
-    assert found["p(yes)"].isna().tolist() == lacking.tolist()
+    for found in (_by_sqlite(model.to_sql("sqlite"), rows), _by_duckdb(model.to_sql("duckdb"), rows)):
+        assert found["prediction"].isna().tolist() == lacking.tolist()
+        assert found["p(yes)"].isna().tolist() == lacking.tolist()
     ort = pytest.importorskip("onnxruntime")
     session = ort.InferenceSession(model.to_onnx().SerializeToString())
     cells = {

@@ -47,14 +47,22 @@ def inputs_of(cases: Cases) -> Inputs:
     return Inputs.of(np.arange(5), counts_of(cases), IS_NUMBER, cases)
 
 
-def ridge_scores(heights: Floats, cases: Cases, n_classes: int, penalty: float) -> Floats:
-    """Least squares with an intercept that is not penalised, less the shares of the classes."""
+def ridge_scores(heights: Floats, cases: Cases, n_classes: int, penalty: float, new: Floats | None = None) -> Floats:
+    """Least squares with an intercept that is not penalised, less the shares of the classes; ``new``: of other rows."""
     design = np.column_stack([np.ones(len(heights)), heights])
     indicators = np.eye(n_classes)[cases.classes]
     weighted = design * cases.case_weight[:, None]
     pull = np.diag(np.append(0.0, np.full(heights.shape[1], penalty)))
     slopes = np.linalg.solve(weighted.T @ design + pull, weighted.T @ indicators)
+    design = design if new is None else np.column_stack([np.ones(len(new)), new])
     return np.asarray(design @ slopes - np.average(indicators, axis=0, weights=cases.case_weight))
+
+
+def with_absent(looked: Looked, share: float) -> Looked:
+    """Rows from which such a share of the cells is taken away, and all cells of the first."""
+    absent = np.random.default_rng(7).random(looked.codes.shape) < share
+    absent[0] = True
+    return looked._replace(codes=np.where(absent, np.int32(-1), looked.codes), known=looked.codes)
 
 
 @every_kind
@@ -75,6 +83,58 @@ def test_left_out_is_ridge_regression_without_the_row(kind: str, penalty: float)
         for row in range(len(cases.classes)):
             meant = ridge_scores(heights, without(cases, row), n_classes, penalty)[row]
             np.testing.assert_allclose(got[row], meant, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["plain", "copies", "a class of one row"])
+@pytest.mark.parametrize("most_rows", [25, 40])
+def test_left_out_without_some_columns(kind: str, most_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The row as it was learned leaves, and is scored by the columns that are left."""
+    monkeypatch.setattr(module, "MOST_ROWS", most_rows)
+    cases = make_cases(**KINDS[kind])
+    looked = with_absent(cases.looked, 0.4)
+    for view in views(cases):
+        learned = np.flatnonzero(module._hashes(cases.looked) < view.below)
+        assert len(learned) == most_rows
+        some = cases.take(learned)
+        heights, fewer = (view.cosines.heights(rows.take(learned)) for rows in (cases.looked, looked))
+        got = view.left_out(looked, cases.classes, cases.weight, KERNELS)
+        assert not got[0].any()
+        for i, row in enumerate(learned):
+            if (looked.codes[row] >= 0).any():
+                meant = ridge_scores(heights, without(some, i), 3, view.penalty, fewer[i : i + 1])[0]
+                np.testing.assert_allclose(got[row], meant, rtol=1e-9, atol=1e-9)
+        others = np.setdiff1d(np.arange(40), learned)
+        np.testing.assert_allclose(got[others], view.scores(looked, KERNELS)[others], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("absent", [[0], [1], [3], [0, 2], [0, 1, 2, 3], [0, 2, 4], [0, 1, 2, 3, 4]])
+def test_columns_not_given_are_averaged_over(absent: list[int]) -> None:
+    """Levels by their shares, ranks as jointly normal ones given the others: beside a great number of draws."""
+    cases, rng, n_draws = make_cases(200), np.random.default_rng(0), 20_000
+    looked = cases.looked.take(slice(0, 3))
+    codes = looked.codes.copy()
+    codes[:, absent] = -1
+    for view in views(cases):
+        inputs, cosines = view.cosines.inputs, view.cosines
+        columns, n_ranks = inputs.column, len(inputs.ranks.columns)
+        found = cosines.heights(Looked(codes, looked.numbers))
+        own = inputs.times(looked, np.eye(len(columns)))
+        gone = np.isin(inputs.ranks.columns, absent)
+        covariance = np.cov(inputs.ranks.points(cases.looked).T, ddof=0) + 0.01 * np.eye(n_ranks)
+        across = covariance[np.ix_(gone, ~gone)] @ np.linalg.inv(covariance[np.ix_(~gone, ~gone)])
+        left = covariance[np.ix_(gone, gone)] - across @ covariance[np.ix_(~gone, gone)]
+        for row in range(3):
+            drawn = np.tile(own[row], (n_draws, 1))
+            mean = across @ own[row, :n_ranks][~gone]
+            if gone.any():
+                drawn[:, :n_ranks][:, gone] = rng.multivariate_normal(mean, left, n_draws)
+            for j in np.intersect1d(absent, inputs.levels.columns):
+                # A row of training for each draw: its levels of this column alone.
+                slots = np.flatnonzero((columns == j) & (np.arange(len(columns)) >= n_ranks))
+                levels = inputs.times(cases.looked, np.eye(len(columns)))[:, slots]
+                drawn[:, slots] = levels[rng.integers(0, len(levels), n_draws)]
+            heights = np.cos(drawn @ cosines.frequencies + cosines.phases).mean(axis=0)
+            np.testing.assert_allclose(found[row], heights, atol=0.03)
 
 
 @pytest.mark.parametrize("kind", ["plain", "copies"])

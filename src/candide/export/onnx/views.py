@@ -242,13 +242,11 @@ def _marginals(view: Covariance, columns: Array, looked: _Looked) -> Tensor:
     """
     n_classes, n_columns = view.means.shape
     room = _MOST_CELLS if n_classes * n_columns**2 <= _CELLS_OF_ROW else 0
-    given = np.array(marginal_patterns(view, looked.may_lack[columns], room))
+    given = np.array(marginal_patterns(view.moments.scatter.size, looked.may_lack[columns], room))
     made = view.marginals(given)
     assert looked.lacks is not None
-    absent, wanted = looked.lacks.columns(columns), (~given).astype(np.float64)
-    apart = absent.sum(1, keep=True) + wanted.sum(axis=1) - absent @ wanted.T * 2.0
-    found = apart.equals(np.array(0.0)).of_type(np.float64)
-    at = found.best()
+    absent = looked.lacks.columns(columns)
+    at, there = _pattern(absent, given)
     points = looked.points(view.coordinates) * (1.0 - absent)
     means = np.where(given[:, None], view.means, 0.0)
     away = (points.with_axis(1) - at.picks(means)).with_axis(2) @ at.picks(made.whitening)
@@ -259,33 +257,74 @@ def _marginals(view: Covariance, columns: Array, looked: _Looked) -> Tensor:
     scores = (tail + at.picks(made.log_determinant)) * -0.5 + at.picks(constant)
     some = at.picks(given.any(axis=1).astype(np.float64)).with_axis(1)
     known: Tensor = (some > np.array(0.0)).where(scores, 0.0)
-    known_of: Tensor = (found.sum(1, keep=True) > np.array(0.0)).where(known, np.nan)
+    known_of: Tensor = there.where(known, np.nan)
     return known_of
 
 
+def _pattern(absent: Tensor, given: Array) -> tuple[Tensor, Tensor]:
+    """Which of the sets of ``given`` columns a row has, ``(rows,)``; and whether it has one of them, ``(rows, 1)``."""
+    wanted = (~given).astype(np.float64)
+    apart = absent.sum(1, keep=True) + wanted.sum(axis=1) - absent @ wanted.T * 2.0
+    found = apart.equals(np.array(0.0)).of_type(np.float64)
+    there: Tensor = found.sum(1, keep=True) > np.array(0.0)
+    return found.best(), there
+
+
 def _waves(view: Waves, looked: _Looked) -> Tensor:
+    angles, log_sizes = _angles(view, looked)
     # In single precision, which every onnxruntime has.
-    heights = looked.codes.graph.op("Cos", _angles(view, looked).of_type(np.float32)).of_type(np.float64)
+    heights = looked.codes.graph.op("Cos", angles.of_type(np.float32)).of_type(np.float64)
+    if log_sizes:
+        heights = heights * added(log_sizes).exp()
     scores = heights @ view.slopes - view.sums.mean @ view.slopes
-    if not looked.may_lack[view.columns].any():
+    if not looked.may_lack[view.columns].all():
         return scores
     assert looked.lacks is not None
-    off: Tensor = looked.lacks.columns(view.columns).sum(1, keep=True) > np.array(0.0)
-    return off.where(0.0, scores)
+    none: Tensor = looked.lacks.columns(view.columns).sum(1, keep=True).equals(np.array(float(len(view.columns))))
+    return none.where(0.0, scores)
 
 
-def _angles(view: Waves, looked: _Looked) -> Tensor:
+def _angles(view: Waves, looked: _Looked) -> tuple[Tensor, list[Tensor]]:
+    """Of waves; and logarithms of the sizes of means over what is not given, to be added up: ``Cosines.heights``."""
     inputs, frequencies = view.cosines.inputs, view.cosines.frequencies
-    n_ranks, parts = len(inputs.ranks.columns), []
+    n_ranks, parts, log_sizes = len(inputs.ranks.columns), [], []
     if n_ranks:
-        parts.append(looked.points(inputs.ranks) @ frequencies[:n_ranks])
-    if len(inputs.levels.columns):
+        points = looked.points(inputs.ranks)
+        if looked.may_lack[inputs.ranks.columns].any():
+            points, log_size = _regressed(view, points, looked)
+            log_sizes.append(log_size)
+        parts.append(points @ frequencies[:n_ranks])
+    columns = inputs.levels.columns
+    if len(columns):
         slots = looked.slots(inputs.levels)
-        # Column by column, for the memory.
-        levels = range(len(inputs.levels.columns))
-        slots = slots.at_least(np.int64(0))  # where a column is not given, the view is off
-        parts += [slots.columns(_at(j)).picks(frequencies[n_ranks:]).sum(1) for j in levels]
-    return added(parts) + view.cosines.phases
+        lacking = bool(looked.may_lack[columns].any())
+        # One more slot for what is not given. Column by column, for the memory.
+        table = np.vstack([np.zeros((1, view.cosines.width)), frequencies[n_ranks:]])
+        parts += [(slots.columns(_at(j)) + np.int64(1)).picks(table).sum(1) for j in range(len(columns))]
+        if lacking:
+            assert looked.lacks is not None
+            absent, (turn, log_part) = looked.lacks.columns(columns), view.cosines.level_means()
+            parts.append(absent @ turn)
+            log_sizes.append(absent @ log_part)
+    return added(parts) + view.cosines.phases, log_sizes
+
+
+def _regressed(view: Waves, points: Tensor, looked: _Looked) -> tuple[Tensor, Tensor]:
+    """Ranks with those that are to be expected where they are not given, for each set of columns that there is room
+    for; logarithms of sizes are NaN for other rows.
+    """
+    inputs = view.cosines.inputs
+    columns, cells = inputs.ranks.columns, inputs.covariance.size
+    room = _MOST_CELLS if cells <= _CELLS_OF_ROW else 0
+    patterns = np.array(marginal_patterns(cells + view.cosines.width, looked.may_lack[columns], room))
+    assert looked.lacks is not None
+    absent = looked.lacks.columns(columns)
+    at, there = _pattern(absent, patterns)
+    made = [inputs.regression(given) for given in patterns]
+    known = points * (1.0 - absent)
+    expected = (known.with_axis(1) @ at.picks(np.array([own.slopes for own in made]))).sum(1)
+    log_size = at.picks(np.array([view.cosines.log_sizes(own.covariance) for own in made]))
+    return known + expected, there.where(log_size, np.nan)
 
 
 _VIEWS: dict[type, Any] = {

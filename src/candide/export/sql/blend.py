@@ -136,11 +136,16 @@ class Blend:
             if self.lacking:
                 self.patchy.add(i)
         else:
-            self.asides.append(self._aside(f"v{i}", view))
+            aside = self._aside(f"v{i}", view)
+            self.asides.append(aside)
             scores = [f"v{i}_scores.r{k}" for k in range(self._n_classes)]
-            off = self.looks.any_lacks(view.columns.tolist()) if isinstance(view, Waves) else None
             zero = self.dialect.first_number(0)
-            off = f"v{i}_scores.look IS NULL" if off is None and self.lacking else off
+            if isinstance(aside, WaveView):
+                off = aside.lacks_all
+                if self.lacking:
+                    self.patchy.add(i)
+            else:
+                off = f"v{i}_scores.look IS NULL" if self.lacking else None
             self.raw[i] = scores if off is None else [f"CASE WHEN {off} THEN {zero} ELSE {own} END" for own in scores]
 
     def _aside(self, name: str, view: Any) -> PairView | TripleView | WaveView:
@@ -199,10 +204,11 @@ class Blend:
         parts = [f"s{k}"]
         for i in self.raw:
             size, limit, weight = float(self.mixture.size[i]), float(self.mixture.limit[i]), self._weight(i, k)
-            if weight is None:
-                # A view without a score, which is NULL, leaves the row without an answer for all classes.
-                parts += [f"0.0 * r{i}_{k}"] if i in self.patchy else []
-            else:
+            if i in self.patchy:
+                # A view without a score, which is NULL, leaves the row without an answer for all classes: the least and
+                # greatest of NULL and a number are numbers in some databases.
+                parts.append(f"0.0 * r{i}_{k}")
+            if weight is not None:
                 away = f"(r{i}_{k} - m{i}) / {self.dialect.number(size)}"
                 parts.append(f"{weight} * {clipped(away, limit, self.dialect)}")
         return total(parts)

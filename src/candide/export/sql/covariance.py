@@ -19,7 +19,7 @@ def covariance_scores(view: Covariance, looks: Looks) -> list[str]:
     """
     names = looks.coordinates(view.coordinates)
     lacks = [looks.lacks(i) for i in view.coordinates.among(looks.numbers).tolist()]
-    patterns = marginal_patterns(view, np.array([name is not None for name in lacks]))
+    patterns = marginal_patterns(view.moments.scatter.size, np.array([name is not None for name in lacks]))
     whole = _scores(view, names, looks.cells.dialect)
     if all(name is None for name in lacks):
         return whole

@@ -17,7 +17,7 @@ from ...model.views.look import ColumnLook, Look
 from ...model.views.merging import Merging
 from .cells import Cells
 from .codes import Codes
-from .expressions import clipped_between, picked, total
+from .expressions import clipped_between, picked
 
 
 @dataclass
@@ -41,11 +41,6 @@ class Looks:
     def numbers(self) -> Array:
         """Places of the number columns among the codes."""
         return np.array([i for i, column in enumerate(self.look.columns) if column.is_number], dtype=np.int64)
-
-    def any_lacks(self, columns: Sequence[int]) -> str | None:
-        """Whether one of some columns is not given; None where that cannot be."""
-        names = [name for i in columns if (name := self.lacks(i)) is not None]
-        return f"{total(names)} > 0" if names else None
 
     def coordinates(self, coordinates: Coordinates) -> list[str]:
         """The names of points."""

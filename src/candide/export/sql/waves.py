@@ -8,30 +8,76 @@ import numpy as np
 
 from ...kernels.data import Floats
 from ...model.views import inputs as views
+from ...model.views.covariance import marginal_patterns
+from ...model.views.inputs import Regression
 from ...model.views.waves import Waves
 from .dialects import Dialect
-from .expressions import total
+from .expressions import affine, exponential, total
 from .looks import Looks, distinct
 from .query import Query
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """What waves run through: ranks of numbers, zeros and ones for levels."""
+    """What waves run through: ranks of numbers, zeros and ones for levels.
+
+    A rank that is not given is the one to be expected beside the others, for each set of columns that may be lacking
+    (``marginal_patterns``); of rows that lack others it is NULL.
+    """
 
     prefix: str
     names: list[str]
+    lacks: list[str | None]  # of the ranks and then of the columns of levels; None where nulls are values
+    sets: list[Regression]  # of the ranks: the first for rows that lack none
+    ways: list[str]  # which rows have which of them
 
     @classmethod
     def of(cls, prefix: str, inputs: views.Inputs, looks: Looks) -> Inputs:
         """Asks for the points, and for the text that knows a row by the codes that they are made from."""
         levels = looks.slots(inputs.levels, prefix)
         looks.know_by(f"{prefix}_look", [*looks.rank_codes(inputs.ranks), *levels])
-        return cls(prefix, [*looks.coordinates(inputs.ranks), *looks.levels(inputs.levels, prefix)])
+        names = [*looks.coordinates(inputs.ranks), *looks.levels(inputs.levels, prefix)]
+        numbers, parted = inputs.ranks.columns.tolist(), inputs.levels.columns.tolist()
+        lacks = [looks.lacks(i) for i in numbers]
+        may_lack = np.array([name is not None for name in lacks], dtype=bool)
+        patterns = marginal_patterns(inputs.covariance.size, may_lack)
+        ways = [
+            " AND ".join(f"{name} = {int(not there)}" for name, there in zip(lacks, given, strict=True) if name)
+            for given in patterns
+        ]
+        made = [inputs.regression(given) for given in patterns]
+        return cls(prefix, names, [*lacks, *(looks.lacks(i) for i in parted)], made, ways)
+
+    @property
+    def n_ranks(self) -> int:
+        return len(self.sets[0].slopes)
+
+    @property
+    def may_lack_ranks(self) -> bool:
+        return any(name is not None for name in self.lacks[: self.n_ranks])
 
     def write(self, query: Query) -> None:
         """The step for combinations of codes."""
-        query.aside(f"{self.prefix}_looks", *distinct(f"{self.prefix}_look", self.names, query.last))
+        known = sorted({name for name in self.lacks if name is not None})
+        query.aside(f"{self.prefix}_looks", *distinct(f"{self.prefix}_look", [*self.names, *known], query.last))
+        columns = {name: name for name in ["look", *self.names, *known]}
+        if self.may_lack_ranks:
+            places = " ".join(f"WHEN {way} THEN {i}" for i, way in enumerate(self.ways))
+            columns |= {name: self._expected(i, query.dialect) for i, name in enumerate(self.names[: self.n_ranks])}
+            columns[f"{self.prefix}_set"] = f"CASE {places} END"
+        query.aside(f"{self.prefix}_given", columns, f"{self.prefix}_looks")
+
+    def _expected(self, i: int, dialect: Dialect) -> str:
+        """A rank as it is, or as it is to be expected."""
+        name, ranks = self.names[i], self.names[: self.n_ranks]
+        if self.lacks[i] is None:
+            return name
+        cases = [
+            f"WHEN {way} THEN {affine(own.slopes[:, i], ranks, 0.0, dialect)}"
+            for way, own in zip(self.ways, self.sets, strict=True)
+            if own.covariance[i, i] > 0
+        ]
+        return " ".join(["CASE", f"WHEN {self.lacks[i]} = 0 THEN {name}", *cases, "END"])
 
 
 @dataclass(frozen=True)
@@ -46,9 +92,18 @@ class WaveView:
         """The steps; how they are joined."""
         name, p = self.name, self.inputs.prefix
         query.table(f"{name}_waves", {}, self._numbers())
-        heights = f"({self._heights()}{query.dialect.barrier}) AS heights"
+        heights = f"({self._heights(query.dialect)}{query.dialect.barrier}) AS heights"
         query.aside(f"{name}_scores", {"look": "look", **self._sums(query.dialect)}, f"{heights} GROUP BY look")
         return f"JOIN {name}_scores ON {name}_scores.look = {p}_look"
+
+    @property
+    def lacks_all(self) -> str | None:
+        """Whether none of the columns is given; None where that cannot be."""
+        names = self.inputs.lacks
+        if any(name is None for name in names):
+            return None
+        some = sorted({name for name in names if name is not None})
+        return f"{total(some)} = {len(some)}"
 
     @property
     def _turning(self) -> list[int]:
@@ -59,17 +114,53 @@ class WaveView:
     def _slopes(self) -> dict[str, Floats]:
         return {f"g{k}": slope for k, slope in enumerate(self.view.slopes.T)}
 
+    @property
+    def _levels(self) -> dict[int, str]:
+        """Places of columns of levels that may be lacking, and where they are."""
+        places = enumerate(self.inputs.lacks[self.inputs.n_ranks :])
+        return {j: name for j, name in places if name is not None}
+
     def _numbers(self) -> dict[str, Floats]:
         """Of each wave."""
         turns = {f"f{i}": self.view.cosines.frequencies[i] for i in self._turning}
+        if self._levels:
+            turn, log_size = self.view.cosines.level_means()
+            turns |= {f"t{j}": turn[j] for j in self._levels} | {f"l{j}": log_size[j] for j in self._levels}
         return {"phase": self.view.cosines.phases, **turns, **self._slopes}
 
-    def _heights(self) -> str:
-        angle = total(["phase", *(f"f{i} * {self.inputs.names[i]}" for i in self._turning)])
-        columns = ", ".join(["look", f"COS({angle}) AS height", *self._slopes])
-        return f"SELECT {columns} FROM {self.inputs.prefix}_looks CROSS JOIN {self.name}_waves"
+    def _heights(self, dialect: Dialect) -> str:
+        turns = [f"f{i} * {self.inputs.names[i]}" for i in self._turning]
+        angle = total(["phase", *turns, *(f"{name} * t{j}" for j, name in self._levels.items())])
+        columns = ["look", f"COS({angle}) AS height", *self._slopes]
+        if self._is_damped:
+            columns.append(f"{self._log_size(dialect)} AS log_size")
+        return f"SELECT {', '.join(columns)} FROM {self.inputs.prefix}_given CROSS JOIN {self.name}_waves"
+
+    @property
+    def _is_damped(self) -> bool:
+        return self.inputs.may_lack_ranks or bool(self._levels)
+
+    def _log_size(self, dialect: Dialect) -> str:
+        """``Cosines.log_sizes`` and those of levels."""
+        parts = [f"{name} * l{j}" for j, name in self._levels.items()]
+        if self.inputs.may_lack_ranks:
+            sizes = (self._quadratic(own.covariance, dialect) for own in self.inputs.sets)
+            cases = " ".join(f"WHEN {i} THEN {size}" for i, size in enumerate(sizes))
+            parts.append(f"CASE {self.inputs.prefix}_set {cases} END")
+        return total(parts)
+
+    def _quadratic(self, covariance: Floats, dialect: Dialect) -> str:
+        """-½ Σ covariance · frequency · frequency, each pair once."""
+        turning = [i for i in self._turning if i < len(covariance) and covariance[i, i] > 0]
+        terms = [
+            f"{dialect.number(-float(covariance[i, j]) * (0.5 if i == j else 1.0))} * f{i} * f{j}"
+            for n, i in enumerate(turning)
+            for j in turning[: n + 1]
+        ]
+        return total([dialect.first_number(0), *terms])
 
     def _sums(self, dialect: Dialect) -> dict[str, str]:
         """The scores of each class."""
         at_mean = (self.view.sums.mean @ self.view.slopes).tolist()
-        return {f"r{k}": f"SUM(g{k} * height) - {dialect.number(mean)}" for k, mean in enumerate(at_mean)}
+        height = f"height * {exponential('log_size', dialect)}" if self._is_damped else "height"
+        return {f"r{k}": f"SUM(g{k} * {height}) - {dialect.number(mean)}" for k, mean in enumerate(at_mean)}

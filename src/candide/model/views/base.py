@@ -23,10 +23,15 @@ class Looked(NamedTuple):
     codes: Array  # int32 (rows, columns): of a column's V codes 0 to V - 1; V is missing, V + 1 unseen, -1 not given
     numbers: Floats  # (rows, number columns), missing as NaN
     without: Array | None = None  # bool (rows, number columns): which numbers are not given; None: all are
+    known: Array | None = None  # the codes before cells were taken away; None: none were
 
     def take(self, rows: Array | slice) -> Looked:
         """Some of the rows."""
-        return Looked(self.codes[rows], self.numbers[rows], None if self.without is None else self.without[rows])
+        return Looked._make(None if part is None else part[rows] for part in self)
+
+    def whole(self) -> Looked:
+        """With the cells that were taken away."""
+        return self if self.known is None else Looked(self.known, self.numbers)
 
 
 class Cases(NamedTuple):

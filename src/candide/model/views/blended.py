@@ -33,8 +33,6 @@ from .waves import Waves
 if TYPE_CHECKING:
     from ..smoothing import Seen
 
-# Rows that weights for rows that lack columns are fitted on, and by how much fewer scores than other weights.
-_FEW_ROWS, _MANY_TIMES = 5_000, 32
 # Folds of rows that leave in blocks.
 _FOLDS = 10
 _TOGETHER = "all columns, added up"
@@ -253,11 +251,10 @@ class Blended:
         return out
 
     def _speaks_of_parts(self, i: int, view: View) -> bool:
-        """Whether a view may get another weight for rows that lack columns: not if it is off for these, nor if it costs
-        much and had no weight for complete rows.
+        """Whether a view may get another weight for rows that lack columns: not if it costs much and has none for
+        complete rows.
         """
-        dear = isinstance(view, Covariance) and not self.mixture.weight[i].any()
-        return not (dear or isinstance(view, Waves))
+        return not isinstance(view, Covariance | Waves) or bool(self.mixture.weight[i].any())
 
     def _table_left_out(
         self, likelihood: TableLikelihood, batch: Batch, share: Floats, kernels: Kernels, only: list[int] | None = None
@@ -352,20 +349,7 @@ class Blended:
         copies = np.bincount(masks.rows, minlength=len(seen.batch.classes))[masks.rows]
         weight = some.case_weight / row_weight(seen) / copies
         share, log_prior = self._share_given(likelihood, absent), log_shares(likelihood.statistics.rows)
-        ridge = self._ridges(scores, seen)
-        near = self._without_waves(scores, seen, ridge)
-        return fit_partial(near, masked, share, batch.classes, weight, log_prior, ridge)
-
-    def _without_waves(self, scores: Floats, seen: Seen, ridge: Floats) -> Mixture:
-        """The weights that there would be without the views that are off for rows that lack a column."""
-        waves = [i for i, view in enumerate(self.views, self.n_single + 1) if isinstance(view, Waves)]
-        if not self.mixture.weight[waves].any():
-            return self.mixture
-        rows = few_rows(seen, _MANY_TIMES * self.n_views * seen.batch.n_classes, _FEW_ROWS)
-        some = scores[:, rows]
-        some[waves] = 0.0
-        found = self._weights(some, seen.take(rows, seen.multiplicity[rows]), ridge)
-        return replace(self.mixture, weight=found.weight * (self.mixture.size / found.size)[:, None], bias=found.bias)
+        return fit_partial(self.mixture, masked, share, batch.classes, weight, log_prior, self._ridges(scores, seen))
 
     @serial()
     def weighed(self, scores: Floats, seen: Seen) -> Blended:

@@ -56,7 +56,7 @@ class RankCoordinates(Lean):
     def joined(self) -> tuple[Floats, Array]:
         """All places in one row, and where each column's begin."""
         begins = np.cumsum([0, *map(len, self.places)])[:-1]
-        return np.concatenate(self.places), begins
+        return np.concatenate([np.zeros(0), *self.places]), begins
 
     def points(self, looked: Looked) -> Floats:
         places, begins = self.joined

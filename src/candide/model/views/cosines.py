@@ -15,6 +15,8 @@ from .inputs import Inputs
 _SPEEDS = (0.5, 1.0, 2.0)
 # sin x = x Σ of these over powers of x².
 _SINE = tuple((-1) ** n / factorial(2 * n + 1) for n in range(9))
+# Logarithms of smaller sizes are not needed.
+_LEAST_SIZE = 1e-300
 # Less than this is the variance of a constant.
 _LEAST_VARIANCE = 1e-9
 
@@ -33,10 +35,51 @@ class Cosines:
         return len(self.phases)
 
     def heights(self, looked: Looked) -> Floats:
-        """``(rows, waves)``."""
+        """``(rows, waves)``. Of a row that lacks columns the mean over what these may be: the levels of each by their
+        shares, and numbers as if their ranks were jointly normal, given the others.
+        """
         angles = self.inputs.times(looked, self.frequencies)
         angles += self.phases
-        return cosines(angles)
+        if looked.codes.min(initial=0) >= 0:
+            return cosines(angles)
+        # The mean of cos(a + x) is |z| cos(a + arg z), where z, that of exp(ix), is exp(i mean - variance / 2) if x is
+        # normal.
+        log_size = np.zeros_like(angles)
+        self._add_levels(looked, angles, log_size)
+        self._add_ranks(looked, angles, log_size)
+        return np.asarray(np.exp(log_size) * cosines(angles))
+
+    def _add_levels(self, looked: Looked, angles: Floats, log_size: Floats) -> None:
+        levels = self.inputs.levels
+        absent = (looked.codes[:, levels.columns] < 0).astype(np.float64)
+        if absent.any():
+            turn, log_part = self.level_means()
+            angles += absent @ turn
+            log_size += absent @ log_part
+
+    def level_means(self) -> tuple[Floats, Floats]:
+        """The mean of exp(i angle) over the levels of each column, ``(columns, waves)``: angle and log of the size."""
+        inputs, begins = self.inputs, self.inputs.levels.offsets[:-1]
+        waves = inputs.share[:, None] * np.exp(1j * self.frequencies[len(inputs.ranks.columns) :])
+        mean = np.add.reduceat(waves, begins, axis=0)
+        return np.angle(mean), np.log(np.maximum(np.abs(mean), _LEAST_SIZE))
+
+    def _add_ranks(self, looked: Looked, angles: Floats, log_size: Floats) -> None:
+        without = self.inputs.ranks.without(looked)
+        if without is None:
+            return
+        points = np.where(without, 0.0, self.inputs.ranks.points(looked))
+        patterns, of_row = np.unique(without, axis=0, return_inverse=True)
+        for i, absent in enumerate(patterns):
+            if absent.any():
+                rows, (slopes, covariance) = np.flatnonzero(of_row.ravel() == i), self.inputs.regression(~absent)
+                angles[rows] += points[rows] @ slopes @ self.frequencies[: len(absent)]
+                log_size[rows] += self.log_sizes(covariance)
+
+    def log_sizes(self, covariance: Floats) -> Floats:
+        """``(waves,)``: of the mean of exp(i angle), where ranks have such a covariance."""
+        frequencies = self.frequencies[: len(covariance)]
+        return np.asarray(-0.5 * (frequencies * (covariance @ frequencies)).sum(axis=0))
 
 
 def cosines(angles: Floats) -> Floats:

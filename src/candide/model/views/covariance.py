@@ -231,12 +231,13 @@ class Covariance(Lean):
         return Size(freedom, shrink, constant)
 
 
-def marginal_patterns(view: Covariance, may_lack: Array, most_cells: int = _EXPORTED_CELLS) -> list[Array]:
+def marginal_patterns(cells: int, may_lack: Array, most_cells: int = _EXPORTED_CELLS) -> list[Array]:
     """The sets of given columns that an export has a distribution for: first all, then all without one, without two, …
 
-    Of the columns that ``may_lack``, as many as there is room for. The last level that does not fit is left out.
+    Of the columns that ``may_lack``, as many as there is room for if each takes so many ``cells``. The last level that
+    does not fit is left out.
     """
-    columns, cells = np.flatnonzero(may_lack).tolist(), view.moments.scatter.size
+    columns = np.flatnonzero(may_lack).tolist()
     patterns = [np.ones(len(may_lack), dtype=bool)]
     for n_absent in range(1, len(columns) + 1):
         if (len(patterns) + comb(len(columns), n_absent)) * cells > most_cells:

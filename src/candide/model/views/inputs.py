@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,11 +17,23 @@ from .coordinates import RankCoordinates
 from .lean import Lean
 from .merging import Merging, merged
 
+# What is added to the variance of each rank, which is 1.
+_RIDGE = 0.01
+
+
+class Regression(NamedTuple):
+    """Ranks that are not given by those that are, were all of them jointly normal; 0 of other rows and columns."""
+
+    slopes: Floats  # (number columns, number columns): of the ranks given, for those that are not
+    covariance: Floats  # (number columns, number columns) of what the ranks given leave open
+
 
 @dataclass(frozen=True)
 class Inputs(Lean):
     """First the normal quantile of the rank in each number column, then a slot for each level of each category column,
     and two, known and missing, for number columns with missing cells.
+
+    Of columns that are not given it is known how ranks go together, and the share of each slot.
 
     >>> codes = np.array([[0, 0], [1, 2], [2, 1]], dtype=np.int32)
     >>> cases = Cases(Looked(codes, np.zeros((3, 1))), np.zeros(3, dtype=np.int32), np.ones(3), np.ones(3))
@@ -36,6 +48,8 @@ class Inputs(Lean):
 
     ranks: RankCoordinates
     levels: Merging
+    covariance: Floats  # (number columns, number columns)
+    share: Floats  # (slots,)
 
     @classmethod
     def of(cls, columns: Array, counts: Sequence[Floats], is_number: Sequence[bool], cases: Cases) -> Inputs:
@@ -45,7 +59,8 @@ class Inputs(Lean):
         maps = merged(counts, is_number, 1)
         parted = np.array([j for j in columns if len(np.unique(maps[j][cases.looked.codes[:, j]])) > 1], dtype=np.int64)
         ranks = RankCoordinates.of(numbers, [counts[j] for j in numbers])
-        return cls(ranks, Merging(parted, tuple(maps[j] for j in parted)))
+        levels = Merging(parted, tuple(maps[j] for j in parted))
+        return cls(ranks, levels, _covariance(ranks, cases), _shares(levels, cases))
 
     @cached_property
     def column(self) -> Array:
@@ -55,15 +70,8 @@ class Inputs(Lean):
     def variance(self, cases: Cases) -> Floats:
         """Of each input."""
         share = cases.case_weight / cases.case_weight.sum()
-        parts = [np.zeros(0)]
-        if len(self.ranks.columns):
-            points = self.ranks.points(cases.looked)
-            parts.append(share @ (points - share @ points) ** 2)
-        if len(self.levels.columns):
-            slots = self.levels.slots(cases.looked.codes)
-            mean = np.bincount(slots.ravel(), np.repeat(share, slots.shape[1]), minlength=self.levels.offsets[-1])
-            parts.append(mean * (1.0 - mean))
-        return np.concatenate(parts)
+        points = self.ranks.points(cases.looked)
+        return np.concatenate([share @ (points - share @ points) ** 2, self.share * (1.0 - self.share)])
 
     def order(self, cases: Cases, relevance: Floats) -> Array:
         """The inputs in an order that hangs neither on that of columns nor on the names of levels and classes.
@@ -86,16 +94,43 @@ class Inputs(Lean):
         return np.lexsort((*_rounded(worth), _rounded(relevance[self.column])))
 
     def times(self, looked: Looked, matrix: Floats) -> Floats:
-        """``(rows, width)``: the inputs of rows, multiplied by ``(inputs, width)``."""
-        n_ranks = len(self.ranks.columns)
+        """``(rows, width)``: the inputs of rows, multiplied by ``(inputs, width)``; those not given are 0."""
+        points, without = self.ranks.points(looked), self.ranks.without(looked)
+        n_ranks = points.shape[1]
+        if without is not None:
+            points = np.where(without, 0.0, points)
         if not len(self.levels.columns):
-            return np.asarray(self.ranks.points(looked) @ matrix[:n_ranks])
+            return np.asarray(points @ matrix[:n_ranks])
         offsets = self.levels.offsets
+        # Codes below 0 add nothing.
         codes = Dense.of(self.levels.slots(looked.codes) - offsets[:-1].astype(np.int32))
         out = default(1).code_scores(codes, offsets, PickTable(matrix[n_ranks:]), np.zeros(matrix.shape[1]))
         if n_ranks:
-            out += self.ranks.points(looked) @ matrix[:n_ranks]
+            out += points @ matrix[:n_ranks]
         return out
+
+    def regression(self, given: Array) -> Regression:
+        """Of the ranks of other number columns on those of the ones ``given``, which is bool."""
+        at, rest = np.flatnonzero(given), np.flatnonzero(~given)
+        slopes, covariance = np.zeros_like(self.covariance), np.zeros_like(self.covariance)
+        across = self.covariance[at[:, None], rest]
+        own = np.linalg.solve(self.covariance[at[:, None], at], across)
+        slopes[at[:, None], rest] = own
+        covariance[rest[:, None], rest] = self.covariance[rest[:, None], rest] - across.T @ own
+        return Regression(slopes, covariance)
+
+
+def _covariance(ranks: RankCoordinates, cases: Cases) -> Floats:
+    points, weight = ranks.points(cases.looked), cases.case_weight
+    return np.asarray((points.T * weight) @ points / weight.sum() + _RIDGE * np.eye(points.shape[1]))
+
+
+def _shares(levels: Merging, cases: Cases) -> Floats:
+    if not len(levels.columns):
+        return np.zeros(0)
+    slots = levels.slots(cases.looked.codes)
+    share = np.repeat(cases.case_weight / cases.case_weight.sum(), slots.shape[1])
+    return np.bincount(slots.ravel(), share, minlength=levels.offsets[-1]).astype(np.float64, copy=False)
 
 
 def _rounded(numbers: Floats) -> Floats:

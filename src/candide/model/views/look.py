@@ -86,8 +86,7 @@ class Look:
         if absent is None:
             return Looked(codes, numbers)
         here = absent[:, [column.column for column in self.columns]]
-        codes[here] = -1
-        return Looked(codes, numbers, here[:, [i for i, _ in number]])
+        return Looked(np.where(here, np.int32(-1), codes), numbers, here[:, [i for i, _ in number]], codes)
 
 
 def _category_codes(column: Column, look: ColumnLook) -> Array:

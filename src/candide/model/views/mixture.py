@@ -49,11 +49,6 @@ class Mixture:
         """Of some views, as if the others had no weight."""
         return Mixture(self.size[views], self.limit[views], self.weight[views], self.bias)
 
-    def proportions(self) -> Floats:
-        """The weights of each view by their mean over the classes; 1 where it has none."""
-        mean = self.weight.mean(axis=1, keepdims=True)
-        return np.asarray(np.divide(self.weight, mean, out=np.ones_like(self.weight), where=mean > 0))
-
     def part(self, view: int, scores: Floats) -> Floats | None:
         """What a view's scores add, ``(rows, classes)``; None if it has no weight.
 
@@ -117,21 +112,31 @@ def fit_mixture(
     return Mixture(size, limit, weights, shares + bias)
 
 
-def added_weights(shown: Floats, classes: Array, weight: Floats, base: Floats, ridge: Floats, mean: Floats) -> Floats:
-    """One weight a view, at least 0, for scores that are added to ``base``, ``(classes, rows)``.
+def fit_from(
+    shown: Floats, base: Floats, factor: Floats, start: Floats, ridge: Floats, classes: Array, weight: Floats
+) -> tuple[Floats, Floats]:
+    """Weights ``(views, classes)`` near those to ``start`` from, and what is added to biases.
 
-    From ``(classes, views, rows)``. Ridges hold the weights to ``mean``.
+    From ``(classes, views, rows)``: scores that are added to ``base``, ``(classes, rows)``, beside which biases count
+    by the ``factor`` of each row. Differences from the start are held small as weights are, and tied like these.
     """
     n_classes, n_views, n_rows = shown.shape
-    loss, none = _Loss(classes, weight, np.zeros(n_classes)), np.zeros(n_classes)
+    loss, none, begin = _Loss(classes, weight, np.zeros(n_classes)), np.zeros(n_classes), start.T
 
     def value(point: Floats) -> tuple[float, Floats]:
-        total, slope = loss(np.matmul(point, shown) + base, none)
-        apart = point - mean
-        return total + 0.5 * float(ridge @ apart**2), _over_rows(shown, slope).sum(axis=0) + ridge * apart
+        w, b = point[:-n_classes].reshape(n_classes, n_views), point[-n_classes:]
+        total, slope = loss(np.matmul(w[:, None, :], shown)[:, 0] + (base + b[:, None] * factor), none)
+        away = w - begin
+        mean = away.mean(axis=0)
+        apart = away - mean
+        gradient = _over_rows(shown, slope) + ridge * (mean / n_classes + TIE * apart)
+        penalty = ridge @ (mean**2 + TIE * (apart**2).sum(axis=0)) + b @ b
+        return total + 0.5 * float(penalty), np.concatenate([gradient.ravel(), slope @ factor + b])
 
-    steep = _squares(shown, _CURVATURE * np.broadcast_to(weight, (n_classes, n_rows))).sum(axis=0) + ridge
-    return _least(value, mean, n_views, steep)
+    curvature = _CURVATURE * np.broadcast_to(weight, (n_classes, n_rows))
+    steep = np.append((_squares(shown, curvature) + TIE * ridge).ravel(), curvature @ factor**2 + 1.0)
+    point = _least(value, np.append(begin.ravel(), none), begin.size, steep)
+    return np.ascontiguousarray(point[:-n_classes].reshape(n_classes, n_views).T), point[-n_classes:]
 
 
 def _sizes(shown: Floats, share: Floats, n_parts: int) -> Floats:

@@ -6,9 +6,8 @@ prior:
 
     scores = log prior + s (bias - log prior) + Σ_v (s near_v + (1 - s) far_v) · F_v
 
-Near weights are fitted on left-out rows of training like those of complete rows, but without the views that are off
-where a column is not given; far ones on some such rows with columns taken away at random. Complete rows have the
-weights of the mixture itself.
+Both are fitted on left-out rows of training with columns taken away at random. Complete rows have the weights of the
+mixture itself.
 """
 
 from __future__ import annotations
@@ -18,16 +17,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...kernels.data import Array, Floats
-from .mixture import Mixture, added_weights
+from .mixture import Mixture, fit_from
 
 # Different sets of columns that are taken away, and rows that they are taken from: at most, and per row of training.
 _PATTERNS = 64
-_MOST_ROWS, _REPLICATES = 1_200, 3
+_MOST_ROWS, _REPLICATES = 2_400, 6
 # Scores (views × rows × classes) that are held at once.
 _MOST_SCORES = 1 << 22
 _SEED = 20
-# Of the ridges that hold the weights of complete rows to 0: a change of weights needs less evidence.
-_RIDGE = 0.3
+# Of the ridges: weights for almost no columns are less like those of complete rows.
+_FAR_RIDGE = 0.1
 
 
 @dataclass(frozen=True)
@@ -79,22 +78,25 @@ def draw_masks(n_rows: int, n_columns: int, n_scores: int) -> Masks:
 
 
 def fit_partial(
-    near: Mixture, views: Floats, share: Floats, classes: Array, weight: Floats, log_prior: Floats, ridge: Floats
+    whole: Mixture, views: Floats, share: Floats, classes: Array, weight: Floats, log_prior: Floats, ridge: Floats
 ) -> PartialWeights:
-    """From weights for almost all columns and left-out scores of rows without some, ``(views, rows, classes)``.
+    """From weights for complete rows and left-out scores of rows without some columns, ``(views, rows, classes)``.
 
-    ``share`` is the share of columns that each row has. ``ridge`` holds the weights of each view to those for almost
-    all columns; those that a view has for the classes keep their proportions.
+    ``share`` is the share of columns that each row has. ``ridge`` holds the weights of each view for almost all columns
+    to those for complete rows, and more loosely those for almost none to the mean of these over the classes.
     """
-    mean = near.weight.mean(axis=1)
-    ratio = near.proportions()
-    unweighted = Mixture(near.size, near.limit, ratio, np.zeros_like(near.bias))
-    shown = np.zeros((len(near.bias), *views.shape[:2]))
-    for v, scores in enumerate(views):
-        part = unweighted.part(v, scores)
-        assert part is not None
-        shown[:, v] = part.T
-    start = PartialWeights(near.weight, near.weight, near.bias)
-    base = start.faded(share, log_prior).T + share * np.matmul(mean, shown)
-    far = added_weights((1.0 - share) * shown, classes, weight, base, _RIDGE * ridge, mean)
-    return PartialWeights(near.weight, far[:, None] * ratio, near.bias)
+    shown = np.stack([whole.shown(v, scores).T for v, scores in enumerate(views)], axis=1)
+    start = PartialWeights(
+        whole.weight, np.repeat(whole.weight.mean(axis=1, keepdims=True), len(shown), axis=1), whole.bias
+    )
+    found = fit_from(
+        np.concatenate([share * shown, (1.0 - share) * shown], axis=1),
+        start.faded(share, log_prior).T,
+        share,
+        np.concatenate([start.near, start.far]),
+        np.concatenate([ridge, _FAR_RIDGE * ridge]),
+        classes,
+        weight,
+    )
+    near, far = np.split(found[0], 2)
+    return PartialWeights(near, far, whole.bias + found[1])

@@ -99,7 +99,8 @@ class Waves(Lean):
     A wave is the cosine of a weighted sum of columns; its weights are drawn at random, once, and stay. Each class's
     indicator is the sum of many waves, with factors by least squares, held small by ``penalty``. So it is linear in
     features that are fixed, and all it needs of the rows are sums: ``WaveSums``. Without a row, the sums lose it, and
-    what that does to its score has a closed form. Rows that lack one of the columns have no score: the view is off.
+    what that does to its score has a closed form. Rows that lack columns have the mean heights of waves that they may
+    be (``Cosines.heights``).
     """
 
     name: str
@@ -127,21 +128,14 @@ class Waves(Lean):
 
     def scores(self, looked: Looked, kernels: Kernels) -> Floats:
         mean = self.sums.mean @ self.slopes
+        return by_chunks(looked, lambda rows: self._known(looked.take(rows), lambda h: h @ self.slopes - mean), _CHUNK)
 
-        def chunk(rows: slice) -> Floats:
-            return self._where_on(looked.take(rows), lambda part, _: self.cosines.heights(part) @ self.slopes - mean)
-
-        return by_chunks(looked, chunk, _CHUNK)
-
-    def _where_on(self, looked: Looked, score: Callable[[Looked, Array | slice], Floats]) -> Floats:
-        """Scores of rows; 0 of those that lack a column: a wave through it has no height."""
+    def _known(self, looked: Looked, scores: Callable[[Floats], Floats]) -> Floats:
+        """Scores by the heights of waves; 0 of rows that have none of the columns."""
+        out = scores(self.cosines.heights(looked))
         codes = looked.codes[:, self.columns]
-        if codes.min(initial=0) >= 0:
-            return score(looked, slice(None))
-        rows = np.flatnonzero((codes >= 0).all(axis=1))
-        out = np.zeros((len(codes), len(self.sums.weight)))
-        if len(rows):
-            out[rows] = score(looked.take(rows), rows)
+        if codes.min(initial=0) < 0:
+            out[(codes < 0).all(axis=1)] = 0.0
         return out
 
     @cached_property
@@ -156,15 +150,12 @@ class Waves(Lean):
 
     def left_out(self, looked: Looked, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
         if self.below < ABOVE_ALL:
-            weight = np.where(_hashes(looked) < self.below, weight, 0.0)
+            weight = np.where(_hashes(looked.whole()) < self.below, weight, 0.0)
 
         def chunk(rows: slice) -> Floats:
-            own, gone = classes[rows], weight[rows]
-
-            def score(part: Looked, some: Array | slice) -> Floats:
-                return self._left_out(self.cosines.heights(part) - self.sums.mean, own[some], gone[some])
-
-            return self._where_on(looked.take(rows), score)
+            part = looked.take(rows)
+            learned = None if part.known is None else self.cosines.heights(part.whole())
+            return self._known(part, lambda heights: self._left_out(heights, learned, classes[rows], weight[rows]))
 
         return by_chunks(looked, chunk, _CHUNK)
 
@@ -178,20 +169,32 @@ class Waves(Lean):
             self, sums=WaveSums._make(mine + sign * more for mine, more in zip(self.sums, rows, strict=True))
         )
 
-    def _left_out(self, heights: Floats, classes: Positions, weight: Floats) -> Floats:
+    def _left_out(self, heights: Floats, learned: Floats | None, classes: Positions, weight: Floats) -> Floats:
         """Without a weight w of a row, its error is 1 / (1 - w h) times as large, where h is how much the row pulls its
         own prediction toward itself; and the share of its class, from which scores are counted, is smaller.
-        """
-        from scipy.linalg.blas import dtrmm
 
-        total, explained = self.sums.total, heights @ self.slopes
-        # Half of the whitening is zeros, and the heights are not needed any more.
-        white = dtrmm(1.0, self._factor.whitening.T, heights.T, lower=True, overwrite_b=True)
-        left = _left(np.einsum("jr,jr->r", white, white), weight, total)
+        ``learned``: the heights with which rows are in the sums, if these are others.
+        """
+        total, away = self.sums.total, _away(self.sums, classes)
+        explained, white = self._explained(heights)
         rest = remaining(np.full_like(weight, total), weight)
         lost = np.divide(weight, rest, out=np.zeros_like(weight), where=rest > 0)
-        away = _away(self.sums, classes)
-        return np.asarray(away * (1.0 + lost)[:, None] - (away - explained) / left[:, None])
+        if learned is None:
+            left = _left(np.einsum("jr,jr->r", white, white), weight, total)
+            return np.asarray(away * (1.0 + lost)[:, None] - (away - explained) / left[:, None])
+        learned_explained, learned_white = self._explained(learned)
+        left = _left(np.einsum("jr,jr->r", learned_white, learned_white), weight, total)
+        pull = weight * (np.einsum("jr,jr->r", learned_white, white) + 1.0 / max(total, 1e-300))
+        return np.asarray(explained + away * lost[:, None] - (away - learned_explained) * (pull / left)[:, None])
+
+    def _explained(self, heights: Floats) -> tuple[Floats, Floats]:
+        """What heights, which are used up, make of scores; and they themselves, whitened, ``(waves, rows)``."""
+        from scipy.linalg.blas import dtrmm
+
+        heights -= self.sums.mean
+        explained = heights @ self.slopes
+        # Half of the whitening is zeros.
+        return explained, dtrmm(1.0, self._factor.whitening.T, heights.T, lower=True, overwrite_b=True)
 
 
 def make_waves(

@@ -190,7 +190,15 @@ def _check_cosines(cosines: Cosines, look: Look) -> int:
     """How many waves there are."""
     inputs, shape = cosines.inputs, cosines.frequencies.shape
     _check_ranks(inputs.ranks, look)
-    n_inputs = len(inputs.ranks.columns) + (_check_merging(inputs.levels, look) if inputs.levels.maps else 0)
+    n_ranks, n_slots = len(inputs.ranks.columns), _check_merging(inputs.levels, look) if inputs.levels.maps else 0
+    n_inputs = n_ranks + n_slots
+    require(inputs.covariance.shape == (n_ranks, n_ranks) and inputs.share.shape == (n_slots,), "inputs are of others")
+    require(are_weights(inputs.share) and bool((inputs.share <= 1 + _ROUNDING).all()), "the share of a level is none")
+    require(is_moderate(inputs.covariance) and is_symmetric(inputs.covariance), "ranks go together in no such way")
+    try:
+        np.linalg.cholesky(inputs.covariance)
+    except np.linalg.LinAlgError:
+        require(False, "ranks go together in no such way")
     require(cosines.phases.ndim == 1 and shape == (n_inputs, cosines.width), "waves run through other inputs")
     require(is_moderate(cosines.frequencies, cosines.phases), "a wave is no number")
     return cosines.width
