@@ -20,10 +20,10 @@ from ...kernels.data import Array, Floats
 from .mixture import Mixture, fit_from
 
 # Different sets of columns that are taken away, and rows that they are taken from: at most, and per row of training.
-_PATTERNS = 64
-_MOST_ROWS, _REPLICATES = 2_400, 6
+_PATTERNS = 256
+_MOST_ROWS, _REPLICATES = 3_600, 8
 # Scores (views × rows × classes) that are held at once.
-_MOST_SCORES = 1 << 22
+_MOST_SCORES = 1 << 20
 _SEED = 20
 # Of the ridges: weights for almost no columns are less like those of complete rows.
 _FAR_RIDGE = 0.1
@@ -74,7 +74,8 @@ def draw_masks(n_rows: int, n_columns: int, n_scores: int) -> Masks:
     n_cases = min(_REPLICATES * n_rows, _MOST_ROWS, max(200, _MOST_SCORES // max(1, n_scores)))
     cases = np.arange(n_cases)
     rows = cases * n_rows // n_cases if n_cases <= n_rows else cases % n_rows
-    return Masks(rows, patterns[rng.permutation(n_cases) % _PATTERNS])
+    # Rows with the same set follow each other: what a view makes for a set is made once.
+    return Masks(rng.permutation(rows), patterns[cases * _PATTERNS // n_cases])
 
 
 def fit_partial(
