@@ -3,62 +3,50 @@
 from __future__ import annotations
 
 import errno
-import functools
 import os
 import re
 import sys
 import warnings
 from collections.abc import Callable
-from typing import Any, NoReturn, TypeVar, cast
+from typing import Any, NoReturn
 
 from ..exceptions import CandideError, LockTimeout, SourceError
 from ..printable import printable
-from .groups import spread
-from .interrupt import Terminated, terminable
+from .interrupt import INTERRUPTED, STOPPED, TERMINATED, Terminated, terminable
 from .session import as_json
 
 # 0: done. 2: the command line itself is wrong (typer says so).
 CANNOT = 1  # data, a model or a setting cannot be used
 NO_FILE = 3  # a file cannot be read or written
 HELD = 4  # another process is changing the model file
-INTERRUPTED, TERMINATED = 130, 143
-
-_Command = TypeVar("_Command", bound=Callable[..., None])
 
 
-def command(function: _Command) -> _Command:
-    """A command whose errors are one message each, and whose groups of options are spread out."""
-    whole = spread(function)
-
-    @functools.wraps(whole)
-    def guarded(*args: Any, **kwargs: Any) -> None:
-        machine = bool(kwargs.get("json"))
-        try:
-            with terminable(), warnings.catch_warnings():
-                warnings.simplefilter("default")
-                warnings.showwarning = _as_note
-                whole(*args, **kwargs)
-                sys.stdout.flush()
-        except BrokenPipeError:
-            # Whoever read has read enough; Python would complain again when it closes stdout.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise SystemExit(0) from None
-        except KeyboardInterrupt as stop:
-            _fail(str(stop) or "stopped; nothing was written", INTERRUPTED, "Interrupted", machine)
-        except Terminated as stop:
-            _fail(str(stop) or "stopped; nothing was written", TERMINATED, "Terminated", machine)
-        except SourceError as error:
-            _fail(str(error), NO_FILE, type(error).__name__, machine)
-        except LockTimeout as error:
-            _fail(str(error), HELD, type(error).__name__, machine)
-        except OSError as error:
-            _fail(_about_files(error), NO_FILE, type(error).__name__, machine)
-        except MemoryError:
-            _fail("there is not enough memory for this; nothing was written", CANNOT, "MemoryError", machine)
-        except CandideError as error:
-            _fail(str(error), CANNOT, type(error).__name__, machine)
-
-    return cast(_Command, guarded)
+def guarded(run: Callable[[], None], *, machine: bool = False) -> None:
+    """Runs a command: an error is one message, for machines also as JSON, and an exit code."""
+    try:
+        with terminable(), warnings.catch_warnings():
+            warnings.simplefilter("default")
+            warnings.showwarning = _as_note
+            run()
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read has read enough; Python would complain again when it closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(0) from None
+    except KeyboardInterrupt as stop:
+        _fail(str(stop) or STOPPED, INTERRUPTED, "Interrupted", machine)
+    except Terminated as stop:
+        _fail(str(stop) or STOPPED, TERMINATED, "Terminated", machine)
+    except SourceError as error:
+        _fail(str(error), NO_FILE, type(error).__name__, machine)
+    except LockTimeout as error:
+        _fail(str(error), HELD, type(error).__name__, machine)
+    except OSError as error:
+        _fail(_about_files(error), NO_FILE, type(error).__name__, machine)
+    except MemoryError:
+        _fail("there is not enough memory for this; nothing was written", CANNOT, "MemoryError", machine)
+    except CandideError as error:
+        _fail(str(error), CANNOT, type(error).__name__, machine)
 
 
 def _as_note(message: Any, *_: Any, **__: Any) -> None:
