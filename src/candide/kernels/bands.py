@@ -192,7 +192,7 @@ def distinct(codes: Array, n_codes: int) -> Array:
     if _SPARSELY * len(codes) < n_codes:
         # What np.unique does; it also imports numpy.ma, which takes longer than to answer a question about a text.
         ordered = np.sort(codes)
-        return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])[: len(ordered)]]
+        return np.asarray(ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])[: len(ordered)]])
     return np.flatnonzero(_occurs(codes, n_codes))
 
 

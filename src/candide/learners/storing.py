@@ -18,6 +18,8 @@ from .settings import DEFAULTS
 
 if TYPE_CHECKING:
     from ..storage import Content
+    from ..storage.ahead import Ahead
+    from ..storage.reading import Opened
     from .base import BaseNB
 
 _LEARNED = ("plan", "state", "blend", "report", "token_names", "importance")
@@ -143,6 +145,13 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> BaseNB:
     from ..storage import read_model
 
     return learner_of(read_model(path, mmap=mmap), path)
+
+
+def load_opened(opened: Opened, ahead: Ahead | None = None) -> BaseNB:
+    """The model in a file that is being read; some of its vocabularies may be being made."""
+    from ..storage import content_of as stored_in
+
+    return learner_of(stored_in(opened, ahead), opened.path)
 
 
 def from_json(text: str) -> BaseNB:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import secrets
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -93,7 +92,7 @@ def discard(file: IO[bytes]) -> None:
 def _created(target: Path, shown: str | os.PathLike[str]) -> tuple[Path, IO[bytes]]:
     """A new file, locked for as long as it is open: it is not abandoned."""
     for attempt in range(_ATTEMPTS):
-        aside = target.with_name(f".{short_name(target.name, _NUMBER_BYTES + 1)}.{secrets.token_hex(8)}.part")
+        aside = target.with_name(f".{short_name(target.name, _NUMBER_BYTES + 1)}.{os.urandom(8).hex()}.part")
         file = io.BufferedWriter(_Raw(aside, "x", shown))
         # Another process may have met it between these two lines, and removed it.
         if (try_lock(file.fileno()) is not False and is_same(file.fileno(), aside)) or attempt == _ATTEMPTS - 1:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from .document import Document
-from .sound import Unsound, require
+from .header import CURRENT as CURRENT
+from .verdict import Unsound, require
 
-CURRENT = 1
 # From a version to the next.
 UPGRADES: Mapping[int, Callable[[Document], Document]] = {}
 
