@@ -187,7 +187,8 @@ class Classifier:
     @property
     def can_report(self) -> bool:
         """Whether there are rows to report on, or a report from when there were."""
-        return self.state.sample is not None or self._report is not None
+        sample = self.state.sample
+        return self._report is not None or (sample is not None and not sample.is_empty)
 
     @property
     def report(self) -> Report:
@@ -277,7 +278,7 @@ class Classifier:
 
     def without_sample(self, *, evaluate: bool) -> Classifier:
         """Without training rows; what needs them is made before they go."""
-        made = self.report if evaluate else None
+        made = self.report if evaluate and self.can_report else None
         # Views that no weight was found for are weighed again only with rows.
         blend = self.blend
         if blend is not None and blend.views is not None:

@@ -23,6 +23,11 @@ class StoredSample(Sample):
         vars(stored)["read"] = read
         return stored
 
+    @property
+    def is_empty(self) -> bool:
+        """Few rows are not left in a file."""
+        return False
+
     def load(self) -> None:
         """Reads the rows, if they are not there yet."""
         read = vars(self).get("read")
