@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..exceptions import naming
-from .locking import is_same, short_name, try_lock
+from .locking import is_same, short_name, target_of, try_lock
 
 # How a file is called while it is written: the target's name and a number that no other has.
 _NUMBER = r"\.[0-9a-f]{16}\.part"
@@ -29,7 +29,7 @@ def written_aside(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     Whatever goes wrong on the way, the old file stays as it is, and nothing is left beside it; what a process that was
     killed has left there is removed by the next one that writes the same file.
     """
-    target = Path(os.path.realpath(path))
+    target = target_of(path)
     with naming(path):
         is_device = target.exists() and not target.is_file()
     if is_device:  # or a pipe: no file that another could take the place of
