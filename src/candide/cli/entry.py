@@ -13,17 +13,25 @@ def main() -> None:
     """The console script."""
     # Imports make very many objects that all stay; to look for garbage among them takes a tenth of a short command.
     gc.set_threshold(200_000)
-    with at_once():
-        question = _question(sys.argv[1:])
-        if question is not None:
-            # To declare options and to read them takes longer than to answer, and there are none.
-            from .answering import answer
+    try:
+        with at_once():
+            _run(sys.argv[1:])
+    finally:
+        # All that is left goes with the process; to look for garbage among it takes another tenth.
+        gc.freeze()
 
-            answer(*question)
-            return
-        from .app import run
 
-        run(sys.argv[1:])
+def _run(arguments: list[str]) -> None:
+    question = _question(arguments)
+    if question is not None:
+        # To declare options and to read them takes longer than to answer, and there are none.
+        from .answering import answer
+
+        answer(*question)
+        return
+    from .app import run
+
+    run(arguments)
 
 
 def _question(arguments: list[str]) -> tuple[str, list[str]] | None:
