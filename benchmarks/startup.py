@@ -61,6 +61,7 @@ def main() -> None:
     parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name}")
     arguments = parser.parse_args()
     program = [sys.executable, "-m", "candide.cli"]
+    load = os.getloadavg()[0]
     commands = {
         "`import numpy`": [sys.executable, "-c", "import numpy"],
         "`import candide`": [sys.executable, "-c", "import candide"],
@@ -81,9 +82,10 @@ def main() -> None:
         "# From a cold start",
         "",
         f"{date.today()}, candide {candide.__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
-        f'{os.cpu_count()} cores. One question to a model in a file, `candide classify MODEL "{TEXT}"`, with all that '
-        f"a process takes: milliseconds, medians of {arguments.rounds} rounds in which each command runs once. Made by "
-        "`python -m benchmarks.startup --save`.",
+        f"{os.cpu_count()} cores, load average {load:.1f} before it began. One "
+        f'question to a model in a file, `candide classify MODEL "{TEXT}"`, with all that a process takes: ms, '
+        f"medians of {arguments.rounds} rounds in which each command runs once. Made by `python -m benchmarks.startup "
+        "--save`.",
         "",
         "| command | processor, ms | clock, ms | clock, times `import numpy` |",
         "|---|---:|---:|---:|",
