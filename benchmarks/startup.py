@@ -1,4 +1,4 @@
-"""``candide classify`` of one text from a cold start: ``python -m benchmarks.startup [--megabytes 100] [--rounds 9]``.
+"""``candide classify`` of one text from a cold start: ``python -m benchmarks.startup [--save]``.
 
 Milliseconds of processor time and on the clock, medians of rounds in which every command runs once, next to
 ``import numpy``. The models are made of random words, and their files hold no training rows.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import platform
 import resource
 import statistics
 import subprocess
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +24,7 @@ import numpy as np
 import candide
 
 TEXT = "win a free prize"
+RESULTS = Path(__file__).with_name("STARTUP.md")
 # Bytes of a file for each token that was never seen before, about.
 _PER_TOKEN = 95
 
@@ -53,26 +56,47 @@ def times(command: list[str]) -> tuple[float, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--megabytes", type=float, default=100.0)
+    parser.add_argument("--megabytes", type=float, default=115.0, help="of the larger model, about (115)")
     parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name}")
     arguments = parser.parse_args()
-    commands = {"import numpy": [sys.executable, "-c", "import numpy"]}
+    program = [sys.executable, "-m", "candide.cli"]
+    load = os.getloadavg()[0]
+    commands = {
+        "`import numpy`": [sys.executable, "-c", "import numpy"],
+        "`import candide`": [sys.executable, "-c", "import candide"],
+        "`candide --help`": [*program, "--help"],
+    }
     with tempfile.TemporaryDirectory() as folder:
         for place, megabytes in enumerate((0.0, arguments.megabytes)):
             path = Path(folder) / f"{place}.candide"
             size = write_model(path, megabytes)
-            commands[f"classify, {size:.1f} MB"] = [sys.executable, "-m", "candide.cli", "classify", str(path), TEXT]
+            commands[f"`candide classify`, {size:.1f} MB"] = [*program, "classify", str(path), TEXT]
         found: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
         for done in range(-1, arguments.rounds):
             for name, command in commands.items():
                 seconds = times(command)
                 if done >= 0:
                     found[name].append(seconds)
-    print("| command | processor, ms | clock, ms | times `import numpy` |\n|---|---:|---:|---:|")
-    least = statistics.median(own for own, _ in found["import numpy"])
+    lines = [
+        "# From a cold start",
+        "",
+        f"{date.today()}, candide {candide.__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
+        f"{os.cpu_count()} cores, load average {load:.1f} before it began. One "
+        f'question to a model in a file, `candide classify MODEL "{TEXT}"`, with all that a process takes: ms, '
+        f"medians of {arguments.rounds} rounds in which each command runs once. Made by `python -m benchmarks.startup "
+        "--save`.",
+        "",
+        "| command | processor, ms | clock, ms | clock, times `import numpy` |",
+        "|---|---:|---:|---:|",
+    ]
+    least = statistics.median(clock for _, clock in found["`import numpy`"])
     for name, every in found.items():
         own, clock = (statistics.median(part) for part in zip(*every, strict=True))
-        print(f"| {name} | {1e3 * own:.0f} | {1e3 * clock:.0f} | {own / least:.1f} |")
+        lines.append(f"| {name} | {1e3 * own:.0f} | {1e3 * clock:.0f} | {clock / least:.1f} |")
+    print("\n".join(lines))
+    if arguments.save:
+        RESULTS.write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

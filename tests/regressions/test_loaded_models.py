@@ -59,7 +59,7 @@ def test_the_file_may_be_cut_or_overwritten(way: str, tmp_path: Path) -> None:
 @pytest.fixture
 def lazy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Any]:
     """A model whose rows are still in its file."""
-    monkeypatch.setattr("candide.storage.stored_rows._FEW", 1)
+    monkeypatch.setattr("candide.storage.header._FEW", 1)
     path = saved(tmp_path)
     return path, candide.load(path)
 
@@ -120,7 +120,7 @@ def test_rows_that_were_changed_in_place_are_refused(lazy: tuple[Path, Any], way
 def test_rows_that_are_none_are_refused_when_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from files.mutations import sealed
 
-    monkeypatch.setattr("candide.storage.stored_rows._FEW", 1)
+    monkeypatch.setattr("candide.storage.header._FEW", 1)
     path = saved(tmp_path)
     raw = bytearray(path.read_bytes())
     raw[raw.find(X[0, :1].tobytes())] ^= 1
@@ -132,7 +132,7 @@ def test_rows_that_are_none_are_refused_when_they_are_read(tmp_path: Path, monke
 
 
 def test_a_damaged_file_is_refused_with_its_rows_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("candide.storage.stored_rows._FEW", 1)
+    monkeypatch.setattr("candide.storage.header._FEW", 1)
     path = saved(tmp_path)
     raw = bytearray(path.read_bytes())
     raw[raw.find(X[0, :1].tobytes())] ^= 1

@@ -56,3 +56,22 @@ def test_the_training_rows_are_not_kept(tmp_path: Path) -> None:
     )
     assert path.stat().st_size > 1 << 22
     assert len(classify(path, "cash now", more)) == 2
+
+
+@pytest.mark.parametrize("more", [[], ["--quiet"]], ids=["without options", "with options"])
+def test_a_large_file_with_another_checksum_gets_no_answer(more: list[str], tmp_path: Path) -> None:
+    """Its checksum is computed while modules are imported, and compared before anything is answered."""
+    path, words = tmp_path / "mail.candide", (f"w{i}" for i in range(200_000))
+    TextNB(evaluate=False).fit([" ".join(words), "lunch"], ["spam", "ham"]).save(path)
+    content = bytearray(path.read_bytes())
+    assert len(content) > 1 << 22
+    content[content.rindex(b"w19")] = ord("v")
+    path.write_bytes(content)
+    ended = subprocess.run(
+        [sys.executable, "-m", "candide.cli", "classify", str(path), "lunch", *more],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert "its checksum is not that of its content" in ended.stderr

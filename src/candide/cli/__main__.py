@@ -1,6 +1,6 @@
 """``python -m candide.cli``."""
 
-from .app import main
+from .entry import main
 
 # Processes that are started on the way import this file too.
 if __name__ == "__main__":

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gc
-import sys
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Annotated, Any
 
 import typer
+
+from .entry import main as main
 
 _LEARNING, _ASKING, _FILES = "Learning", "Asking", "Model files"
 # By name: the module, the name of its examples, and where the help has it.
@@ -78,9 +78,7 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def main() -> None:
-    """The console script."""
-    # Imports make very many objects that all stay; to look for garbage among them takes a tenth of a short command.
-    gc.set_threshold(200_000)
-    asked = sys.argv[1:2]
+def run(arguments: list[str]) -> None:
+    """The command that arguments name; an app of all commands for whoever names none."""
+    asked = arguments[:1]
     app_of(asked if asked and asked[0] in _COMMANDS else _COMMANDS)()

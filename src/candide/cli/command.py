@@ -1,27 +1,13 @@
-"""What surrounds every command: errors become messages and exit codes."""
+"""A function as a command: its groups of options are spread out, and its errors become messages and exit codes."""
 
 from __future__ import annotations
 
-import errno
 import functools
-import os
-import re
-import sys
-import warnings
 from collections.abc import Callable
-from typing import Any, NoReturn, TypeVar, cast
+from typing import Any, TypeVar, cast
 
-from ..exceptions import CandideError, LockTimeout, SourceError
-from ..printable import printable
 from .groups import spread
-from .interrupt import Terminated, terminable
-from .session import as_json
-
-# 0: done. 2: the command line itself is wrong (typer says so).
-CANNOT = 1  # data, a model or a setting cannot be used
-NO_FILE = 3  # a file cannot be read or written
-HELD = 4  # another process is changing the model file
-INTERRUPTED, TERMINATED = 130, 143
+from .guard import guarded
 
 _Command = TypeVar("_Command", bound=Callable[..., None])
 
@@ -31,94 +17,7 @@ def command(function: _Command) -> _Command:
     whole = spread(function)
 
     @functools.wraps(whole)
-    def guarded(*args: Any, **kwargs: Any) -> None:
-        machine = bool(kwargs.get("json"))
-        try:
-            with terminable(), warnings.catch_warnings():
-                warnings.simplefilter("default")
-                warnings.showwarning = _as_note
-                whole(*args, **kwargs)
-                sys.stdout.flush()
-        except BrokenPipeError:
-            # Whoever read has read enough; Python would complain again when it closes stdout.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise SystemExit(0) from None
-        except KeyboardInterrupt as stop:
-            _fail(str(stop) or "stopped; nothing was written", INTERRUPTED, "Interrupted", machine)
-        except Terminated as stop:
-            _fail(str(stop) or "stopped; nothing was written", TERMINATED, "Terminated", machine)
-        except SourceError as error:
-            _fail(str(error), NO_FILE, type(error).__name__, machine)
-        except LockTimeout as error:
-            _fail(str(error), HELD, type(error).__name__, machine)
-        except OSError as error:
-            _fail(_about_files(error), NO_FILE, type(error).__name__, machine)
-        except MemoryError:
-            _fail("there is not enough memory for this; nothing was written", CANNOT, "MemoryError", machine)
-        except CandideError as error:
-            _fail(str(error), CANNOT, type(error).__name__, machine)
+    def called(*args: Any, **kwargs: Any) -> None:
+        guarded(lambda: whole(*args, **kwargs), machine=bool(kwargs.get("json")))
 
-    return cast(_Command, guarded)
-
-
-def _as_note(message: Any, *_: Any, **__: Any) -> None:
-    print(f"note: {printable(in_a_terminal(str(message)))}", file=sys.stderr)
-
-
-_NO_ROOM = "make room, or choose a place on another disk; what was there before is unchanged"
-_ABOUT_FILES = {
-    errno.ENOENT: "there is no such file or folder; check the name",
-    errno.EACCES: "there is no permission; choose another place, or change the permissions",
-    errno.EPERM: "there is no permission; choose another place, or change the permissions",
-    errno.EISDIR: "it is a folder; name a file",
-    errno.ENOTDIR: "a part of this path is a file and no folder; check the name",
-    errno.ENAMETOOLONG: "the name is too long; choose a shorter one",
-    errno.EROFS: "the file system is read-only; choose another place",
-    errno.ENOSPC: f"the disk is full; {_NO_ROOM}",
-    errno.EDQUOT: f"the quota of this disk is used up; {_NO_ROOM}",
-    errno.EFBIG: f"the file would be larger than is allowed here; {_NO_ROOM}",
-    errno.EIO: "the disk reports an error (input/output error); check the disk, and try again",
-    errno.EMFILE: "too many files are open; allow more of them (ulimit -n)",
-}
-
-
-def _about_files(error: OSError) -> str:
-    if error.strerror is None or error.errno is None:
-        return str(error)
-    what = _ABOUT_FILES.get(error.errno, f"{error.strerror.lower()}; nothing was lost of what was there before")
-    if error.filename is not None:
-        return f"{os.fsdecode(error.filename)}: {what}"
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):  # all files that are written name themselves
-        return f"standard output: {error.strerror.lower()}; what was written there is not complete; write it elsewhere"
-    return what
-
-
-# What messages say to people who write Python, and how it is said in a terminal.
-_IN_A_TERMINAL = (
-    (r" with \w+= \((--[\w-]+) in a terminal\)", r" with \1"),
-    (r"on_bad_row='skip'", "--on-bad-row skip"),
-    (r"extensions=True", "--extensions"),
-    (r"pass unlabeled='drop'", "pass --set unlabeled=drop"),
-    (r"set_params\(absent='missing'\)", "pass --absent missing"),
-    (r"construct it with keep_sample=True", "train it with --updatable"),
-    (r"pass columns=\{'([^']+)': '(\w+)'\}", r"pass --columns with \1=\2 in it"),
-    (r"\b(label|text|weight|columns|sql|format|encoding)=(?=['\s])", r"--\1 "),
-)
-
-
-def in_a_terminal(message: str) -> str:
-    """
-    >>> in_a_terminal("mail.csv, line 3: 3 cells; correct the line, or leave such rows out with on_bad_row='skip'")
-    'mail.csv, line 3: 3 cells; correct the line, or leave such rows out with --on-bad-row skip'
-    """
-    for pattern, said in _IN_A_TERMINAL:
-        message = re.sub(pattern, said, message)
-    return message.replace("  ", " ")
-
-
-def _fail(message: str, code: int, kind: str, machine: bool) -> NoReturn:
-    message = in_a_terminal(message)
-    if machine:
-        print(as_json({"error": {"kind": kind, "message": message}}))
-    print(f"candide: {printable(message)}", file=sys.stderr)
-    raise SystemExit(code)
+    return cast(_Command, called)

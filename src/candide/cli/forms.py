@@ -40,9 +40,9 @@ def dump(
     from ..learners.storing import dump_lines
     from ..storage.aside import written_aside
     from .reading import open_model
-    from .writing import checked_place
+    from .writing import checked_place, is_stdout
 
-    if output is None or str(output) == "-":
+    if output is None or is_stdout(output):
         sys.stdout.writelines(dump_lines(open_model(model), sample=True))
         return
     with writing.locked(checked_place(output), shared.session), written_aside(output) as file:

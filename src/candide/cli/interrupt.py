@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -13,13 +15,42 @@ from types import FrameType
 _TOGETHER = 1.0
 
 
+INTERRUPTED, TERMINATED = 130, 143
+STOPPED = "stopped; nothing was written"
+
+
 class Terminated(BaseException):
     """SIGTERM came."""
 
 
 @contextmanager
+def at_once() -> Iterator[None]:
+    """While this lasts, signals end the process with a message; :func:`terminable` ones within it raise.
+
+    For the time in which modules are imported: some turn what is raised there into errors of their own.
+    """
+    # Signals that are ignored stay so: shells have it that way for what runs in the background.
+    heard = [one for one in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(one) is not signal.SIG_IGN]
+    before = {one: signal.signal(one, _end) for one in heard}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    interrupted = number == signal.SIGINT
+    if "--json" in sys.argv:
+        kind = "Interrupted" if interrupted else "Terminated"
+        os.write(1, f'{{"error": {{"kind": "{kind}", "message": "{STOPPED}"}}}}\n'.encode())
+    os.write(2, f"candide: {STOPPED}\n".encode())
+    os._exit(INTERRUPTED if interrupted else TERMINATED)
+
+
+@contextmanager
 def terminable() -> Iterator[None]:
-    """While this lasts, SIGTERM raises, so that whatever was begun is cleared away."""
+    """While this lasts, SIGTERM raises, so that whatever was begun is cleared away, and Ctrl-C as usual."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -33,11 +64,14 @@ def terminable() -> Iterator[None]:
             last = time.monotonic()
             raise Terminated
 
-    before = signal.signal(signal.SIGTERM, came)
+    before = {signal.SIGTERM: signal.signal(signal.SIGTERM, came)}
+    if signal.getsignal(signal.SIGINT) is _end:
+        before[signal.SIGINT] = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for one, handler in before.items():
+            signal.signal(one, handler)
 
 
 class Interrupts:

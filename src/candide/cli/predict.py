@@ -56,7 +56,7 @@ def predict(
     from .progress import watched
     from .reading import STDIN, check_stdin, open_model, refuse_source, say_bad_rows, set_absent
     from .records import UnseenNotes
-    from .writing import open_writer
+    from .writing import is_stdout, open_writer
 
     session = shared.session
     if not sources and reading.sql is None and not sys.stdin.isatty():
@@ -66,7 +66,7 @@ def predict(
     set_absent(learner, absent)
     source = reading.source(sources)
     roles = roles_for(learner, source, text)
-    if output is not None:
+    if output is not None and not is_stdout(output):
         refuse_source(output, [str(model), *(sources or [])])
     answers, unseen = Answers(learner, proba, abstain), UnseenNotes(learner, session)
     kept = [] if only else source.names
@@ -86,7 +86,7 @@ def predict(
             f"{writer.n_formulas:,} texts that a spreadsheet would run as formulas were written with an apostrophe "
             "before them; --keep-formulas writes them as they are"
         )
-    if output is not None:
+    if not is_stdout(output):
         session.say(f"wrote {output}: {passed.rows:,} rows in {passed.seconds:.2f} s")
 
 

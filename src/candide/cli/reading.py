@@ -112,14 +112,27 @@ def open_model(path: Path) -> BaseNB:
 
 
 def _model_in(path: Path) -> BaseNB:
-    from ..learners.storing import load, load_lines
-
     with path.open("rb") as file:
         is_text = file.read(1) == b"{"
     if not is_text:
-        return load(path)
+        return _loaded(path)
+    from ..learners.storing import load_lines
+
     with path.open(encoding="utf-8") as lines:
         return load_lines(lines, str(path))
+
+
+def _loaded(path: Path) -> BaseNB:
+    """The model in a file, of which much is done by threads while modules are imported."""
+    from ..storage.reading import Opened
+
+    opened = Opened(path)
+    from ..storage.ahead import Ahead
+
+    ahead = Ahead(opened)
+    from ..learners.storing import load_opened
+
+    return load_opened(opened, ahead)
 
 
 def set_absent(learner: BaseNB, absent: str | None) -> None:

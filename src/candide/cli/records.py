@@ -38,6 +38,8 @@ class Records:
         import numpy as np
 
         learner = self._learner
+        if self._names is None:
+            return self._unnamed([self._read_cells(line) for line in lines])
         rows = [self._read(line) for line in lines]
         if self._names is not None and hasattr(learner, "absent"):
             omitted = {name: np.array([name not in row for row in rows], dtype=bool) for name in self._names}
@@ -53,8 +55,28 @@ class Records:
                 out[places] = learner.predict_proba(table)
         return out
 
-    def table(self, line: str) -> dict[str, Any]:
+    def _unnamed(self, rows: list[dict[str, Any] | list[Any]]) -> Floats:
+        """Of rows of a model without names: lists of all cells, or objects."""
+        import numpy as np
+
+        out = np.tile(np.asarray(self._learner.class_prior_, dtype=np.float64), (len(rows), 1))
+        lists = [place for place, row in enumerate(rows) if isinstance(row, list)]
+        if lists:
+            out[lists] = self._learner.predict_proba([rows[place] for place in lists])
+        groups: dict[tuple[str, ...], list[int]] = {}
+        for place, row in enumerate(rows):
+            if isinstance(row, dict) and row:
+                groups.setdefault(tuple(row), []).append(place)
+        for names, places in groups.items():
+            table = self._table(list(names), [dict(rows[place]) for place in places])
+            self._unseen.note(table)
+            out[places] = self._learner.predict_proba(table)
+        return out
+
+    def table(self, line: str) -> Any:
         """One row, with the columns that it gives."""
+        if self._names is None and isinstance(cells := self._read_cells(line), list):
+            return [cells]
         row = self._read(line)
         (names, _), *_ = self._by_columns([row])
         if not names:
@@ -62,6 +84,29 @@ class Records:
         table = self._table(names, [row])
         self._unseen.note(table)
         return table
+
+    def _read_cells(self, line: str) -> dict[str, Any] | list[Any]:
+        """A row for a model that knows no names of columns."""
+        try:
+            row = json.loads(line)
+        except ValueError:
+            row = None
+        n_columns = self._learner.n_features_in_
+        such_as = f"a list of {n_columns} cells, such as [{', '.join(map(str, range(1, min(n_columns, 3) + 1)))}"
+        such_as += ", …]" if n_columns > 3 else "]"
+        if isinstance(row, list) and len(row) != n_columns:
+            raise InputError(f"the row {as_json(row):.60} has {len(row)} cells; this model needs {such_as}")
+        if not isinstance(row, list) and not isinstance(row, dict):
+            raise InputError(
+                f"{line!r:.60} is no row: this model is of a table, and was fitted without names of columns; a row is "
+                f"{such_as}; for files use candide predict"
+            )
+        # A table of columns is read by their order; other models read arrays alone.
+        if isinstance(row, dict) and row and not hasattr(self._learner, "absent"):
+            raise InputError(
+                f"the row {as_json(row):.60} names its columns, and this model was fitted without names; pass {such_as}"
+            )
+        return row
 
     def _read(self, line: str) -> dict[str, Any]:
         try:
@@ -86,7 +131,7 @@ class Records:
     def _by_columns(self, rows: list[dict[str, Any]]) -> Iterator[tuple[list[str], list[int]]]:
         """Columns, and the rows that give these; all of them in the order of training."""
         if self._names is None:
-            yield list(dict.fromkeys(name for row in rows for name in row)), list(range(len(rows)))
+            yield list(rows[0]), [0]
             return
         if not hasattr(self._learner, "absent"):
             # To other models a missing cell and one that is not given are the same.

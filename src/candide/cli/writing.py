@@ -152,11 +152,22 @@ _WRITERS: dict[str, type[Writer]] = {
 }
 
 
+# What systems call the standard output of a process.
+_STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+
+
+def is_stdout(path: Path | None) -> bool:
+    """Whether what is to be written goes to standard output."""
+    return path is None or str(path) in _STDOUT
+
+
 def checked_place(path: Path) -> Path:
     """A path whose folder is there and may be written to: better to know before the work than after it."""
+    from ..storage.locking import target_of
+
     if str(path) == "-":
         raise ParameterError("the output is -, and only predict and dump write to standard output; name a file")
-    target = Path(os.path.realpath(path))
+    target = target_of(path)
     with naming(path):
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, "is a folder")
@@ -183,7 +194,7 @@ def _check_access(path: Path) -> None:
 @contextmanager
 def open_writer(path: Path | None, on_stdout: str, keep_formulas: bool = False) -> Iterator[Writer]:
     """A writer for a file by its ending, or for stdout."""
-    if path is None or str(path) == "-":
+    if path is None or is_stdout(path):
         writer = _WRITERS[on_stdout](sys.stdout.buffer)
         writer.keep_formulas = keep_formulas
         yield writer

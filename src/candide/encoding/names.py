@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from ..exceptions import InputError
@@ -18,6 +17,9 @@ def similar_name(name: Any, names: Iterable[Any]) -> Any | None:
     >>> similar_name("sexx", ["age", "Sex"]), similar_name("height", ["age", "Sex"])
     ('Sex', None)
     """
+    # Few names are wrong, and to import this takes a millisecond of every start.
+    from difflib import get_close_matches
+
     folded: dict[str, Any] = {}
     for known in names:
         folded.setdefault(str(known).strip().casefold(), known)

@@ -173,7 +173,8 @@ def some_columns(texts: Any, codes: Array) -> Any:
 def _n_occupied(texts: Any) -> int:
     if isinstance(texts, np.ndarray):
         return int(texts.any(axis=0).sum())
-    return len(distinct(texts.indices if texts.data.all() else texts.indices[texts.data != 0], texts.shape[1]))
+    codes = texts.indices if texts.data.all() else texts.indices[texts.data != 0]
+    return int(np.count_nonzero(_occurs(codes, texts.shape[1])))
 
 
 def renumbered(rows: Sparse, codes: Array) -> Sparse:
@@ -189,10 +190,17 @@ def as_table(texts: Any) -> Any:
 def distinct(codes: Array, n_codes: int) -> Array:
     """Those that occur, ascending; of many, sorting takes ten times as long."""
     if _SPARSELY * len(codes) < n_codes:
-        return np.unique(codes)
+        # What np.unique does; it also imports numpy.ma, which takes longer than to answer a question about a text.
+        ordered = np.sort(codes)
+        return np.asarray(ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])[: len(ordered)]])
+    return np.flatnonzero(_occurs(codes, n_codes))
+
+
+def _occurs(codes: Array, n_codes: int) -> Array:
+    """For every code whether it occurs."""
     occurs = np.zeros(n_codes, dtype=bool)
     occurs[codes] = True
-    return np.flatnonzero(occurs)
+    return occurs
 
 
 def sum_rows(sums: Any) -> tuple[Array, Positions, Floats]:

@@ -156,6 +156,8 @@ Coding = Vocabulary | Buckets
 
 def _is_utf8(utf8: Array, offsets: Array) -> bool:
     """Whether all is UTF-8, and no token begins within a character."""
+    if utf8.max(initial=0) < 0x80:
+        return True
     try:
         str(utf8.data, "utf-8")
     except UnicodeDecodeError:

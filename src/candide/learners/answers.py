@@ -148,6 +148,11 @@ class Answers(Fitted):
         if not self.evaluate:
             raise AttributeError(f"{type(self).__name__} has loo_ if it is constructed with evaluate=True")
         model = self._fitted()
+        if not model.can_report and model.state.sample is not None:
+            raise AttributeError(
+                "loo_ needs training rows, and every one is larger than the room for those that are kept "
+                f"({model.plan.sample_bytes:,} bytes for each class); fit again with shorter rows"
+            )
         if not model.can_report:
             raise AttributeError(
                 "loo_ needs training rows, and this model keeps none that stand for all it has learned; construct it "

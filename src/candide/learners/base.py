@@ -264,7 +264,9 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
         """
         self._require_fitted()
         _, batch = self._summarize(X, y, sample_weight, groups, reset=False)
-        return self._become(self._model.forget(batch))
+        self._become(self._model.forget(batch))
+        self._forgot = True
+        return self
 
     @all_or_nothing
     def discount(self, factor: float) -> Self:

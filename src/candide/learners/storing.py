@@ -18,6 +18,8 @@ from .settings import DEFAULTS
 
 if TYPE_CHECKING:
     from ..storage import Content
+    from ..storage.ahead import Ahead
+    from ..storage.reading import Opened
     from .base import BaseNB
 
 _LEARNED = ("plan", "state", "blend", "report", "token_names", "importance")
@@ -34,6 +36,8 @@ class Stored(Fitted):
     provenance_: dict[str, Any] | None = None
     # The model as it came from there.
     _origin: Classifier | None = None
+    # Whether rows were forgotten, be it before the last refit.
+    _forgot: bool = False
     evaluate: bool
 
     def save(self, path: str | os.PathLike[str], sample: bool = False) -> None:
@@ -48,7 +52,8 @@ class Stored(Fitted):
         sample : bool, default False
             Whether training rows go into the file. Without them a later ``partial_fit`` or ``merge`` goes on with the
             weights and the calibration that the model has; with them these are fitted again. A ``NaiveBayes`` with
-            training rows that has changed since the last refit (``staleness_``) is refitted first. The others keep
+            training rows that has changed since the last refit (``staleness_``) is refitted first, and so is a
+            ``TextNB(refine=True)`` that has forgotten texts, whose words its refinement still knows. The others keep
             what they have, and ``loo_`` is made anew by whoever asks the loaded model for it.
 
         Examples
@@ -107,7 +112,7 @@ class Stored(Fitted):
     def _for_file(self) -> Classifier:
         """The model, refitted where a file could not tell all of it: the file predicts what the model does."""
         model = self._fitted()
-        written = model.for_file()
+        written = model.for_file(forgot=self._forgot)
         if written is not model:
             self._model = written.complete()
         return written
@@ -143,6 +148,13 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> BaseNB:
     from ..storage import read_model
 
     return learner_of(read_model(path, mmap=mmap), path)
+
+
+def load_opened(opened: Opened, ahead: Ahead | None = None) -> BaseNB:
+    """The model in a file that is being read; some of its vocabularies may be being made."""
+    from ..storage import content_of as stored_in
+
+    return learner_of(stored_in(opened, ahead), opened.path)
 
 
 def from_json(text: str) -> BaseNB:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..encoding.index import Index
 from ..encoding.table import Columns
-from ..exceptions import InputError, ParameterError
+from ..exceptions import InputError, ParameterError, warn
 from ..families import Batch, Family
 from ..families.table import HeldOut, TableFamily
 from ..families.text_likelihood import TextLikelihood
@@ -113,6 +113,12 @@ def fit_blend(model: Classifier, kernels: Kernels) -> Blend:
     """Choose and fit whatever the plan asks for."""
     plan, state = model.plan, model.state
     seen, alpha = seen_rows(plan, state, _what(plan)), None
+    if not len(seen.case_weight) and state.rows.any():
+        warn(
+            f"{_what(plan)} looks at training rows again, and every one is larger than the room for those that are "
+            f"kept ({plan.sample_bytes:,} bytes for each class); nothing was chosen or weighed, and there is no loo_; "
+            "pass shorter rows, such as parts of a text"
+        )
     if plan.alpha == "loo":
         alpha = alphas(plan, state, seen, [np.arange(len(seen.case_weight))], kernels)[0]
     calibration, views, refinement = None, None, None

@@ -187,7 +187,7 @@ class Classifier:
     @property
     def can_report(self) -> bool:
         """Whether there are rows to report on, or a report from when there were."""
-        return self.state.sample is not None or self._report is not None
+        return self._report is not None or (self.state.sample is not None and not self.state.sample.is_empty)
 
     @property
     def report(self) -> Report:
@@ -277,7 +277,7 @@ class Classifier:
 
     def without_sample(self, *, evaluate: bool) -> Classifier:
         """Without training rows; what needs them is made before they go."""
-        made = self.report if evaluate else None
+        made = self.report if evaluate and self.can_report else None
         # Views that no weight was found for are weighed again only with rows.
         blend = self.blend
         if blend is not None and blend.views is not None:
@@ -292,12 +292,13 @@ class Classifier:
         made = self.report if evaluate and known else None
         return Classifier(self.plan, self.state, self.blend, made, self.token_names, self.importance)
 
-    def for_file(self) -> Classifier:
-        """The same model, or refitted where a file could not tell all of it.
+    def for_file(self, *, forgot: bool = False) -> Classifier:
+        """The same model, or refitted where a file could not tell all of it, or would tell what was forgotten.
 
-        A file holds the sums, not the families of columns, which are chosen again from the sums of now.
+        A file holds the sums, not the families of columns, which are chosen again; a refinement holds forgotten words.
         """
-        return self.refitted(self.plan) if self.staleness and self.can_refit and self.latest_choices else self
+        untold = self.latest_choices or (forgot and getattr(self.latest_blend, "refinement", None) is not None)
+        return self.refitted(self.plan) if self.staleness and self.can_refit and untold else self
 
     def smaller(self, plan: Plan, state: State, blend: Blend) -> Classifier:
         """Without something that predicting never asks."""

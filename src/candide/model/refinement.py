@@ -109,5 +109,7 @@ def _tokens(likelihood: TextLikelihood, seen: Seen, kernels: Kernels) -> tuple[t
 
 
 def _solved(rows: Any, seen: Seen, offset: Floats) -> Floats:
+    if not len(seen.case_weight):
+        return np.zeros((rows.shape[1], seen.batch.n_classes))
     weight = seen.case_weight / row_weight(seen)
     return Regression.of(rows, seen.batch.classes, weight, offset, _RIDGE).solve()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -66,6 +65,8 @@ class Table(dict[str, Array]):
         return "\n".join([*lines, *([f"… {hidden} more rows"] if hidden else []), *self.notes])
 
     def _repr_html_(self) -> str:
+        import html
+
         cells, hidden = self._cells()
         head, *body = zip(*cells, strict=True)
         rows = "".join(f"<tr>{''.join(f'<td>{html.escape(c)}</td>' for c in line)}</tr>" for line in body)

@@ -128,6 +128,11 @@ class Sample:
         """The hash of each entry, whatever group it is in."""
         return row_hashes(self.data) if self.grouped else self.entries.hashes
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no row was kept: there was none, or all are larger than the budget."""
+        return not len(self.classes)
+
     def represented(self) -> Floats:
         """Weight of the rows inside the sample, per class."""
         return _class_weight(self.classes, self.weight * self.multiplicity, len(self.rows))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import secrets
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..exceptions import naming
-from .locking import is_same, short_name, try_lock
+from .locking import is_same, short_name, target_of, try_lock
 
 # How a file is called while it is written: the target's name and a number that no other has.
 _NUMBER = r"\.[0-9a-f]{16}\.part"
@@ -30,7 +29,7 @@ def written_aside(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     Whatever goes wrong on the way, the old file stays as it is, and nothing is left beside it; what a process that was
     killed has left there is removed by the next one that writes the same file.
     """
-    target = Path(os.path.realpath(path))
+    target = target_of(path)
     with naming(path):
         is_device = target.exists() and not target.is_file()
     if is_device:  # or a pipe: no file that another could take the place of
@@ -93,7 +92,7 @@ def discard(file: IO[bytes]) -> None:
 def _created(target: Path, shown: str | os.PathLike[str]) -> tuple[Path, IO[bytes]]:
     """A new file, locked for as long as it is open: it is not abandoned."""
     for attempt in range(_ATTEMPTS):
-        aside = target.with_name(f".{short_name(target.name, _NUMBER_BYTES + 1)}.{secrets.token_hex(8)}.part")
+        aside = target.with_name(f".{short_name(target.name, _NUMBER_BYTES + 1)}.{os.urandom(8).hex()}.part")
         file = io.BufferedWriter(_Raw(aside, "x", shown))
         # Another process may have met it between these two lines, and removed it.
         if (try_lock(file.fileno()) is not False and is_same(file.fileno(), aside)) or attempt == _ATTEMPTS - 1:

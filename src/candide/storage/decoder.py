@@ -9,7 +9,6 @@ from datetime import date, datetime, time, timedelta
 from itertools import pairwise
 from math import isqrt
 from typing import Any, cast
-from zoneinfo import ZoneInfo
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from ..kernels.vocabulary import Vocabulary
 from ..model.table import Table
 from ..statistics import Counts
 from ..statistics.stored_counts import CompressedRows, StoredCounts
+from .ahead import Ahead
 from .encoder import Tree
 from .hints import fits, hints_of
 from .nouns import NOUNS
@@ -37,10 +37,17 @@ class Decoder:
     """Makes what the tree says of arrays that were read; each array may be asked for several times."""
 
     def __init__(
-        self, arrays: Mapping[str, Array], made: Mapping[str, Any] | None = None, needed: Iterable[str] | None = None
+        self,
+        arrays: Mapping[str, Array],
+        made: Mapping[str, Any] | None = None,
+        needed: Iterable[str] | None = None,
+        ahead: Ahead | None = None,
     ) -> None:
-        """``made``: values that are not to be made of the tree, by where they stand; ``needed``: arrays to be used."""
-        self._arrays, self._made = arrays, made or {}
+        """``made``: values that are not to be made of the tree, by where they stand; ``needed``: arrays to be used.
+
+        ``ahead``: vocabularies that a thread makes of the same arrays.
+        """
+        self._arrays, self._made, self._ahead = arrays, made or {}, ahead
         self._unused = set(arrays if needed is None else needed)
         self._vocabularies: dict[tuple[str, str], Vocabulary] = {}
         self._texts: dict[tuple[str, str], list[str]] = {}
@@ -106,7 +113,8 @@ class Decoder:
         parts = self.strings(tree, where)
         key = tree["utf8"], tree["offsets"]
         if key not in self._vocabularies:
-            self._vocabularies[key] = Vocabulary.from_arrays(*parts)
+            found = None if self._ahead is None else self._ahead.get(key)
+            self._vocabularies[key] = Vocabulary.from_arrays(*parts) if found is None else found
         return self._vocabularies[key]
 
     def texts(self, tree: Tree, where: str) -> list[str]:
@@ -216,6 +224,8 @@ def _moment(_: Decoder, tree: Tree, where: str) -> Any:
         return made
     if zone not in known_zones():
         raise Unsound(f"{where} is of the time zone {zone!r:.40}, which is not known here", _NO_ZONE)
+    from zoneinfo import ZoneInfo
+
     return made.replace(tzinfo=ZoneInfo(zone))
 
 

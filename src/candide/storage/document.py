@@ -8,6 +8,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from ..kernels.data import Array
+from .ahead import Ahead
 from .checks import check_content
 from .content import Content, Provenance
 from .decoder import Decoder
@@ -41,9 +42,12 @@ class Document(NamedTuple):
             document.content()
         return document
 
-    def content(self, made: Mapping[str, Any] | None = None) -> Content:
-        """The model again; nothing in it is believed. ``made``: parts that are not in ``arrays``, by their place."""
-        decoder = Decoder(self.arrays, made)
+    def content(self, made: Mapping[str, Any] | None = None, ahead: Ahead | None = None) -> Content:
+        """The model again; nothing in it is believed.
+
+        ``made``: parts that are not in ``arrays``, by their place; ``ahead``: vocabularies that are being made.
+        """
+        decoder = Decoder(self.arrays, made, ahead=ahead)
         settings, parts = decoder.value(self.settings, "settings"), decoder.value(self.parts, "model")
         for name, found in (("settings", settings), ("model", parts)):
             require(fits(found, dict[str, Any]), f"the {name} have no names")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,26 +9,25 @@ from typing import Any, cast
 
 from ..kernels.data import Array
 from ..statistics import Sample
+from .ahead import Ahead
 from .aside import write_aside
 from .checks import check_stored_rows
-from .container import Header, Tensors, pieces, unpacked
+from .container import Tensors, array_of, arrays_of, pieces, unpacked
 from .content import Content
 from .decoder import Decoder
 from .document import Document, as_json
-from .reading import Checksum, ModelFile
-from .sound import refusing, require
-from .stored_rows import ROWS, StoredSample, rows_apart
-from .versions import CURRENT, upgraded
-
-_FORMAT = "candide"
-_TREES = ("provenance", "settings", "parts")
+from .header import CURRENT, FORMAT, TREES, trees_of
+from .reading import Opened
+from .sound import refusing
+from .stored_rows import ROWS, StoredSample
+from .versions import upgraded
 
 
 def write_model(path: str | os.PathLike[str], content: Content) -> None:
     """Stores a model; what was there before is replaced at once, or stays if anything goes wrong."""
     document = Document.of(content)
-    texts = {name: as_json(getattr(document, name)) for name in _TREES}
-    metadata = {"format": _FORMAT, "version": str(CURRENT), "kind": document.kind, **texts}
+    texts = {name: as_json(getattr(document, name)) for name in TREES}
+    metadata = {"format": FORMAT, "version": str(CURRENT), "kind": document.kind, **texts}
     write_aside(path, pieces(Tensors(metadata, document.arrays)))
 
 
@@ -40,59 +38,47 @@ def read_model(path: str | os.PathLike[str], *, mmap: bool = False) -> Content:
     ``ModelFileError``. It is read into memory; many training rows are read when they are first needed, from the file
     that was opened, and are checked then. ``mmap=True``: arrays are views of the file.
     """
+    if not mmap:
+        return content_of(Opened(path))
     with refusing(f"{path} cannot be used"):
-        if mmap:
-            tensors = unpacked(_mapped(path))
-            return _document(tensors.metadata, _trees(tensors.metadata), tensors.arrays).content()
-        file = ModelFile(path)
+        tensors = unpacked(_mapped(path))
+        return _document(tensors.metadata, trees_of(tensors.metadata), tensors.arrays).content()
+
+
+def content_of(opened: Opened, ahead: Ahead | None = None) -> Content:
+    """The model in a file that was opened, with the same checks; some of its vocabularies may be being made."""
+    with refusing(f"{opened.path} cannot be used"):
+        data, header = opened.content(), opened.header
         try:
-            trees = _trees(file.header.metadata)
-            later = rows_apart(trees["parts"], file.header) if file.seekable and _is_current(file.header) else ()
+            arrays = arrays_of(header, data, [name for name in header.places if name not in opened.later])
+            content = _content(opened, _document(header.metadata, opened.trees, arrays), ahead)
         except Exception:
-            file.arrays()
-            Checksum(file).check()  # which says more of a file that is damaged
+            opened.check()
             raise
-        arrays = file.arrays(later)
-        checksum = Checksum(file, later)
-        try:
-            content = _content(path, _document(file.header.metadata, trees, arrays), file, later)
-        except Exception:
-            checksum.check()
-            raise
-        checksum.check()
+        opened.check()
         return content
-
-
-def _trees(metadata: Mapping[str, str]) -> dict[str, Any]:
-    require(metadata.get("format") == _FORMAT, "it holds arrays, and no model of candide")
-    require({"version", "kind", *_TREES} <= metadata.keys(), "it does not say what model it holds")
-    return {name: json.loads(metadata[name]) for name in _TREES}
 
 
 def _document(metadata: Mapping[str, str], trees: dict[str, Any], arrays: Mapping[str, Array]) -> Document:
     return upgraded(Document(metadata["kind"], **trees, arrays=arrays), metadata["version"])
 
 
-def _is_current(header: Header) -> bool:
-    return header.metadata["version"] == str(CURRENT)
-
-
-def _content(path: Any, document: Document, file: ModelFile, later: tuple[str, ...]) -> Content:
+def _content(opened: Opened, document: Document, ahead: Ahead | None) -> Content:
     """The model; with arrays that are to be read later, its training rows are made of them when they are needed."""
+    file, later = opened.file, opened.later
     if not later:
-        file.close()
-        return document.content()
+        return document.content(ahead=ahead)
 
     def read() -> Sample:
-        with refusing(f"the training rows of {path} cannot be used"):
-            found = file.rest(later)
+        with refusing(f"the training rows of {opened.path} cannot be used"):
+            found = {name: array_of(file.header, name, data) for name, data in file.rest(later).items()}
             decoder = Decoder({**document.arrays, **found}, needed=found)
             sample = decoder.value(document.parts["state"]["sample"], ROWS)
             decoder.require_all_used()
             check_stored_rows(content, sample)
             return cast("Sample", sample)
 
-    content = document.content({ROWS: StoredSample.later(read)})
+    content = document.content({ROWS: StoredSample.later(read)}, ahead)
     return content
 
 

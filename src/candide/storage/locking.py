@@ -61,7 +61,7 @@ def locked(
     ...     candide.load(path).class_count_.tolist()
     [1.0, 2.0]
     """
-    target = Path(os.path.realpath(path))
+    target = target_of(path)
     if target.exists() and not target.is_file():  # a device or a pipe is never read, changed and written again
         yield
         return
@@ -71,6 +71,12 @@ def locked(
         yield
     finally:
         _release(handle, beside)
+
+
+def target_of(path: str | os.PathLike[str]) -> Path:
+    """The file behind all links; if it is a pipe that has no name, as ``/dev/stdout`` may be, the path itself."""
+    target = Path(os.path.realpath(path))
+    return target if target.exists() or not Path(path).exists() else Path(path)
 
 
 def _acquired(beside: Path, target: Path, timeout: float, on_wait: Callable[[], object] | None) -> int:

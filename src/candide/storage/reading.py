@@ -1,4 +1,7 @@
-"""The content of a model file in memory, with the training rows still in the file if they are many."""
+"""The content of a model file in memory, with the training rows still in the file if they are many.
+
+It needs no NumPy: a file is read and its checksum computed while that is loaded.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,8 @@ import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import numpy as np
-
-from ..kernels.data import Array
-from .container import Header, header_of, header_size
-from .sound import Unsound, require
+from .header import Header, header_of, header_size, rows_apart, trees_of
+from .verdict import Unsound, judged, require
 
 # Bytes that are read or hashed at once, and files whose checksum is computed beside their being read.
 _PIECE, _LARGE = 1 << 20, 1 << 22
@@ -29,14 +29,18 @@ class ModelFile:
         status = os.fstat(self._descriptor)
         # What is no file, such as a pipe, and systems that cannot read from a place, are read in one go.
         self.seekable = stat.S_ISREG(status.st_mode) and hasattr(os, "preadv")
-        self._bytes = np.empty(status.st_size, dtype=np.uint8) if self.seekable else self._whole()
-        self._data = self._bytes.data
+        self._data = _room(status.st_size) if self.seekable else self._whole()
         self._digests: dict[str, tuple[Any, bytes]] = {}
         self.header = self._header()
 
-    def _whole(self) -> Array:
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return len(self._data)
+
+    def _whole(self) -> memoryview:
         with os.fdopen(os.dup(self._descriptor), "rb") as file:
-            return np.frombuffer(bytearray(file.read()), dtype=np.uint8)
+            return memoryview(bytearray(file.read()))
 
     def _header(self) -> Header:
         n_bytes = len(self._data)
@@ -55,17 +59,19 @@ class ModelFile:
             require(n_read > 0, "it became shorter while it was read")
             data, at = data[n_read:], at + n_read
 
-    def arrays(self, later: Iterable[str] = ()) -> dict[str, Array]:
-        """All arrays but those that are to be read later."""
-        later = set(later)
+    def read(self, later: Iterable[str] = ()) -> None:
+        """Reads all arrays but those that are to be read later."""
         if self.seekable:
-            for begin, end in _stretches(self.header, later):
+            for begin, end in _stretches(self.header, set(later)):
                 self._fill(begin, end)
-        self._bytes.flags.writeable = False
-        return self.header.arrays(self._bytes.data, [name for name in self.header.places if name not in later])
+
+    @property
+    def content(self) -> memoryview:
+        """The bytes of the file, as far as they were read."""
+        return self._data.toreadonly()
 
     def digest(self, later: Iterable[str]) -> str:
-        """The checksum of the file, of which ``arrays(later)`` are there."""
+        """The checksum of the file, of which all was read but the arrays that are to be read later."""
         digest, at = self.header.digest(), self.header.end
         for name in sorted(later, key=self.header.places.__getitem__):
             begin, end = self.header.places[name]
@@ -85,14 +91,14 @@ class ModelFile:
             self._read_into(part, at)
             yield part
 
-    def rest(self, later: Iterable[str]) -> dict[str, Array]:
-        """The arrays that were left in the file, which must be those that its checksum was computed of."""
+    def rest(self, later: Iterable[str]) -> dict[str, memoryview]:
+        """The bytes of arrays that were left in the file, which must be those that its checksum was computed of."""
         found = {}
         for name in later:
             begin, end = self.header.places[name]
-            data = np.empty(end - begin, dtype=np.uint8)
+            data = _room(end - begin)
             try:
-                self._read_into(data.data, begin)
+                self._read_into(data, begin)
             except Unsound:
                 raise _changed() from None
             before, after = self._digests[name]
@@ -100,9 +106,20 @@ class ModelFile:
             digest.update(data)
             if digest.digest() != after:
                 raise _changed()
-            data.flags.writeable = False
-            found[name] = self.header.array(name, data.data)
+            found[name] = data.toreadonly()
         return found
+
+
+def _room(n_bytes: int) -> memoryview:
+    """Memory for so many bytes, without a pass over it to clear it."""
+    if n_bytes < _PIECE:
+        return memoryview(bytearray(n_bytes))
+    from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
+
+    try:
+        return memoryview(mmap(-1, n_bytes, flags=MAP_PRIVATE | MAP_ANONYMOUS))
+    except OSError:
+        raise MemoryError(f"there is no room for {n_bytes:,} bytes") from None
 
 
 def _changed() -> Unsound:
@@ -123,26 +140,52 @@ def _stretches(header: Header, without: set[str]) -> Iterator[tuple[int, int]]:
         yield begin, end
 
 
-class Checksum:
-    """Compares the checksum of a file, if it is large while others go on with what was read."""
+class Opened:
+    """A model file with what its header says. The rest is read, and its checksum computed, by a thread.
 
-    def __init__(self, file: ModelFile, later: Iterable[str] = ()) -> None:
-        self._file, self._later = file, tuple(later)
+    Nothing that was made of the file may be used before :meth:`check`.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = path
+        with judged(f"{path} cannot be used"):
+            self.file = ModelFile(path)
+            self.header = self.file.header
+            try:
+                self.trees = trees_of(self.header.metadata)
+                apart = self.file.seekable and self.header.is_current
+                self.later = rows_apart(self.trees["parts"], self.header) if apart else ()
+            except Exception:
+                self.file.read()
+                self.header.check(self.file.digest(()))  # which says more of a file that is damaged
+                raise
+        self._was_read = threading.Event()
         self._found: str | BaseException = ""
-        self._thread = threading.Thread(target=self._compute, daemon=True)
+        self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
-        if len(file._data) < _LARGE:
-            self.check()
 
-    def _compute(self) -> None:
+    def _read(self) -> None:
         try:
-            self._found = self._file.digest(self._later)
+            self.file.read(self.later)
+            self._was_read.set()
+            if not self.later:
+                self.file.close()
+            self._found = self.file.digest(self.later)
         except BaseException as error:
             self._found = error
+        finally:
+            self._was_read.set()
+
+    def content(self) -> memoryview:
+        """The bytes of the file but those that are to be read later; of a small file they have been checked."""
+        self._was_read.wait()
+        if self.file.size < _LARGE or isinstance(self._found, BaseException):
+            self.check()
+        return self.file.content
 
     def check(self) -> None:
         """Raises if the file is not what was stored."""
         self._thread.join()
         if isinstance(self._found, BaseException):
             raise self._found
-        self._file.header.check(self._found)
+        self.header.check(self._found)

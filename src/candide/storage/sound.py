@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
-from zoneinfo import available_timezones
 
 import numpy as np
 
-from ..exceptions import ModelFileError
 from ..kernels.data import Array
+from .verdict import NOT_A_MODEL as NOT_A_MODEL
+from .verdict import Unsound as Unsound
+from .verdict import judged
+from .verdict import require as require
 
 # Weights beyond this have squares that are no numbers.
 MOST_WEIGHT = 1e150
@@ -21,41 +23,18 @@ _ROUNDING = 1e-6
 _MOST_COLUMNS, _COLUMNS_PER_CELL = 1 << 26, 256
 
 
-_DAMAGED = "it was damaged or altered on the way; fetch it again, or save the model again"
-NOT_A_MODEL = (
-    "expected a file that save() or candide train wrote; to learn from rows, pass them to candide.read or candide train"
-)
-
-
-class Unsound(Exception):
-    """Something in a file is not what it must be; whoever knows the file says the rest."""
-
-    def __init__(self, found: str, remedy: str = _DAMAGED) -> None:
-        super().__init__(found)
-        self.remedy = remedy
-
-
-def require(holds: bool, otherwise: str, remedy: str = _DAMAGED) -> None:
-    """Raises ``Unsound`` where something does not hold."""
-    if not holds:
-        raise Unsound(otherwise, remedy)
-
-
 @contextmanager
 def refusing(verdict: str, remedy: str | None = None) -> Iterator[None]:
-    """Whatever is found wrong is one kind of error: the verdict, what was found, and what to do."""
-    try:
-        with np.errstate(all="ignore"):
-            yield
-    except Unsound as error:
-        raise ModelFileError(f"{verdict}: {error}; {remedy or error.remedy}") from None
-    except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError, MemoryError) as error:
-        raise ModelFileError(f"{verdict}: {type(error).__name__}, {error}; {remedy or _DAMAGED}") from error
+    """As :func:`judged`; NumPy is silent about numbers that are none, which the checks find."""
+    with judged(verdict, remedy), np.errstate(all="ignore"):
+        yield
 
 
 @cache
 def known_zones() -> set[str]:
     """Names of time zones; others may be those of any file, and are never looked up."""
+    from zoneinfo import available_timezones
+
     return available_timezones()
 
 

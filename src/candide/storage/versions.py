@@ -9,9 +9,9 @@ import numpy as np
 
 from ..kernels.data import Array
 from .document import Document
-from .sound import Unsound, require
+from .header import CURRENT as CURRENT
+from .verdict import Unsound, require
 
-CURRENT = 2
 # Number columns of waves in files of version 1, at most.
 _MOST_RANKS = 1_000
 

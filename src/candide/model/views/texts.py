@@ -28,6 +28,8 @@ _CHUNK = 1 << 11
 _MOST_ROWS, _ENOUGH_ROWS, _MOST_CELLS = 8_000, 2_000, 400_000
 _FOLDS = 10
 _MOST_BYTES = 1 << 21
+# Of weights that are not fitted: scores are not cut off.
+_MOST_SCORE = 1e6
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,15 @@ class TextBlended:
         n_classes = len(likelihood.statistics.rows)
         none = Mixture(np.zeros(0), np.zeros(0), np.zeros((0, n_classes)), np.zeros(n_classes))
         return cls(likelihood.band_names, none)
+
+    @classmethod
+    def unjudged(cls, likelihood: TextLikelihood) -> TextBlended:
+        """Where there is no text to judge by: naive Bayes by the first look, over the root of how many tokens."""
+        names, rows = likelihood.band_names, likelihood.statistics.rows
+        heard = [float(name.look == names[0].look and name.by == names[0].by) for name in names]
+        weight = np.repeat(np.array(heard)[:, None], len(rows), axis=1)
+        bias = np.log(np.maximum(rows, 0.5) / max(rows.sum(), 0.5))
+        return cls(names, Mixture(np.ones(len(names)), np.full(len(names), _MOST_SCORE), weight, bias))
 
     @property
     def n_views(self) -> int:
@@ -139,6 +150,9 @@ def _groups(folds: Array, texts: TextRows) -> list[Array]:
 
 def fit_text_blended(likelihood: TextLikelihood, seen: Seen, kernels: Kernels) -> tuple[TextBlended, Floats, Array]:
     """The weights, the left-out scores these were fitted on, and of which of the rows."""
+    if not len(seen.case_weight):
+        blended = TextBlended.unjudged(likelihood)
+        return blended, np.zeros((blended.n_views, 0, seen.batch.n_classes)), np.arange(0)
     blended = TextBlended.unweighted(likelihood)
     rows = blended.few(seen)
     some = seen if len(rows) == len(seen.case_weight) else seen.take(rows, seen.multiplicity[rows])
