@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tiers import tries
 
 from candide import MultinomialNB, PoissonNB
 
@@ -16,7 +17,7 @@ from .models import BERNOULLI, CATEGORICAL, GAUSSIAN, MULTINOMIAL, POISSON, SEEN
 from .strategies import rows
 
 ALPHAS = st.sampled_from([0.0, 1e-10, 0.5, 1.0, 30.0])
-few = settings(max_examples=25)
+few = tries(25)
 
 
 def fitted(data: Any, kind: Kind, n_columns: int, **parameters: Any) -> Any:

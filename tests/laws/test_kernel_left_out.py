@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tiers import tries
 
 from candide.exceptions import InputError
 from candide.kernels.base import LinearTable, NormalTable, PickTable, StudentTable
@@ -25,7 +26,7 @@ WEIGHTS = ["none", "whole", "fraction"]
 PSEUDO = ["none", "tiny", "one", "large", "columns", "cells"]
 
 every_layout = pytest.mark.parametrize("layout", LAYOUTS)
-few = settings(max_examples=15)
+few = tries(15)
 
 
 def pseudo_counts(problem: Problem, how: str) -> float | Floats:

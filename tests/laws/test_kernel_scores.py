@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, random_array
+from tiers import tries
 
 from candide.exceptions import InputError
 from candide.kernels.base import FactoredTable, LinearTable, PickTable, StudentTable
@@ -21,7 +22,7 @@ from .layouts import DENSE, LAYOUTS, Problem, problems
 NATIVE, REFERENCE = Native(2), Reference()
 
 every_layout = pytest.mark.parametrize("layout", LAYOUTS)
-few = settings(max_examples=15)
+few = tries(15)
 
 
 def assert_close(got: Any, meant: Any) -> None:

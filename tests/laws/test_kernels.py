@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tiers import tries
 
 from candide.kernels.data import Dense
 from candide.kernels.native import Native
@@ -21,7 +22,7 @@ TOLERANCE = 1e-12  # of sums, relative to the sum of magnitudes
 
 every_layout = pytest.mark.parametrize("layout", LAYOUTS)
 dense_layouts = pytest.mark.parametrize("layout", DENSE)
-few = settings(max_examples=15)
+few = tries(15)
 
 
 def assert_same_tally(got: Any, meant: Any, atol: float) -> None:

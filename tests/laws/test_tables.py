@@ -10,8 +10,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tiers import tries
 
 from candide import NaiveBayes, merge
 from candide.families.columns import CodedColumn
@@ -33,7 +34,7 @@ def test_merging_any_partition(how: dict[str, Any]) -> None:
         assert_predicts_alike(merged, whole, X)
 
 
-@settings(max_examples=15)
+@tries(15)
 @given(data=st.data())
 def test_merging_parts_of_a_row_or_more(data: Any) -> None:
     """Classes, categories and kinds of columns may be in one part only."""
