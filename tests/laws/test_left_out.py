@@ -111,9 +111,8 @@ CASES = [
 # In the fast tier, of each family what each kind of estimate does with the first of its settings.
 _FIRST = ({}, {"estimate": "mle"}, {"estimate": "map", "alpha": 2.5}, {"estimate": "predictive"})
 FEW = {f"{name}-{named(setting)}" for name, *_ in COUNTED for setting in _FIRST}
-FEW |= {
-    f"gaussian-{named(setting)}" for setting in gaussian_settings() if not setting.keys() & {"ddof", "var_smoothing"}
-}
+_OTHER = {"ddof", "var_smoothing"}
+FEW |= {f"gaussian-{named(setting)}" for setting in gaussian_settings() if not setting.keys() & _OTHER}
 
 
 def cases(of: list[Case]) -> Any:

@@ -83,7 +83,7 @@ def tick_names(axis: Axis) -> list[Text]:
     return [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 20])
+@pytest.mark.parametrize("n_classes", [2, pytest.param(3, marks=pytest.mark.slow), 20])
 @pytest.mark.parametrize("picture", PICTURES)
 def test_nothing_overlaps_and_nothing_is_cut_off(picture: str, n_classes: int) -> None:
     shown = PICTURES[picture](n_classes)

@@ -176,7 +176,7 @@ def texts(n_threads: int) -> dict[str, Callable[[], object]]:
 KINDS = {"dense": dense, "together": together, "sparse": sparse, "texts": texts}
 
 
-@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("n_threads", [pytest.param(1, marks=pytest.mark.slow), 2])
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kernel_ends_when_a_signal_raises(kind: str, n_threads: int) -> None:
     took = {name: interrupted(call) for name, call in KINDS[kind](n_threads).items()}

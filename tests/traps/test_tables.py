@@ -13,6 +13,7 @@ from candide import NaiveBayes
 from candide.kernels.data import Array
 
 
+@pytest.mark.slow
 def test_columns_that_hardly_vary() -> None:
     """A pixel that is off in all but a few images must not decide where it is on."""
     X, y = load_digits(return_X_y=True)
