@@ -19,8 +19,12 @@ def every(names: str, cases: Iterable[Any]) -> Callable[[Callable[..., None]], C
     keys, found = names.replace(" ", "").split(","), list(cases)
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        asked = inspect.signature(test)
+        others = asked.replace(parameters=[one for name, one in asked.parameters.items() if name not in keys])
+
         @functools.wraps(test)
-        def tried(**fixtures: Any) -> None:
+        def tried(*args: Any, **kwargs: Any) -> None:
+            fixtures = others.bind(*args, **kwargs).arguments
             for case in found:
                 given = dict(zip(keys, case if len(keys) > 1 else (case,), strict=True))
                 try:
@@ -29,9 +33,7 @@ def every(names: str, cases: Iterable[Any]) -> Callable[[Callable[..., None]], C
                     error.add_note(f"with {given}")
                     raise
 
-        asked = inspect.signature(test)
-        kept = [value for name, value in asked.parameters.items() if name not in keys]
-        tried.__signature__ = asked.replace(parameters=kept)  # type: ignore[attr-defined]
+        tried.__signature__ = others  # type: ignore[attr-defined]
         return tried
 
     return decorate
