@@ -9,12 +9,13 @@ HYPOTHESIS_PROFILE=explore many and new ones.
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 # Pictures are drawn, and nobody looks.
 os.environ.setdefault("MPLBACKEND", "Agg")
@@ -42,6 +43,17 @@ settings.register_profile("fast", settings.get_profile("ci"), max_examples=12)
 settings.register_profile("explore", deadline=None, max_examples=1000, suppress_health_check=_QUIET)
 settings.register_profile("sanitize", settings.get_profile("ci"), max_examples=30)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected stays, and garbage is not looked for in it."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from laws.tables import SETTINGS, fit, mixed
 from sklearn.datasets import load_iris
-from tiers import late, tries
+from tiers import every, late, tries
 
 from candide import NaiveBayes
 from candide.exceptions import ParameterError
@@ -46,7 +46,7 @@ NUMBERS = ["gaussian", "student", "lognormal", "power", "kernel", "bins", "poiss
            "categorical"]  # fmt: skip
 
 
-@pytest.mark.parametrize("missing", ["ignore", "category"])
+@every("missing", ["ignore", "category"])
 @pytest.mark.parametrize("family", NUMBERS, ids=str)
 def test_families_of_numbers(family: Any, missing: str) -> None:
     rng = np.random.default_rng(3)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tiers import tries
+from tiers import every, tries
 
 from candide.exceptions import InputError
 from candide.kernels.base import Kernels
@@ -151,9 +151,9 @@ def calls() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("call", calls())
-@pytest.mark.parametrize("kernels", [NATIVE, REFERENCE], ids=["native", "reference"])
-@pytest.mark.parametrize("infinity", [np.inf, -np.inf])
-@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@every("kernels", [NATIVE, REFERENCE])
+@every("infinity", [np.inf, -np.inf])
+@every("dtype", ["f8", "f4"])
 def test_infinities_are_refused_with_their_place(call: str, kernels: Kernels, infinity: float, dtype: str) -> None:
     X: Array = np.zeros((3, 2), dtype=dtype)
     X[2, 1] = infinity

@@ -105,7 +105,7 @@ def test_code_scores_agree(layout: str, problem: Problem, room: int) -> None:
 
 
 @pytest.mark.parametrize("layout", ["c-f8", "c-f4", "fortran", "strided", "columns", "csr-f8-i4", "csr-f4-i8"])
-@pytest.mark.parametrize("kernels", [NATIVE, REFERENCE], ids=["native", "reference"])
+@every("kernels", [NATIVE, REFERENCE])
 def test_infinite_cells_are_refused(layout: str, kernels: Any) -> None:
     """An infinity is found wherever it stands, and named."""
     data = LAYOUTS[layout](np.array([[1.0, 2.0], [np.inf, 1.0]]))

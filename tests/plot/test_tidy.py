@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from matplotlib.axes import Axes
-from matplotlib.axis import Axis
-from matplotlib.text import Text
 
 import candide.plot as plot
 from candide import GaussianNB
 from candide.plot import Display
 from candide.priors import Beta, Gamma, NormalInverseGamma
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.text import Text
 
 from .rows import names, numbers, table, table_model, text_model, texts
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tiers import tries
 
 import candide
 
@@ -100,15 +99,6 @@ def tokens(model: Any) -> dict[str, list[float]]:
 
 
 @pytest.mark.parametrize("case", NAMES)
-@tries(12)
 @given(data=st.data())
 def test_every_tree_of_changes_is_one_fit_after_a_refit(case: str, data: Any) -> None:
-    check(case, data)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", NAMES)
-@tries(40)
-@given(data=st.data())
-def test_many_trees_of_changes_are_one_fit_after_a_refit(case: str, data: Any) -> None:
     check(case, data)
