@@ -20,7 +20,12 @@ from candide.families.columns import CodedColumn
 from .tables import SETTINGS, assert_predicts_alike, assert_same_table, fit, mixed
 
 X, Y = mixed(90)
-ALL = pytest.mark.parametrize("how", SETTINGS.values(), ids=SETTINGS)
+# Between nothing that is chosen and all of it, the slow ones.
+ALL = pytest.mark.parametrize(
+    "how",
+    [how if name in ("plain", "all") else pytest.param(how, marks=pytest.mark.slow) for name, how in SETTINGS.items()],
+    ids=SETTINGS,
+)
 
 
 @ALL
