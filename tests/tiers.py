@@ -53,4 +53,4 @@ class late:  # noqa: N801, it stands for a module
 
 def tries(n: int) -> settings:
     """So many examples with the profile ``ci``, and as many more or fewer as another profile tries."""
-    return settings(max_examples=max(4, round(n * settings.default.max_examples / 40)))
+    return settings(max_examples=max(4, round(n * settings.default.max_examples / 25)))
