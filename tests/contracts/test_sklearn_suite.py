@@ -25,6 +25,7 @@ for name in ("BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "Mult
 """
 
 
+@pytest.mark.slow
 def test_their_suite_passes_with_our_classes(tmp_path: Path) -> None:
     spec = importlib.util.find_spec("sklearn.tests.test_naive_bayes")
     if spec is None or spec.origin is None:

@@ -76,6 +76,7 @@ def test_forgotten_texts_leave_the_refinement_with_the_next_refit() -> None:
     assert model.staleness_ == 0.0
 
 
+@pytest.mark.slow
 def test_a_refinement_is_fitted_again_once_a_tenth_is_forgotten() -> None:
     texts, labels = redundant(300, seed=4)
     model = TextNB(refine=True).fit(texts, labels)

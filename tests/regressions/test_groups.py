@@ -81,6 +81,7 @@ def test_the_estimated_log_loss_is_that_of_new_groups(name: str) -> None:
     assert abs(model.loo_.log_loss - np.mean(found)) < 3 * model.loo_.log_loss_error + 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["NaiveBayes", "TextNB"])
 def test_without_groups_the_estimate_is_far_too_good(name: str) -> None:
     estimator, make = MODELS[name]

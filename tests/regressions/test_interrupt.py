@@ -320,6 +320,7 @@ def test_the_main_thread_of_a_child_is_the_one_that_forked() -> None:
     assert done.stdout == "7\n"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="a process cannot be sent Ctrl-C alone")
 def test_the_command_line_ends_while_it_predicts(tmp_path: Path) -> None:
     model, rows = tmp_path / "m.candide", tmp_path / "rows.csv"
