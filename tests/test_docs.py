@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from tiers import every
 
 import candide
 
@@ -74,6 +75,7 @@ def run_session(block: Block, page: str, names: dict[str, Any]) -> None:
         pytest.fail(report.getvalue(), pytrace=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_page_runs_from_top_to_bottom(page: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     # A copy, because what a page trains may be written beside the data.
@@ -85,23 +87,27 @@ def test_page_runs_from_top_to_bottom(page: Path, monkeypatch: pytest.MonkeyPatc
         run_block(block, str(page.relative_to(ROOT)), names)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@every("page", PAGES)
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\((?!\w+:|#)([^)#\s]+)", page.read_text(encoding="utf-8"))
     missing = [t for t in targets if not (page.parent / t).exists()]
     assert not missing
 
 
-MODULES = [module.name for module in pkgutil.walk_packages(candide.__path__, "candide.") if "._" not in module.name]
+ROOMS = ["", *(f".{module.name}" for module in pkgutil.iter_modules(candide.__path__) if module.name[0] != "_")]
 
 
-@pytest.mark.parametrize("name", ["candide", *MODULES])
-def test_docstrings_of_a_module(name: str) -> None:
-    module = importlib.import_module(name)
-    failed, _ = doctest.testmod(module, optionflags=FLAGS)
-    assert not failed
+@pytest.mark.slow
+@pytest.mark.parametrize("room", ROOMS)
+def test_docstrings_of_a_room(room: str) -> None:
+    first = importlib.import_module(f"candide{room}")
+    inside = pkgutil.walk_packages(first.__path__, f"{first.__name__}.") if room and hasattr(first, "__path__") else []
+    for name in [first.__name__, *(module.name for module in inside if "._" not in module.name)]:
+        failed, _ = doctest.testmod(importlib.import_module(name), optionflags=FLAGS)
+        assert not failed, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("example", "shown"),
     [
@@ -117,6 +123,7 @@ def test_example_runs(example: str, shown: list[str]) -> None:
     assert [line for line in shown if line not in done.stdout] == []
 
 
+@pytest.mark.slow
 def test_site_builds(tmp_path: Path) -> None:
     pytest.importorskip("material", reason="the documentation tools are in the extra 'docs'")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]

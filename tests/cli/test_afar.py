@@ -60,6 +60,7 @@ def test_other_commands_read_here() -> None:
     assert "dask: is for train" in ran.err
 
 
+@pytest.mark.slow
 def test_nothing_of_it_is_imported_for_other_sources(people: Path) -> None:
     code = (
         "import sys; from candide.cli.app import app\n"

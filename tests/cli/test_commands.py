@@ -170,6 +170,7 @@ def test_forget_of_a_file_is_as_if_never_seen(tmp_path: Path) -> None:
     np.testing.assert_array_equal(left.class_count_, never.class_count_)
 
 
+@pytest.mark.slow
 def test_merge_of_ten_parts_is_the_whole(tmp_path: Path, updatable: Path) -> None:
     rows = rows_of(MESSAGES)
     parts = []

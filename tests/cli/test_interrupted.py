@@ -68,7 +68,10 @@ def stopped(arguments: list[str], sign: signal.Signals, when: float) -> subproce
     return subprocess.CompletedProcess(arguments, process.returncode, out, err)
 
 
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+@pytest.mark.parametrize(
+    "sign",
+    [pytest.param(signal.SIGINT, marks=pytest.mark.slow, id="Ctrl-C"), pytest.param(signal.SIGTERM, id="SIGTERM")],
+)
 def test_a_signal_stops_cleanly_and_training_goes_on(texts: Path, tmp_path: Path, sign: signal.Signals) -> None:
     model, whole, kept = tmp_path / "m.candide", tmp_path / "whole.candide", tmp_path / "m.candide.checkpoint"
     train = "train", texts, "-o", model, "--checkpoint", "--every", 0
@@ -85,6 +88,7 @@ def test_a_signal_stops_cleanly_and_training_goes_on(texts: Path, tmp_path: Path
     assert dumped(model) == dumped(whole)
 
 
+@pytest.mark.slow
 def test_training_killed_again_and_again_gives_the_same_model(texts: Path, tmp_path: Path) -> None:
     model, whole = tmp_path / "m.candide", tmp_path / "whole.candide"
     train = "train", texts, "-o", model, "--checkpoint", "--every", 0, "--resume", "-q"
@@ -139,14 +143,15 @@ def test_a_checkpoint_of_other_settings_is_refused(texts: Path, tmp_path: Path) 
     assert "other settings" in other.stderr
 
 
-def killed_at_many_moments(texts: Path, folder: Path, n_moments: int) -> None:
+@pytest.mark.slow
+def test_killed_at_many_moments(texts: Path, tmp_path: Path) -> None:
     """kill -9 in train, update, merge and forget: every model file is as before or as after."""
     rows = texts.read_text().splitlines(keepends=True)
-    part, model, other = folder / "part.csv", folder / "m.candide", folder / "other.candide"
+    part, model, other = tmp_path / "part.csv", tmp_path / "m.candide", tmp_path / "other.candide"
     part.write_text(rows[0] + "".join(rows[1:1001]))
     done("train", part, "-o", other, "--updatable", "-q")
     draw = random.Random(1)
-    for number in range(n_moments):
+    for number in range(12):
         done("train", texts, "-o", model, "--updatable", "-q")
         before = candide.load(model).class_count_.sum()
         changes = {
@@ -161,15 +166,6 @@ def killed_at_many_moments(texts: Path, folder: Path, n_moments: int) -> None:
         process.kill()
         process.wait()
         assert candide.load(model).class_count_.sum() in (before, after)
-
-
-def test_killed_at_some_moments(texts: Path, tmp_path: Path) -> None:
-    killed_at_many_moments(texts, tmp_path, 4)
-
-
-@pytest.mark.slow
-def test_killed_at_many_moments(texts: Path, tmp_path: Path) -> None:
-    killed_at_many_moments(texts, tmp_path, 12)
 
 
 def test_a_second_signal_within_a_step_keeps_the_checkpoint_before(texts: Path, tmp_path: Path) -> None:

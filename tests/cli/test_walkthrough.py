@@ -5,9 +5,11 @@ from __future__ import annotations
 import doctest
 from pathlib import Path
 
+import pytest
 from walkthrough import PAGES, answers, commands, copied, run
 
 
+@pytest.mark.slow
 def test_all_commands_of_the_pages(tmp_path: Path) -> None:
     folder = copied(tmp_path)
     lines = [line.replace("pip install . && ", "") for page in PAGES for line in commands(page)]

@@ -8,10 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import dask
-import dask.array as da
-import dask.bag
-import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,6 +16,7 @@ from laws.models import assert_same_model
 from laws.tables import assert_same_table, mixed
 from scipy.sparse import csr_matrix
 from sklearn.exceptions import NotFittedError
+from tiers import late
 
 import candide
 from candide import CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes, TextNB, learners
@@ -28,6 +25,9 @@ from candide.exceptions import InputError, NotFitted, ParameterError
 from candide.learners.chunks import Chunks
 
 from .mortal import Mortal, die_once
+
+pytestmark = pytest.mark.dask
+dask, da, dd = map(late, ("dask", "dask.array", "dask.dataframe"))
 
 FRAME, LABELS = mixed(90)
 TABLE = FRAME.assign(label=LABELS)
@@ -261,7 +261,7 @@ def test_nothing_to_learn_from() -> None:
 
 
 def test_bags_and_single_values() -> None:
-    bag = dask.bag.from_sequence([{"age": 1}])
+    bag = late("dask.bag").from_sequence([{"age": 1}])
     refused(r"X is a Bag of Dask.*to_dataframe\(\)", bag)
     refused(r"X is a Delayed\w* of Dask", dask.delayed(1))
     with pytest.raises(InputError, match="X is a Bag of Dask"):
@@ -354,7 +354,6 @@ def killed(frame: pd.DataFrame, mark: str) -> pd.DataFrame:
     return frame
 
 
-@pytest.mark.dask
 class TestProcesses:
     """On a real cluster."""
 

@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
+from tiers import every
 
 from candide import CategoricalNB
 from candide.exceptions import InputError
@@ -163,8 +164,8 @@ def test_min_categories(least: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["i8", "i4", "f8", "u8", object])
-@pytest.mark.parametrize("categories", ["range", "seen"])
-@pytest.mark.parametrize("unseen", ["ignore", "smooth", "error"])
+@every("categories", ["range", "seen"])
+@every("unseen", ["ignore", "smooth", "error"])
 def test_large_code_costs_nothing(dtype: Any, categories: Any, unseen: Any) -> None:
     """Neither learning nor predicting, nor looking at the counts of the seen, allocates by the size of a code."""
     codes = np.array([[0, 1], [10_000_000, 0], [3, 1], [10_000_000, 1]]).astype(dtype)

@@ -10,6 +10,7 @@ import pytest
 import sklearn.naive_bayes as theirs
 from scipy.sparse import csr_array
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from tiers import every
 
 import candide
 
@@ -66,13 +67,13 @@ def both(name: str, X: Any, y: Any, weight: Any = None, **options: Any) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("data", DATA)
+@every("data", DATA)
 def test_defaults(name: str, data: str) -> None:
     both(name, *rows_for(name, data))
 
 
 @pytest.mark.parametrize("name", NAMES[1:])
-@pytest.mark.parametrize("data", DATA)
+@every("data", DATA)
 def test_weights(name: str, data: str) -> None:
     X, y = rows_for(name, data)
     both(name, X, y, np.random.default_rng(0).random(len(y)))
@@ -100,7 +101,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize(("name", "options"), [(name, options) for name in NAMES for options in OPTIONS[name]])
-@pytest.mark.parametrize("data", DATA)
+@every("data", DATA)
 def test_own_parameters(name: str, options: dict[str, Any], data: str) -> None:
     both(name, *rows_for(name, data), **options)
 
@@ -117,7 +118,7 @@ def test_alpha(name: str, data: str, which: int) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("data", DATA)
+@every("data", DATA)
 def test_given_prior(name: str, data: str) -> None:
     X, y = rows_for(name, data)
     prior = np.arange(1.0, len(np.unique(y)) + 1)
@@ -125,13 +126,13 @@ def test_given_prior(name: str, data: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES[1:])
-@pytest.mark.parametrize("data", DATA)
+@every("data", DATA)
 def test_uniform_prior(name: str, data: str) -> None:
     both(name, *rows_for(name, data), fit_prior=False)
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("data", DATA)
+@every("data", DATA)
 def test_one_class(name: str, data: str) -> None:
     X, y = rows_for(name, data)
     both(name, X, np.zeros_like(y))
@@ -176,7 +177,7 @@ def test_text_labels(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("verb", ["__init__", "fit", "partial_fit", "predict", *VERBS, "score"])
+@every("verb", ["__init__", "fit", "partial_fit", "predict", *VERBS, "score"])
 def test_signatures(name: str, verb: str) -> None:
     """Shared parameters have the same names, kinds and defaults, in the same order; ours come after."""
     ours, other = (dict(inspect.signature(getattr(getattr(r, name), verb)).parameters) for r in (candide, theirs))

@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
+from tiers import every
 
 import candide
 from candide.exceptions import CandideError, InputError, ParameterError
@@ -54,7 +55,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("case", SHAPES)
+@every("case", SHAPES)
 def test_shapes(name: str, case: str) -> None:
     rows, said = SHAPES[case]
     model = getattr(candide, name)()
@@ -81,7 +82,7 @@ TEXT = [
 
 
 @pytest.mark.parametrize("name", NUMERIC)
-@pytest.mark.parametrize("rows", TEXT, ids=lambda rows: type(rows).__module__)
+@every("rows", TEXT)
 def test_text_among_numbers(name: str, rows: Any) -> None:
     column = "column 0 " if isinstance(rows, (list, np.ndarray)) else "column 'age'"
     refused(lambda: getattr(candide, name)().fit(rows, y), column, "'n/a' at row 2", "needs numbers", "CategoricalNB")
@@ -95,7 +96,7 @@ def test_dates(name: str, make: Callable[[np.ndarray], Any]) -> None:
 
 
 @pytest.mark.parametrize("name", COUNTS)
-@pytest.mark.parametrize("make", [np.asarray, csr_array, pd.DataFrame, pl.DataFrame], ids=lambda make: make.__name__)
+@every("make", [np.asarray, csr_array, pd.DataFrame, pl.DataFrame])
 def test_negative_counts(name: str, make: Callable[[np.ndarray], Any]) -> None:
     column = "column 'column_1'" if make is pl.DataFrame else "column 1"
     said = "Negative values", name, f"{column} is -3 at row 2", "counts are 0 or more", "alternate_sign=False"
@@ -111,11 +112,11 @@ FRAMES = [np.asarray, np.asfortranarray, pd.DataFrame, pl.DataFrame, lambda rows
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("make", FRAMES, ids=["C", "F", "pandas", "polars", "float32", "sparse"])
-@pytest.mark.parametrize("value", [INF, -INF])
+@every("make", FRAMES)
+@every("value", [INF, -INF])
 def test_infinity(name: str, make: Callable[[np.ndarray], Any], value: float) -> None:
     if name == "CategoricalNB" and make is csr_array:
-        pytest.skip("CategoricalNB takes no sparse matrices")
+        return  # which it does not take
     column = "column 'column_1'" if make is pl.DataFrame else "column 1"
     said = f"{column} is infinite at row 2", "finite, or NaN where", "replace or drop it"
     rows, model = make(with_cell(value)), getattr(candide, name)().fit(X, y)
@@ -150,7 +151,7 @@ LABELS = {
 
 
 @pytest.mark.parametrize("name", ["GaussianNB", "MultinomialNB", "CategoricalNB"])
-@pytest.mark.parametrize("case", LABELS)
+@every("case", LABELS)
 def test_labels(name: str, case: str) -> None:
     labels, said = LABELS[case]
     refused(lambda: getattr(candide, name)().fit(X, labels), *said)
@@ -184,7 +185,7 @@ WEIGHTS = {
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("case", WEIGHTS)
+@every("case", WEIGHTS)
 def test_weights(name: str, case: str) -> None:
     weight, said = WEIGHTS[case]
     model = getattr(candide, name)().fit(X, y)
@@ -209,7 +210,7 @@ PRIORS = {
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("case", PRIORS)
+@every("case", PRIORS)
 def test_priors(name: str, case: str) -> None:
     prior, said = PRIORS[case]
     option = {"priors" if name == "GaussianNB" else "class_prior": prior}

@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from tiers import every
 
 import candide
 from candide.exceptions import InputError
@@ -51,8 +52,8 @@ FRAMES = {
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("frame", FRAMES)
-@pytest.mark.parametrize("rows", [X, HOLED], ids=["whole", "holed"])
+@every("frame", FRAMES)
+@every("rows", [X, HOLED])
 def test_frames_of_numbers(name: str, frame: str, rows: np.ndarray) -> None:
     kind, data = getattr(candide, name), FRAMES[frame](rows)
     model = kind().fit(data, y)
@@ -63,16 +64,15 @@ def test_frames_of_numbers(name: str, frame: str, rows: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
+@every(
     "frame",
     [
         lambda on: pd.DataFrame({"a": pd.array(on, dtype="boolean"), "b": pd.array(on, dtype="boolean")}),
         lambda on: pl.DataFrame({"a": on, "b": on}),
         lambda on: pa.table({"a": on, "b": on}),
     ],
-    ids=["pandas", "polars", "pyarrow"],
 )
-@pytest.mark.parametrize("hole", [True, None], ids=["whole", "holed"])
+@every("hole", [True, None])
 def test_frames_of_booleans(name: str, frame: Any, hole: bool | None) -> None:
     on = [True, False, hole, True, False, False]
     plain = np.array([[np.nan if value is None else float(value)] * 2 for value in on])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from tiers import every
 
 import candide
 
@@ -42,7 +43,7 @@ DTYPES = ["f2", "f4", "f8", ">f8", "longdouble", "i1", "u1", "i2", "u2", "i4", "
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("dtype", DTYPES)
+@every("dtype", DTYPES)
 def test_types_of_numbers(name: str, dtype: str) -> None:
     check_same(name, X.astype(dtype))
 
@@ -53,7 +54,7 @@ def test_booleans(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("hole", [None, float("nan")])
+@every("hole", [None, float("nan")])
 def test_objects_with_holes(name: str, hole: Any) -> None:
     rows = HOLED.astype(object)
     rows[np.isnan(HOLED)] = hole
@@ -61,7 +62,7 @@ def test_objects_with_holes(name: str, hole: Any) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", ">f8"])
+@every("dtype", ["f2", "f4", "f8", ">f8"])
 def test_holes_in_floats(name: str, dtype: str) -> None:
     check_same(name, HOLED.astype(dtype), HOLED)
 
@@ -94,8 +95,8 @@ LAYOUTS = [np.asfortranarray, strided, backwards, read_only, np.ndarray.tolist, 
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "i1"])
-@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.__name__)
+@every("dtype", ["f8", "f4", "i8", "i1"])
+@every("layout", LAYOUTS)
 def test_layouts(name: str, dtype: str, layout: Callable[[np.ndarray], Any]) -> None:
     check_same(name, layout(X.astype(dtype)))
 
@@ -168,13 +169,13 @@ ODD = [with_duplicates, stored_twice, unsorted, explicit_zeros, long_indices, re
 
 
 @pytest.mark.parametrize("name", SPARSE_NAMES)
-@pytest.mark.parametrize("convert", [*FORMATS, *ODD], ids=lambda convert: convert.__name__)
+@every("convert", [*FORMATS, *ODD])
 def test_sparse_formats(name: str, convert: Callable[[np.ndarray], Any]) -> None:
     check_same(name, convert(X))
 
 
 @pytest.mark.parametrize("name", SPARSE_NAMES)
-@pytest.mark.parametrize("dtype", ["f4", "i8", "i4", "i1", "u8", "?"])
+@every("dtype", ["f4", "i8", "i4", "i1", "u8", "?"])
 def test_sparse_types(name: str, dtype: str) -> None:
     rows = X.astype(dtype)
     check_same(name, sparse.csr_array(rows), rows.astype(float))
@@ -204,7 +205,7 @@ def test_gaussian_on_sparse_is_exact_far_from_zero() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("shape", [(1, 1), (1, 700), (700, 1)])
+@every("shape", [(1, 1), (1, 700), (700, 1)])
 def test_shapes(name: str, shape: tuple[int, int]) -> None:
     """One row, one column, more columns than rows."""
     rows = np.arange(np.prod(shape)).reshape(shape) % 3

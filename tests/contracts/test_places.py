@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from tiers import every
 
 import candide
 from candide.exceptions import InputError, ParameterError
@@ -22,8 +23,8 @@ def rows_with(value: float) -> np.ndarray:
     return X
 
 
-@pytest.mark.parametrize("make", [np.asarray, np.asfortranarray, csr_array], ids=["C", "F", "sparse"])
-@pytest.mark.parametrize("method", METHODS)
+@every("make", [np.asarray, np.asfortranarray, csr_array])
+@every("method", METHODS)
 @pytest.mark.parametrize("name", ["GaussianNB", "BernoulliNB", "MultinomialNB", "ComplementNB", "PoissonNB"])
 def test_infinity_is_found_in_its_row(name: str, method: str, make: Any) -> None:
     model = getattr(candide, name)().fit([[0, 1, 2], [3, 4, 5]], [0, 1])
@@ -31,8 +32,8 @@ def test_infinity_is_found_in_its_row(name: str, method: str, make: Any) -> None
         getattr(model, method)(make(rows_with(np.inf)))
 
 
-@pytest.mark.parametrize("make", [np.asarray, csr_array], ids=["dense", "sparse"])
-@pytest.mark.parametrize("method", METHODS)
+@every("make", [np.asarray, csr_array])
+@every("method", METHODS)
 @pytest.mark.parametrize("name", ["MultinomialNB", "ComplementNB", "PoissonNB"])
 def test_negative_counts_are_refused_at_predict(name: str, method: str, make: Any) -> None:
     model = getattr(candide, name)().fit([[0, 1, 2], [3, 4, 5]], [0, 1])

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tiers import every
 
 import candide
 from candide.exceptions import ParameterError
@@ -39,13 +40,13 @@ def test_numbers(name: str, option: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize("name", DISCRETE)
-@pytest.mark.parametrize("value", ["a", None, True, -1, NAN, INF, [1, -1], ["a", "b"], {}])
+@every("value", ["a", None, True, -1, NAN, INF, [1, -1], ["a", "b"], {}])
 def test_alpha(name: str, value: Any) -> None:
     refused(name, "alpha", value, repr(value), "at least 0")
 
 
 @pytest.mark.parametrize("name", DISCRETE)
-@pytest.mark.parametrize("shape", [(3,), (1, 1), (2, 3), (1, 1, 2)])
+@every("shape", [(3,), (1, 1), (2, 3), (1, 1, 2)])
 def test_alpha_of_other_columns(name: str, shape: tuple[int, ...]) -> None:
     refused(name, "alpha", np.ones(shape), f"shape {shape} for 2 features", "`n_features` values")
 
@@ -69,7 +70,7 @@ SWITCHES += [(name, "force_alpha") for name in DISCRETE if name != "PoissonNB"] 
 
 
 @pytest.mark.parametrize(("name", "option"), SWITCHES)
-@pytest.mark.parametrize("value", ["yes", 1, None])
+@every("value", ["yes", 1, None])
 def test_switches(name: str, option: str, value: Any) -> None:
     refused(name, option, value, f"{option} is {value!r}", "True or False")
 
@@ -98,19 +99,19 @@ def test_min_categories(value: Any, said: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("value", ["even", 3, [1, 1], np.ones(2)], ids=str)
+@every("value", ["even", 3, [1, 1], np.ones(2)])
 def test_class_weight(name: str, value: Any) -> None:
     refused(name, "class_weight", value, f"class_weight is {value!r}", "'balanced' or None")
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("value", [-1, NAN, INF, "a", None])
+@every("value", [-1, NAN, INF, "a", None])
 def test_class_weight_of_one_class(name: str, value: Any) -> None:
     refused(name, "class_weight", {1: value}, f"class_weight of 1 is {value!r}", "at least 0")
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("value", [0, -1, 1.5, True])
+@every("value", [0, -1, 1.5, True])
 def test_threads(name: str, value: Any) -> None:
     refused(name, "n_threads", value, f"n_threads is {value!r}", "above 0")
 
@@ -124,7 +125,7 @@ def test_unknown_parameter(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("value", [-0.1, 1.1, NAN, "a", None])
+@every("value", [-0.1, 1.1, NAN, "a", None])
 def test_discount(name: str, value: Any) -> None:
     model = getattr(candide, name)().fit(X, y)
     with pytest.raises(ParameterError, match=r"factor is .* number"):

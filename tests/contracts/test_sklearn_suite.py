@@ -25,6 +25,7 @@ for name in ("BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "Mult
 """
 
 
+@pytest.mark.slow
 def test_their_suite_passes_with_our_classes(tmp_path: Path) -> None:
     spec = importlib.util.find_spec("sklearn.tests.test_naive_bayes")
     if spec is None or spec.origin is None:
@@ -36,7 +37,7 @@ def test_their_suite_passes_with_our_classes(tmp_path: Path) -> None:
         *(f"--deselect={spec.origin}::{name}" for name in EXCEPTIONS),
         "-k", " and ".join(f"not {name}" for name in EXCEPTIONS),
     ]  # fmt: skip
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     assert " passed" in done.stdout

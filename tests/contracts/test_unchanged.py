@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tiers import every
 
 import candide
 from candide.exceptions import CandideError, ForgetError, InputError, MergeError, ParameterError
@@ -64,20 +65,20 @@ BAD = {
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("verb", ["fit", "partial_fit", "forget"])
-@pytest.mark.parametrize("case", BAD)
+@every("case", BAD)
 def test_bad_rows(name: str, verb: str, case: str) -> None:
+    if verb == "fit" and case in ("other names", "one column less"):
+        return  # fit learns new columns
     model = getattr(candide, name)().fit(X, y)
     unchanged = Unchanged(model)
-    if verb == "fit" and case in ("other names", "one column less"):
-        pytest.skip("fit learns new columns")
     with pytest.raises(ValueError, match=r"\w"):
         getattr(model, verb)(*BAD[case])
     unchanged.check()
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("verb", ["fit", "partial_fit", "forget"])
-@pytest.mark.parametrize("weight", [[1, 1, -1, 1, 1], [1, 1, NAN, 1, 1], [0] * 5, [1, 2], list("abcde")], ids=str)
+@every("verb", ["fit", "partial_fit", "forget"])
+@every("weight", [[1, 1, -1, 1, 1], [1, 1, NAN, 1, 1], [0] * 5, [1, 2], list("abcde")])
 def test_bad_weights(name: str, verb: str, weight: list[Any]) -> None:
     model = getattr(candide, name)().fit(X, y)
     unchanged = Unchanged(model)
@@ -87,7 +88,7 @@ def test_bad_weights(name: str, verb: str, weight: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("name", COUNTS)
-@pytest.mark.parametrize("verb", ["fit", "partial_fit", "forget"])
+@every("verb", ["fit", "partial_fit", "forget"])
 def test_negative_counts(name: str, verb: str) -> None:
     model = getattr(candide, name)().fit(X, y)
     unchanged = Unchanged(model)
@@ -97,7 +98,7 @@ def test_negative_counts(name: str, verb: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("verb", ["fit", "partial_fit"])
+@every("verb", ["fit", "partial_fit"])
 def test_bad_parameter_set_later(name: str, verb: str) -> None:
     """The bad parameter stays, as set_params put it there; what was learned stays too."""
     option = "var_smoothing" if name == "GaussianNB" else "alpha"

@@ -8,12 +8,13 @@ from typing import Any
 
 import duckdb
 import numpy as np
-import psycopg
 import pyarrow as pa
 from laws.compare import assert_alike
+from tiers import late
 
 from candide.sources.engine import identifier
 
+psycopg = late("psycopg")
 # Types of PostgreSQL, where they are not called as in Arrow.
 _POSTGRES = {
     "int64": "BIGINT",

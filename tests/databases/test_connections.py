@@ -9,16 +9,17 @@ from typing import Any
 
 import duckdb
 import numpy as np
-import psycopg
 import pyarrow as pa
 import pytest
 from laws.models import assert_same_model
+from tiers import late
 
 from candide import CategoricalNB, GaussianNB, NaiveBayes, fit_sql
 
 from . import tables
 from .stores import Put, in_memory
 
+psycopg = late("psycopg")
 TABLE = tables.numbers()
 HERE = in_memory(GaussianNB(), TABLE, ["a", "b"])
 SQL = "SELECT a, b, y FROM t"

@@ -33,6 +33,7 @@ class TestLabel:
         assert np.asarray(y).tolist() == CELLS["income"]
         assert "income" in read_table(TABLES[container]).names
 
+    @pytest.mark.skipif(pd.__version__ < "3", reason="pandas 2 copies what a column is dropped from")
     def test_nothing_is_copied(self) -> None:
         frame = TABLES["pandas"]
         X, y = find_label(frame, "income")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tiers import every
 
 from candide.encoding.table import Columns, read_table, table_of
 from candide.kernels.data import Array, Dense
@@ -46,7 +47,7 @@ def test_rows_hash_as_their_cells(container: str) -> None:
 
 
 @pytest.mark.parametrize("budget", [ROOMY, 300])
-@pytest.mark.parametrize("container", CONTAINERS)
+@every("container", CONTAINERS)
 def test_every_container_leaves_the_same_sample(container: str, budget: int) -> None:
     assert_alike(
         sample_of(read_table(CONTAINERS[container]()), budget=budget), sample_of(read_table(CELLS), budget=budget)
@@ -54,7 +55,7 @@ def test_every_container_leaves_the_same_sample(container: str, budget: int) -> 
 
 
 @pytest.mark.parametrize("budget", [ROOMY, 300])
-@pytest.mark.parametrize("seed", range(8))
+@every("seed", range(8))
 def test_parts_of_any_containers_leave_the_same_sample(seed: int, budget: int) -> None:
     """Read apart, each by itself or as the whole was read, in any order; categories may be in one part alone."""
     whole = read_table(CELLS)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.special import logsumexp
+from tiers import every
 
 import candide
 from candide.exceptions import ParameterError
@@ -111,7 +112,7 @@ def test_refused(given: Any, said: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("other", [OTHER, "uniform", {"ant": 0.2, "cat": 0.3, "bee": 0.5}], ids=str)
+@every("other", [OTHER, "uniform", {"ant": 0.2, "cat": 0.3, "bee": 0.5}])
 def test_changed_is_refitted(name: str, other: Any) -> None:
     given = OTHER if isinstance(other, dict) else other
     model = made(name, class_weight={"ant": 7}).fit(X, y)
@@ -125,7 +126,7 @@ def test_changed_is_refitted(name: str, other: Any) -> None:
 
 
 @pytest.mark.parametrize("name", [*NAMES, "ComplementNB"])
-@pytest.mark.parametrize("method", METHODS)
+@every("method", METHODS)
 def test_changed_after_calibration(name: str, method: str) -> None:
     """A calibration was fitted with the shares of training, so the change comes after it."""
     model = getattr(candide, name)(calibrate=method).fit(X, y)
@@ -166,8 +167,8 @@ def test_a_changed_model_meets_no_new_class(calibrate: str | None) -> None:
 
 
 @pytest.mark.parametrize("calibrate", [None, "temperature"])
-@pytest.mark.parametrize(
-    ("other", "said"),
+@every(
+    "other, said",
     [
         ("smoothed", "class_prior is 'smoothed'; give"),
         ("even", "class_prior is 'even'; give"),

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from tiers import every
 
 import candide
 from candide.exceptions import ParameterError
@@ -187,8 +188,8 @@ BARE = [
 
 
 @pytest.mark.parametrize(("cells", "labels"), ODD)
-@pytest.mark.parametrize("settings", BARE, ids=str)
-@pytest.mark.parametrize("variance", ["class", "shared"])
+@every("settings", BARE)
+@every("variance", ["class", "shared"])
 def test_too_few_rows_for_a_variance(cells: Any, labels: Any, settings: dict[str, Any], variance: str) -> None:
     model = candide.GaussianNB(variance=variance, **settings).fit(cells, labels)
     probability = model.predict_proba([*cells, [3.0], [2.5], [-1e8], [np.nan]])

@@ -28,7 +28,11 @@ def dealt(X: Any, *rest: Any, size: int = 5) -> Iterator[tuple[Any, ...]]:
         yield tuple(part[begin : begin + size] for part in (X, *rest))
 
 
-@pytest.mark.parametrize("how", [{}, {"refine": True}, {"model": "multinomial"}, {"model": "bernoulli"}], ids=str)
+@pytest.mark.parametrize(
+    "how",
+    [{}, pytest.param({"refine": True}, marks=pytest.mark.slow), {"model": "multinomial"}, {"model": "bernoulli"}],
+    ids=str,
+)
 @pytest.mark.parametrize("weight", [None, np.arange(42) % 3 + 1.0], ids=["plain", "weighted"])
 def test_texts(how: dict[str, Any], weight: Any) -> None:
     rest = (LABELS,) if weight is None else (LABELS, weight)

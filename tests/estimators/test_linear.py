@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn.datasets import load_breast_cancer, load_iris
+from tiers import every
 
 from candide import (
     BernoulliNB,
@@ -59,7 +60,7 @@ def test_means_far_from_zero_keep_their_digits() -> None:
     assert_exact(GaussianNB(variance="shared").fit(X + 1e5, y), X + 1e5)
 
 
-@pytest.mark.parametrize("weighting", ["count", "binary", "log", "tfidf"])
+@every("weighting", ["count", "binary", "log", "tfidf"])
 @pytest.mark.parametrize("name", ["multinomial", "bernoulli", "complement"])
 def test_texts_by_their_tokens(name: str, weighting: str) -> None:
     if (name, weighting) in (("bernoulli", "log"), ("bernoulli", "tfidf"), ("bernoulli", "count")):

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.metrics import accuracy_score, confusion_matrix, log_loss
+from tiers import every
 
 import candide
 from candide.exceptions import InputError, ParameterError
@@ -46,7 +47,7 @@ def assert_same(name: str, a: Any, b: Any) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("calibrate", METHODS)
+@every("calibrate", METHODS)
 def test_in_parts_or_at_once(name: str, calibrate: str) -> None:
     """Calibrated anew, a model made in parts, merged or having forgotten is the one that saw the rows at once."""
     whole = made(name, calibrate=calibrate).fit(X, y)
@@ -176,7 +177,7 @@ def test_saved_and_copied(name: str, settings: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("settings", [{"calibrate": "isotonic"}, {"calibrate": "platt", "keep_sample": True}], ids=str)
+@every("settings", [{"calibrate": "isotonic"}, {"calibrate": "platt", "keep_sample": True}])
 def test_threads_share_a_fresh_model(name: str, settings: dict[str, Any]) -> None:
     """The calibration is made when first needed, perhaps by several at once: all see the same."""
     model, expected = made(name, **settings).fit(X, y), made(name, **settings).fit(X, y).predict_proba(NEW)

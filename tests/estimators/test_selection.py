@@ -148,7 +148,9 @@ RELATED: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("name", RELATED)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "separate" else name for name in RELATED]
+)
 def test_nothing_is_learned_from_relatives(name: str) -> None:
     """Noise, every row five times: whatever is chosen or fitted on a row's copies looks better than a coin."""
     groups = np.repeat(np.arange(60), 5)

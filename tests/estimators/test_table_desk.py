@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import datetime as dt
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -33,35 +34,44 @@ def made(n: int, seed: int = 0) -> tuple[pd.DataFrame, Array]:
 
 X, Y = made(200)
 Z, _ = made(20, seed=1)
-MODEL = NaiveBayes().fit(X, Y)
-BARE = NaiveBayes(keep_sample=False).fit(X, Y)
+
+
+@cache
+def the_model() -> NaiveBayes:
+    return NaiveBayes().fit(X, Y)
+
+
+@cache
+def bare() -> NaiveBayes:
+    """Without training rows."""
+    return NaiveBayes(keep_sample=False).fit(X, Y)
 
 
 def test_decisions() -> None:
-    probability = MODEL.predict_proba(Z)
-    assert MODEL.decide(Z).tolist() == MODEL.predict(Z).tolist()
-    unsure = MODEL.decide(Z, abstain=0.8) == "unsure"
+    probability = the_model().predict_proba(Z)
+    assert the_model().decide(Z).tolist() == the_model().predict(Z).tolist()
+    unsure = the_model().decide(Z, abstain=0.8) == "unsure"
     np.testing.assert_array_equal(unsure, probability.max(axis=1) < 0.8)
-    costly = MODEL.decide(Z, costs={("high", "low"): 20})
+    costly = the_model().decide(Z, costs={("high", "low"): 20})
     np.testing.assert_array_equal(costly == "high", 20 * probability[:, 0] > probability[:, 1])
 
 
 def test_label_sets_cover_new_rows() -> None:
     table, y = made(1500, seed=2)
     for coverage in (0.9, 0.95):
-        inside = MODEL.predict_set(table, coverage)[np.arange(1500), (y == "low").astype(int)]
+        inside = the_model().predict_set(table, coverage)[np.arange(1500), (y == "low").astype(int)]
         assert abs(inside.mean() - coverage) < 0.06
 
 
 def test_typicality() -> None:
     table, _ = made(400, seed=3)
-    usual = MODEL.typicality(table)
+    usual = the_model().typicality(table)
     assert 0.4 < usual.mean() < 0.6
-    assert MODEL.typicality(Z.assign(age=400.0, visits=90)).max() < 0.05
+    assert the_model().typicality(Z.assign(age=400.0, visits=90)).max() < 0.05
     # A word that nobody knows counts against a row, though it says nothing about the class.
     with pytest.warns(UserWarning, match="none of 20 rows has one that is known"):
-        strange = MODEL.typicality(Z.assign(job="xyzzy"))
-    assert strange.mean() < MODEL.typicality(Z.assign(job="cook")).mean()
+        strange = the_model().typicality(Z.assign(job="xyzzy"))
+    assert strange.mean() < the_model().typicality(Z.assign(job="cook")).mean()
 
 
 FRAMES: dict[str, Any] = {
@@ -74,7 +84,7 @@ FRAMES: dict[str, Any] = {
 @pytest.mark.parametrize("name", FRAMES)
 def test_holes_are_filled_in_the_frame_that_they_are_in(name: str) -> None:
     frame = FRAMES[name](Z)
-    filled = MODEL.impute(frame)
+    filled = the_model().impute(frame)
     assert type(filled) is type(frame)
     again = filled if name == "pandas" else filled.to_pandas()
     assert list(again.columns) == list(Z.columns)
@@ -90,7 +100,7 @@ def test_holes_of_other_kinds() -> None:
     flags = pd.array([None, *Z["member"][1:]], dtype="boolean")
     table = Z.assign(since=moments, member=flags, more="kept")[["more", "member", "since", "visits", "job", "age"]]
     table.index = np.arange(20) * 3
-    filled = MODEL.impute(table)
+    filled = the_model().impute(table)
     assert list(filled.columns) == list(table.columns)
     assert filled.index.tolist() == table.index.tolist()
     assert (filled["more"] == "kept").all()
@@ -100,7 +110,7 @@ def test_holes_of_other_kinds() -> None:
 
 
 def test_holes_of_other_containers() -> None:
-    filled = MODEL.impute({name: Z[name].tolist() for name in Z})
+    filled = the_model().impute({name: Z[name].tolist() for name in Z})
     assert list(filled) == list(Z)
     assert not np.isnan(filled["age"]).any()
     assert None not in list(filled["job"])
@@ -161,84 +171,86 @@ def test_samples_without_frames() -> None:
     numbers, _ = NaiveBayes(order=0).fit(X[["age", "visits"]].to_numpy(), Y).sample(5, random_state=0)
     assert numbers.shape == (5, 2)
     assert numbers.dtype == np.float64
-    same = [MODEL.sample(4, random_state=7)[0].to_dict() for _ in range(2)]
+    same = [the_model().sample(4, random_state=7)[0].to_dict() for _ in range(2)]
     assert same[0] == same[1]
 
 
 def test_another_class_prior() -> None:
-    uniform, odds = MODEL.with_class_prior("uniform"), MODEL.class_count_
-    log = MODEL.predict_log_proba(Z) - np.log(odds / odds.sum())
+    uniform, odds = the_model().with_class_prior("uniform"), the_model().class_count_
+    log = the_model().predict_log_proba(Z) - np.log(odds / odds.sum())
     expected = np.exp(log) / np.exp(log).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(uniform.predict_proba(Z), expected, rtol=1e-9)
     assert uniform.class_prior_.tolist() == [0.5, 0.5]
     back = uniform.with_class_prior(odds / odds.sum())
-    np.testing.assert_allclose(back.predict_proba(Z), MODEL.predict_proba(Z), rtol=1e-9)
+    np.testing.assert_allclose(back.predict_proba(Z), the_model().predict_proba(Z), rtol=1e-9)
 
 
 def test_a_class_prior_that_suits_other_rows() -> None:
     table, y = made(1500, seed=5)
     rows = np.flatnonzero((y == "high") | (np.random.default_rng(0).random(1500) < 0.2))
-    adapted = MODEL.adapt_class_prior(table.iloc[rows])
+    adapted = the_model().adapt_class_prior(table.iloc[rows])
     assert abs(adapted.class_prior_[0] - (y[rows] == "high").mean()) < 0.1
 
 
 def test_class_weights_and_given_priors() -> None:
     balanced = NaiveBayes(class_weight="balanced").fit(X, Y)
-    np.testing.assert_allclose(balanced.predict_proba(Z), MODEL.with_class_prior("uniform").predict_proba(Z), rtol=1e-9)
+    np.testing.assert_allclose(
+        balanced.predict_proba(Z), the_model().with_class_prior("uniform").predict_proba(Z), rtol=1e-9
+    )
     given = NaiveBayes(class_prior={"high": 0.9, "low": 0.1}).fit(X, Y)
-    expected = MODEL.with_class_prior([0.9, 0.1]).predict_proba(Z)
+    expected = the_model().with_class_prior([0.9, 0.1]).predict_proba(Z)
     np.testing.assert_allclose(given.predict_proba(Z), expected, rtol=1e-9)
     assert (NaiveBayes(class_weight={"high": 1e9}).fit(X, Y).predict(Z) == "high").all()
 
 
 def test_the_report_is_honest() -> None:
     table, y = made(3000, seed=6)
-    report = MODEL.loo_
-    loss = -MODEL.predict_log_proba(table)[np.arange(3000), (y == "low").astype(int)].mean()
+    report = the_model().loo_
+    loss = -the_model().predict_log_proba(table)[np.arange(3000), (y == "low").astype(int)].mean()
     assert abs(report.log_loss - loss) < 0.1
     assert report.log_loss >= report.optimistic.log_loss - 0.02
-    assert MODEL.leave_one_out(X, Y).shape == (200, 2)
+    assert the_model().leave_one_out(X, Y).shape == (200, 2)
 
 
 def test_without_training_rows() -> None:
-    np.testing.assert_array_equal(BARE.predict_proba(Z), MODEL.predict_proba(Z))
-    assert BARE._model.state.sample is None
-    assert BARE.loo_.log_loss == MODEL.loo_.log_loss
-    for call in (BARE.predict_set, BARE.typicality):
+    np.testing.assert_array_equal(bare().predict_proba(Z), the_model().predict_proba(Z))
+    assert bare()._model.state.sample is None
+    assert bare().loo_.log_loss == the_model().loo_.log_loss
+    for call in (bare().predict_set, bare().typicality):
         with pytest.raises(ParameterError, match="keep_sample=True"):
             call(Z)
     with pytest.raises(ParameterError, match="keep_sample=True"):
-        copy.deepcopy(BARE).refit()
+        copy.deepcopy(bare()).refit()
 
 
 def test_learning_without_training_rows() -> None:
     """The columns follow, the weights stay, and their age is told."""
-    model = copy.deepcopy(BARE).partial_fit(*made(50, seed=7))
+    model = copy.deepcopy(bare()).partial_fit(*made(50, seed=7))
     assert model.staleness_ == 0.25
     assert np.isfinite(model.predict_proba(Z)).all()
-    assert merge([BARE, BARE]).class_count_.tolist() == (2 * BARE.class_count_).tolist()
-    assert np.isfinite(copy.deepcopy(BARE).discount(0.5).predict_proba(Z)).all()
-    assert np.isfinite(copy.deepcopy(BARE).forget(X[:50], Y[:50]).predict_proba(Z)).all()
+    assert merge([bare(), bare()]).class_count_.tolist() == (2 * bare().class_count_).tolist()
+    assert np.isfinite(copy.deepcopy(bare()).discount(0.5).predict_proba(Z)).all()
+    assert np.isfinite(copy.deepcopy(bare()).forget(X[:50], Y[:50]).predict_proba(Z)).all()
     with pytest.raises(InputError, match="keep_sample=True, or with blend=None"):
-        copy.deepcopy(BARE).partial_fit(Z, np.full(20, "new"))
+        copy.deepcopy(bare()).partial_fit(Z, np.full(20, "new"))
     plain = NaiveBayes(keep_sample=False, blend=None).fit(X, Y).partial_fit(Z, np.full(20, "new"))
     assert plain.predict_proba(Z).shape == (20, 3)
 
 
 def test_without_evaluation() -> None:
     model = NaiveBayes(evaluate=False).fit(X, Y)
-    np.testing.assert_array_equal(model.predict_proba(Z), MODEL.predict_proba(Z))
+    np.testing.assert_array_equal(model.predict_proba(Z), the_model().predict_proba(Z))
     assert not hasattr(model, "loo_")
     assert NaiveBayes(evaluate=False, blend=None, calibrate=None).fit(X, Y)._model.state.sample is None
 
 
 def test_made_again() -> None:
-    model = copy.deepcopy(MODEL).partial_fit(X[:5], Y[:5])
+    model = copy.deepcopy(the_model()).partial_fit(X[:5], Y[:5])
     assert model.staleness_ == 0.025
     before = model.predict_proba(Z)
     assert model.refit().staleness_ == 0.0
     assert np.abs(model.predict_proba(Z) - before).max() > 0
-    plain = copy.deepcopy(MODEL).set_params(blend=None, calibrate=None).refit()
+    plain = copy.deepcopy(the_model()).set_params(blend=None, calibrate=None).refit()
     expected = NaiveBayes(blend=None, calibrate=None).fit(X, Y).predict_proba(Z)
     np.testing.assert_allclose(plain.predict_proba(Z), expected, rtol=1e-12)
 
@@ -248,24 +260,29 @@ def test_calibrations_on_top() -> None:
         model = NaiveBayes(calibrate=method).fit(X, Y)
         np.testing.assert_allclose(model.predict_proba(Z).sum(axis=1), 1.0)
         assert model.calibration_
-    assert MODEL.calibration_ == {}
+    assert the_model().calibration_ == {}
     assert "temperature" in NaiveBayes(blend=None).fit(X, Y).calibration_
 
 
 def test_densities() -> None:
-    joint = MODEL.predict_joint_log_proba(Z)
-    np.testing.assert_allclose(MODEL.log_density(Z), np.logaddexp.reduce(joint, axis=1), rtol=1e-12)
-    assert np.isfinite(MODEL.log_likelihood(X, Y))
+    joint = the_model().predict_joint_log_proba(Z)
+    np.testing.assert_allclose(the_model().log_density(Z), np.logaddexp.reduce(joint, axis=1), rtol=1e-12)
+    assert np.isfinite(the_model().log_likelihood(X, Y))
 
 
 def test_what_chosen_models_cannot_tell() -> None:
-    for call in (MODEL.log_evidence, MODEL.bayes_factors, MODEL.intervals, lambda: MODEL.log_odds(Z)):
+    for call in (
+        the_model().log_evidence,
+        the_model().bayes_factors,
+        the_model().intervals,
+        lambda: the_model().log_odds(Z),
+    ):
         with pytest.raises(ParameterError):
             call()
 
 
 def test_summary() -> None:
-    table = MODEL.summary()
+    table = the_model().summary()
     parts = ["since", "since.month", "since.weekday"]
     assert table["column"].tolist()[:7] == ["age", "job", "member", *parts, "visits"]
     assert ((table["own_weight"] >= 0) & np.isfinite(table["own_weight"])).all()
@@ -276,10 +293,10 @@ def test_summary() -> None:
 
 
 def test_parameters() -> None:
-    table = MODEL.parameters()
+    table = the_model().parameters()
     assert set(table["class"]) == {"high", "low"}
-    assert set(table["column"]) <= set(MODEL.summary()["column"])
-    assert MODEL.n_parameters_ > 10
+    assert set(table["column"]) <= set(the_model().summary()["column"])
+    assert the_model().n_parameters_ > 10
 
 
 def test_dates_of_all_kinds_are_filled() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tiers import every
 
 from candide import CategoricalNB, NaiveBayes
 from candide.kernels.data import Array
@@ -35,7 +36,7 @@ def test_by_hand() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("alpha", [0.1, 1.0, 7.0])
+@every("alpha", [0.1, 1.0, 7.0])
 def test_smoothed_categories(seed: int, alpha: float) -> None:
     X, y = words(40, seed)
     Z, _ = words(40, seed + 100)

@@ -28,6 +28,7 @@ def loss(model: TextNB, texts: list[str], labels: np.ndarray) -> float:
     return float(-model.predict_log_proba(texts)[np.arange(len(labels)), labels].mean())
 
 
+@pytest.mark.slow
 def test_better_than_the_blend_and_as_good_as_it_says() -> None:
     texts, labels = redundant(1500, seed=0)
     new, truth = redundant(3000, seed=1)
@@ -36,6 +37,7 @@ def test_better_than_the_blend_and_as_good_as_it_says() -> None:
     assert abs(refined.loo_.log_loss - loss(refined, new, truth)) < 0.05
 
 
+@pytest.mark.slow
 def test_few_texts_are_not_told_too_good() -> None:
     gaps = []
     for seed in range(6):
@@ -44,6 +46,7 @@ def test_few_texts_are_not_told_too_good() -> None:
     assert np.mean(gaps) > -0.02
 
 
+@pytest.mark.slow
 def test_noise_is_told_as_noise() -> None:
     texts, labels = redundant(400, seed=2, noise=True)
     model = TextNB(refine=True).fit(texts, labels)
@@ -73,6 +76,7 @@ def test_forgotten_texts_leave_the_refinement_with_the_next_refit() -> None:
     assert model.staleness_ == 0.0
 
 
+@pytest.mark.slow
 def test_a_refinement_is_fitted_again_once_a_tenth_is_forgotten() -> None:
     texts, labels = redundant(300, seed=4)
     model = TextNB(refine=True).fit(texts, labels)
@@ -84,6 +88,7 @@ def test_a_refinement_is_fitted_again_once_a_tenth_is_forgotten() -> None:
     assert np.allclose(model.predict_proba(texts), never.predict_proba(texts), rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_without_texts_it_refuses_to_forget() -> None:
     texts, labels = redundant(100, seed=5)
     model = TextNB(refine=True, keep_sample=False).fit(texts, labels)
@@ -102,6 +107,7 @@ def test_several_classes_repeats_weights_and_texts_without_tokens() -> None:
     assert (again.predict_proba(texts) == model.predict_proba(texts)).all()
 
 
+@pytest.mark.slow
 def test_blocks_are_refined_without_each_other() -> None:
     texts, labels = redundant(200, seed=7)
     model = TextNB(refine=True).fit(texts, labels)

@@ -137,6 +137,7 @@ def test_every_model_and_way(kind: str, how: str) -> None:
     assert model.partial_fit(texts[:2], ["a", "d"]).predict(texts).shape == (64,)
 
 
+@pytest.mark.slow
 def test_refined_from_what_the_folds_say() -> None:
     texts, labels = some_labels(40, 300, seed=9)
     model = TextNB(refine=True, unlabeled="em").fit(texts, labels)
@@ -144,6 +145,7 @@ def test_refined_from_what_the_folds_say() -> None:
     assert model.score(*topical(300, seed=10)) > 0.7
 
 
+@pytest.mark.slow
 def test_the_figures_of_a_refined_model_are_its_own() -> None:
     texts, labels = some_labels(60, 200, seed=13)
     plain, refined = (TextNB(refine=refine, unlabeled="em").fit(texts, labels) for refine in (False, True))
@@ -198,7 +200,9 @@ def test_what_is_refused() -> None:
     assert (model.predict_proba(texts) == before).all()
 
 
-@pytest.mark.parametrize("settings", [{}, {"refine": True}, {"model": "multinomial"}], ids=str)
+@pytest.mark.parametrize(
+    "settings", [{}, pytest.param({"refine": True}, marks=pytest.mark.slow), {"model": "multinomial"}], ids=str
+)
 def test_without_training_texts_the_same_model(settings: dict[str, object]) -> None:
     """Looks that had no weight before may have one after."""
     texts, labels = some_labels(40, 300, seed=9)
@@ -223,6 +227,7 @@ def test_merged_with_a_class_that_it_does_not_know() -> None:
     assert model.predict_proba(["dog"]).shape == (1, 4)
 
 
+@pytest.mark.slow
 def test_a_refined_model_forgets_and_keeps_what_it_made_of_the_others() -> None:
     texts, labels = some_labels(60, 400, seed=15)
     held, truth = topical(400, seed=16)
@@ -237,6 +242,7 @@ def test_a_refined_model_forgets_and_keeps_what_it_made_of_the_others() -> None:
     assert abs(after - before) < 0.05
 
 
+@pytest.mark.slow
 def test_a_refinement_beside_weights_that_last_is_fitted_again() -> None:
     """By a refit, and once a tenth of the weight has changed; the weights stay."""
     texts, labels = some_labels(120, 240, seed=15)

@@ -9,6 +9,7 @@ import pytest
 from sklearn import naive_bayes
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.pipeline import make_pipeline
+from tiers import every
 
 from candide import MultinomialNB, TextNB, merge
 from candide.exceptions import MergeError, ParameterError
@@ -62,7 +63,7 @@ COMPARED = [
 
 
 @pytest.mark.parametrize("model", CLASSIFIERS)
-@pytest.mark.parametrize("how", COMPARED, ids=str)
+@every("how", COMPARED)
 def test_equals_a_vectoriser_and_a_classifier(model: Any, how: dict[str, Any]) -> None:
     pipeline = make_pipeline(vectoriser(**how), CLASSIFIERS[model]()).fit(X, Y)
     mine = TextNB(model, **how).fit(X, Y)

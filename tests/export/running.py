@@ -7,23 +7,23 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from onnx import TensorProto
-from onnxruntime import InferenceSession
+from tiers import late
 
 from candide.kernels.data import Array, Floats
 
 # Sums in another order. Waves, alone, are cosines in single precision.
 CLOSE, CLOSE_WAVES = 1e-9, 1e-5
+onnx, onnxruntime = late("onnx"), late("onnxruntime")
 
 
-def session_of(proto: Any) -> InferenceSession:
-    return InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
+def session_of(proto: Any) -> Any:
+    return onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
 
 
 def cells_for(info: Any, column: Any) -> Array:
     """A column as its input takes it."""
     column = pd.Series(column)
-    if info.type.tensor_type.elem_type == TensorProto.STRING:
+    if info.type.tensor_type.elem_type == onnx.TensorProto.STRING:
         return column.astype(object).where(column.notna(), "").to_numpy(dtype=object)[:, None]
     if column.dtype.kind == "M":
         return ((column.to_numpy() - np.datetime64(0, "D")) / np.timedelta64(1, "D"))[:, None]

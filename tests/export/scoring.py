@@ -10,11 +10,12 @@ from typing import Any
 import duckdb
 import numpy as np
 import pandas as pd
-import psycopg
 import pytest
+from tiers import late
 
 from candide.sources.engine import identifier
 
+psycopg = late("psycopg")
 # Sums in another order.
 CLOSE, ROUNDING = 1e-9, 1e-12
 

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from laws.models import KINDS, SMOOTHED, Kind, by_name, unsmoothed
 from laws.strategies import rows
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import NotFittedError
+from tiers import late, tries
 
 from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
 from candide.exceptions import MissingPackage, ParameterError
@@ -25,6 +25,8 @@ from candide.priors import Beta, Gamma, Normal, NormalInverseGamma
 
 from .running import answers, assert_same, session_of
 
+pytestmark = pytest.mark.onnx
+onnx = late("onnx")
 X, Y = load_iris(return_X_y=True)
 LABELS = np.array(["setosa", "versicolor", "virginica"])[Y]
 COUNTS = np.round(X)
@@ -90,7 +92,7 @@ def test_a_calibration_after_impossible_classes() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=by_name)
-@settings(max_examples=15)
+@tries(15)
 @given(data=st.data())
 def test_any_rows(kind: Kind, data: Any) -> None:
     table, asked = data.draw(rows(kind)), data.draw(rows(kind))
@@ -100,7 +102,7 @@ def test_any_rows(kind: Kind, data: Any) -> None:
 
 @pytest.mark.parametrize("estimate", ["mle", "map", "mean", "predictive"])
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.density], ids=by_name)
-@settings(max_examples=8)
+@tries(8)
 @given(data=st.data())
 def test_every_estimate(kind: Kind, estimate: str, data: Any) -> None:
     if kind.measures and estimate != "mle":
@@ -111,7 +113,7 @@ def test_every_estimate(kind: Kind, estimate: str, data: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", [*SMOOTHED, KINDS[0]], ids=by_name)
-@settings(max_examples=15)
+@tries(15)
 @given(data=st.data())
 def test_probabilities_of_zero(kind: Kind, data: Any) -> None:
     """Rows that every class calls impossible get the limit that the model gives them."""

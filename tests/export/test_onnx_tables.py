@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import onnx
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from laws.tables import SETTINGS, fit, mixed
 from sklearn.datasets import load_iris
+from tiers import every, late, tries
 
 from candide import NaiveBayes
 from candide.exceptions import ParameterError
@@ -20,6 +20,8 @@ from candide.priors import NormalInverseWishart
 
 from .running import CLOSE_WAVES, assert_same, feeds_of, session_of
 
+pytestmark = pytest.mark.onnx
+onnx = late("onnx")
 X, Y = load_iris(return_X_y=True)
 PLAIN = {"blend": None, "calibrate": None}
 FRAME, LABELS = mixed(160)
@@ -44,7 +46,7 @@ NUMBERS = ["gaussian", "student", "lognormal", "power", "kernel", "bins", "poiss
            "categorical"]  # fmt: skip
 
 
-@pytest.mark.parametrize("missing", ["ignore", "category"])
+@every("missing", ["ignore", "category"])
 @pytest.mark.parametrize("family", NUMBERS, ids=str)
 def test_families_of_numbers(family: Any, missing: str) -> None:
     rng = np.random.default_rng(3)
@@ -146,7 +148,7 @@ def test_columns_that_have_no_weight_are_no_inputs() -> None:
     assert names == ["a", "c", "d"]
 
 
-@settings(max_examples=25)
+@tries(25)
 @given(data=st.data())
 def test_any_small_table(data: Any) -> None:
     n = data.draw(st.integers(3, 12))

@@ -15,6 +15,8 @@ from candide.kernels.data import Array
 
 from .running import assert_agree, session_of
 
+pytestmark = pytest.mark.onnx
+
 TEXTS = [f"{text} {'again ' * (i % 4)}" for i, text in enumerate(PROSE * 4)]
 ASKED = [*TEXTS, "win quux lunch lunch lunch", "", "quux"]
 

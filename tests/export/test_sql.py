@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tiers import tries
 
 from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB, TextNB
 from candide.exceptions import MissingPackage, ParameterError
@@ -78,7 +79,7 @@ def test_classes_that_cells_rule_out_stay_so_calibrated(n_classes: int, calibrat
     assert_same_answers(model, X, score)
 
 
-@settings(max_examples=25)
+@tries(25)
 @given(
     cells=st.lists(
         st.lists(st.sampled_from([0.0, 1.0, 2.0, 7.0, np.nan]), min_size=3, max_size=3), min_size=4, max_size=9

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tiers import tries
 
 from candide import NaiveBayes
 from candide.exceptions import ParameterError
@@ -208,7 +209,7 @@ small = {"drawn": small_tables(), "order": st.sampled_from([None, 0, 1, 2]), "se
 
 
 @pytest.mark.filterwarnings("ignore:.*none of them is known")
-@settings(max_examples=25)
+@tries(25)
 @given(**small)
 def test_any_small_table(drawn: Any, order: int | None, seed: int) -> None:
     answers_agree(drawn, order, seed, [scored_by("duckdb"), scored_by("sqlite")])
@@ -216,7 +217,7 @@ def test_any_small_table(drawn: Any, order: int | None, seed: int) -> None:
 
 @pytest.mark.postgres
 @pytest.mark.filterwarnings("ignore:.*none of them is known")
-@settings(max_examples=10)
+@tries(10)
 @given(**small)
 def test_any_small_table_in_postgres(postgres: str, drawn: Any, order: int | None, seed: int) -> None:
     answers_agree(drawn, order, seed, [scored_by("postgres", postgres)])

@@ -30,7 +30,11 @@ MOST_MEMORY = 600_000
 NAMES = [f"{name}, {'rows' if sample else 'alone'}" for name, sample in TARGETS]
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=NAMES)
+@pytest.mark.parametrize(
+    "target",
+    [pytest.param(one, marks=pytest.mark.slow) if one[0] == "text refined" else one for one in TARGETS],
+    ids=NAMES,
+)
 def test_changed_files_do_no_harm(target: tuple[str, bool], tmp_path: Path) -> None:
     attack(Target(*target, tmp_path), range(FEW))
 

@@ -32,6 +32,7 @@ def nouns_in(value: Any) -> Iterator[type[Any]]:
             yield from nouns_in(item)
 
 
+@pytest.mark.slow
 def test_every_noun_of_a_trained_model_has_a_name() -> None:
     found = set()
     for make in ZOO.values():

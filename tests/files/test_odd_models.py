@@ -92,7 +92,9 @@ def test_labels(name: str, tmp_path: Path) -> None:
     assert_unchanged(GaussianNB(calibrate="platt").fit(BASE[:, None], LABELS[name]()), BASE[:, None], tmp_path)
 
 
-@pytest.mark.parametrize("name", list(PASTS))
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "text refined" else name for name in PASTS]
+)
 def test_pasts(name: str, tmp_path: Path) -> None:
     case = PASTS[name]()
     assert_unchanged(case.model, case.X, tmp_path)

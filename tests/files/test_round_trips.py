@@ -16,10 +16,12 @@ from candide.storage.document import Document
 from .storing import content_of, estimator_of, stored
 from .zoo import ZOO, Case, texts
 
-CASES = pytest.mark.parametrize("name", list(ZOO))
+REFINED = pytest.param("text refined", marks=pytest.mark.slow)
+CASES = pytest.mark.parametrize("name", [REFINED if "refined" in name else name for name in ZOO])
 # Texts without labels leave sums that no later text can be taken out of exactly.
 LEARNING = pytest.mark.parametrize(
-    "name", [name for name in ZOO if "half labelled" not in name and "ignored" not in name]
+    "name",
+    [REFINED if "refined" in name else name for name in ZOO if "half labelled" not in name and "ignored" not in name],
 )
 
 
@@ -93,7 +95,7 @@ def test_merging_goes_on_as_if_nothing_had_happened(name: str, tmp_path: Path) -
     np.testing.assert_array_equal(answers(merge([again, other]), case.X), answers(expected, case.X))
 
 
-@pytest.mark.parametrize("name", ["gaussian names", "table", "text", "text refined"])
+@pytest.mark.parametrize("name", ["gaussian names", "table", "text", REFINED])
 def test_without_rows_there_is_a_report_and_no_row(name: str, tmp_path: Path) -> None:
     case = ZOO[name]()
     path = tmp_path / "model.candide"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -108,7 +110,7 @@ _BINARY_PRIOR = [0.2, 0.3, 0.5]
 
 _WISHART = MultivariateNormal(NormalInverseWishart([0.0, 0.0], 1.0, 4.0, np.eye(2)), "mean")
 
-ZOO: dict[str, Callable[[], Case]] = {
+_MADE: dict[str, Callable[[], Case]] = {
     "gaussian": lambda: numbers(GaussianNB()),
     "gaussian names": lambda: named_numbers(GaussianNB(priors=_BINARY_PRIOR, evaluate=True)),
     "gaussian temperature": lambda: numbers(GaussianNB(calibrate="temperature")),
@@ -165,3 +167,16 @@ ZOO: dict[str, Callable[[], Case]] = {
     "text pattern": lambda: texts(TextNB("multinomial", pattern=r"\w+|[!?]")),
     "text buckets": lambda: texts(TextNB("multinomial", buckets=10)),
 }
+
+
+@cache
+def _fitted(name: str) -> Case:
+    return _MADE[name]()
+
+
+def _copy(name: str) -> Case:
+    """For the caller to change: models are fitted once."""
+    return copy.deepcopy(_fitted(name))
+
+
+ZOO: dict[str, Callable[[], Case]] = {name: partial(_copy, name) for name in _MADE}

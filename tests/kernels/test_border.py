@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tiers import every
 
 from candide.kernels import _core
 
@@ -248,14 +249,14 @@ def test_what_fits_is_taken(kernel: str) -> None:
     call(kernel)
 
 
-@pytest.mark.parametrize(("kernel", "name"), [pair for pair in BOUND if pair not in ANY_HEIGHT])
+@every("kernel, name", [pair for pair in BOUND if pair not in ANY_HEIGHT])
 def test_another_length_is_refused(kernel: str, name: str) -> None:
     """One row less than the other arrays have."""
     with pytest.raises(ValueError, match="must"):
         call(kernel, **{name: CALLS[kernel]()[name][:-1]})
 
 
-@pytest.mark.parametrize(("kernel", "name"), [pair for pair in BOUND if pair not in ANY_WIDTH])
+@every("kernel, name", [pair for pair in BOUND if pair not in ANY_WIDTH])
 def test_another_width_is_refused(kernel: str, name: str) -> None:
     """One column more than the other arrays have."""
     array = CALLS[kernel]()[name]
@@ -264,7 +265,7 @@ def test_another_width_is_refused(kernel: str, name: str) -> None:
         call(kernel, **{name: wider})
 
 
-@pytest.mark.parametrize(("kernel", "name"), BOUND)
+@every("kernel, name", BOUND)
 def test_another_number_of_dimensions_is_refused(kernel: str, name: str) -> None:
     """A row for a table, and a table for a row."""
     array = CALLS[kernel]()[name]
@@ -272,14 +273,14 @@ def test_another_number_of_dimensions_is_refused(kernel: str, name: str) -> None
         call(kernel, **{name: array.ravel() if array.ndim == 2 else np.stack([array, array])})
 
 
-@pytest.mark.parametrize(("kernel", "name"), [p for p in BOUND if p[1] not in {"base", "table", "codes", "values"}])
+@every("kernel, name", [p for p in BOUND if p[1] not in {"base", "table", "codes", "values"}])
 def test_another_type_is_not_copied(kernel: str, name: str) -> None:
     """A silent copy would cost more than the kernel; an output would be lost in it."""
     with pytest.raises(TypeError):
         call(kernel, **{name: CALLS[kernel]()[name].astype(np.int16)})
 
 
-@pytest.mark.parametrize("kernel", MEMBERS)
+@every("kernel", MEMBERS)
 @pytest.mark.parametrize("position", [-1, N_CLASSES, 40_000_000, -(2**31)])
 def test_classes_that_do_not_exist_are_refused(kernel: str, position: int) -> None:
     """A position beyond the table of sums."""
@@ -289,7 +290,7 @@ def test_classes_that_do_not_exist_are_refused(kernel: str, position: int) -> No
         call(kernel, classes=classes)
 
 
-@pytest.mark.parametrize("kernel", [kernel for kernel in MEMBERS if kernel not in WEIGHTLESS])
+@every("kernel", [kernel for kernel in MEMBERS if kernel not in WEIGHTLESS])
 @pytest.mark.parametrize("length", [0, N_ROWS - 1, N_ROWS + 1])
 def test_row_weights_are_as_many_as_rows(kernel: str, length: int) -> None:
     name = "row_weight" if kernel == "moments" else "weight"
@@ -297,7 +298,7 @@ def test_row_weights_are_as_many_as_rows(kernel: str, length: int) -> None:
         call(kernel, **{name: np.ones(length)})
 
 
-@pytest.mark.parametrize("offsets", [[0, 4, 2, 6], [-1, 2, 4, 6], [0, 2, 4, 7], [0, 2, 4, 2**62], [0, 2**63 - 1, 4, 6]])
+@every("offsets", [[0, 4, 2, 6], [-1, 2, 4, 6], [0, 2, 4, 7], [0, 2, 4, 2**62], [0, 2**63 - 1, 4, 6]])
 @pytest.mark.parametrize("kernel", ["count_codes", "code_scores", "own_code_scores"])
 def test_offsets_must_rise_to_the_number_of_slots(kernel: str, offsets: list[int]) -> None:
     with pytest.raises(ValueError, match="offsets must rise"):
@@ -345,8 +346,8 @@ def test_factored_weights_stay_in_their_table(changed: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("kernel", ["band_scores", "band_left_out", "band_fold_scores"])
-@pytest.mark.parametrize(
-    ("name", "values"),
+@every(
+    "name, values",
     [
         ("place", [2, -1, 0]),
         ("by_token", [-1, 2, 3]),
@@ -396,7 +397,7 @@ def test_folds_are_no_more_than_rows(fold: int) -> None:
         call("band_fold_scores", folds=np.full(N_ROWS, fold, dtype=np.int32))
 
 
-@pytest.mark.parametrize("kernel", [kernel for kernel, name in ARRAYS if name == "indptr"])
+@every("kernel", [kernel for kernel, name in ARRAYS if name == "indptr"])
 def test_row_pointers_have_a_beginning(kernel: str) -> None:
     """Even no rows have one pointer."""
     with pytest.raises(ValueError, match="indptr"):
@@ -408,7 +409,7 @@ def test_a_grid_allows_for_some_cells() -> None:
         call("grid", limit=0)
 
 
-@pytest.mark.parametrize(("kernel", "name"), [p for p in ARRAYS if p[1] in {"parents", "slots", "columns"}])
+@every("kernel, name", [p for p in ARRAYS if p[1] in {"parents", "slots", "columns"}])
 @pytest.mark.parametrize("position", [-2, 6, 2**31 - 1])
 def test_slots_lie_in_their_tables(kernel: str, name: str, position: int) -> None:
     """Of a column that is not given, the slot is -1."""

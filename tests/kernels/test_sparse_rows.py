@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from tiers import every
 
 from candide.exceptions import InputError
 from candide.kernels.base import FactoredTable, LinearTable
@@ -41,8 +42,8 @@ PARTS = {
 
 
 @pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("index", [np.int32, np.int64])
+@every("part", PARTS)
+@every("index", [np.int32, np.int64])
 def test_a_malformed_matrix_is_refused(call: str, part: str, index: Any) -> None:
     """Row pointers that do not rise, and columns that do not exist."""
     indptr, indices = (np.array(values, dtype=index) for values in PARTS[part])

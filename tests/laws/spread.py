@@ -14,6 +14,8 @@ from candide.clusters.work import Labelled, counted, scored, share_right
 from candide.engines.parts import Part, merged
 from candide.model.classifier import Classifier
 
+from .compare import assert_alike
+from .models import assert_same_model
 from .strategies import Rows, numbers, orders
 
 
@@ -84,3 +86,9 @@ def fit_apart(model: Any, chunks: list[Chunk], seed: int = 0) -> Any:
     """As ``fit`` does with rows of a cluster."""
     plan, state = model._summarize_apart(Lists(seed), chunks, None, None, reset=True)
     return model._become(Classifier(plan, state))
+
+
+def assert_same_state(a: Any, b: Any) -> None:
+    """The same sums and the same training rows."""
+    assert_same_model(a, b, scale=10)
+    assert_alike(a._model.state.sample, b._model.state.sample)

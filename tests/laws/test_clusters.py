@@ -1,30 +1,30 @@
-"""It does not matter on how many machines rows lie: counted there, in whatever partitions, they make one state."""
+"""Rows that Dask has cut into partitions, whatever these are, make the state that they make together."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-import dask
-import dask.array as da
-import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import coo_array
+from tiers import late, tries
 
 from candide import NaiveBayes, TextNB
 from candide.exceptions import InputError
 
 from .compare import assert_alike
-from .models import KINDS, Kind, assert_same_model, by_name
-from .spread import fit_apart, partitions
+from .models import KINDS, Kind, by_name
+from .spread import assert_same_state, partitions
 from .strategies import Rows, orders, rows
 from .tables import SETTINGS, assert_predicts_alike, assert_same_table, mixed
 
+dask, da, dd = map(late, ("dask", "dask.array", "dask.dataframe"))
 kinds = pytest.mark.parametrize("kind", KINDS, ids=by_name)
+pytestmark = pytest.mark.dask
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -34,25 +34,7 @@ def one_thread() -> Iterator[None]:
         yield
 
 
-def assert_same_state(a: Any, b: Any) -> None:
-    """The same sums and the same training rows."""
-    assert_same_model(a, b, scale=10)
-    assert_alike(a._model.state.sample, b._model.state.sample)
-
-
 # The six classifiers.
-
-
-@kinds
-@given(data=st.data())
-def test_sums_of_any_places_are_fit(kind: Kind, data: Any) -> None:
-    """Counted anywhere, sent as bytes, some of them twice, added in any order."""
-    table = data.draw(rows(kind))
-    chunks = [(kind.encode(part.X), part.y, part.weight) for part in data.draw(partitions(table))]
-    apart = fit_apart(kind.make(keep_sample=True), chunks, data.draw(st.integers(0, 100)))
-    whole = kind.fit(table.X, table.y, table.weight, keep_sample=True)
-    assert_same_state(apart, whole)
-    assert apart.counted_ == (len(table.y), 0, len(chunks))
 
 
 def array(kind: Kind, parts: list[Rows]) -> tuple[Any, Any, Any]:
@@ -70,7 +52,7 @@ def _blocks(blocks: list[Any]) -> Any:
 
 
 @kinds
-@settings(max_examples=6)
+@tries(6)
 @given(data=st.data())
 def test_arrays_of_dask_are_fit(kind: Kind, data: Any) -> None:
     table = data.draw(rows(kind))
@@ -134,7 +116,7 @@ def assert_same_sundry(a: Any, b: Any) -> None:
     assert [*map(by_token, mine)] == [*map(by_token, theirs)]
 
 
-@settings(max_examples=6)
+@tries(6)
 @given(data=st.data())
 def test_tables_in_any_partitions(data: Any) -> None:
     frame = sundry(60, data.draw(st.integers(0, 3)))

@@ -6,8 +6,9 @@ from functools import reduce
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tiers import tries
 
 from candide.exceptions import ForgetError
 from candide.kernels.binades import Cells, paired
@@ -20,7 +21,7 @@ from .test_kernel_grid import shapes
 
 N_ROWS, N_CLASSES = 6000, 3
 SEEDS = st.integers(0, 10**6)
-some = settings(max_examples=12)
+some = tries(12)
 
 
 class Rows:

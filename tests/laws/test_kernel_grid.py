@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tiers import every, tries
 
 from candide.exceptions import InputError
 from candide.kernels.base import Kernels
@@ -20,7 +21,7 @@ from .layouts import DENSE, Problem, problem, problems
 
 NATIVE, REFERENCE = Native(2), Reference()
 dense_layouts = pytest.mark.parametrize("layout", DENSE)
-few = settings(max_examples=15)
+few = tries(15)
 LIMITS = st.sampled_from([1, 2, 3, 7, 16, 1024])
 
 ODD = [0.0, -0.0, 5e-324, -5e-324, 1e-310, -1e-310, 2.3e-308, 1.0, -1.0, 1e300, -1.7e308, np.nan, 1 + 2**-52, 3.5]
@@ -150,9 +151,9 @@ def calls() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("call", calls())
-@pytest.mark.parametrize("kernels", [NATIVE, REFERENCE], ids=["native", "reference"])
-@pytest.mark.parametrize("infinity", [np.inf, -np.inf])
-@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@every("kernels", [NATIVE, REFERENCE])
+@every("infinity", [np.inf, -np.inf])
+@every("dtype", ["f8", "f4"])
 def test_infinities_are_refused_with_their_place(call: str, kernels: Kernels, infinity: float, dtype: str) -> None:
     X: Array = np.zeros((3, 2), dtype=dtype)
     X[2, 1] = infinity

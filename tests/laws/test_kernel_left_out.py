@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tiers import every, tries
 
 from candide.exceptions import InputError
 from candide.kernels.base import LinearTable, NormalTable, PickTable, StudentTable
@@ -24,8 +25,7 @@ BOTH = pytest.mark.parametrize("kernels", [NATIVE, REFERENCE], ids=["native", "r
 WEIGHTS = ["none", "whole", "fraction"]
 PSEUDO = ["none", "tiny", "one", "large", "columns", "cells"]
 
-every_layout = pytest.mark.parametrize("layout", LAYOUTS)
-few = settings(max_examples=15)
+few = tries(15)
 
 
 def pseudo_counts(problem: Problem, how: str) -> float | Floats:
@@ -42,10 +42,10 @@ def assert_close(got: Any, meant: Any) -> None:
     np.testing.assert_allclose(got, meant, rtol=1e-11, atol=1e-11)
 
 
-@every_layout
 @pytest.mark.parametrize("threshold", [None, 2.5])
 @few
 @given(problem=problems(["none"], low=-2), absent=st.booleans())
+@every("layout", LAYOUTS)
 def test_own_linear_scores_agree(layout: str, threshold: float | None, problem: Problem, absent: bool) -> None:
     """One score a row out of those of all classes."""
     data = LAYOUTS[layout](np.abs(problem.X) if threshold is None else problem.X)
@@ -54,9 +54,9 @@ def test_own_linear_scores_agree(layout: str, threshold: float | None, problem: 
     assert_close(*(k.own_linear_scores(*args) for k in (NATIVE, REFERENCE)))
 
 
-@pytest.mark.parametrize("layout", DENSE)
 @few
 @given(problem=problems(["none"]), room=st.integers(0, 8))
+@every("layout", DENSE)
 def test_own_code_scores_agree(layout: str, problem: Problem, room: int) -> None:
     """Codes beyond a column's slots take its last one; missing ones add nothing."""
     codes = DENSE[layout](np.where(problem.X == 5, -1.0, problem.X) if "u" not in layout else problem.X)
@@ -69,9 +69,9 @@ def test_own_code_scores_agree(layout: str, problem: Problem, room: int) -> None
         assert_close(got, meant)
 
 
-@every_layout
 @few
 @given(problem=problems(WEIGHTS), pseudo=st.sampled_from(PSEUDO), more=st.sampled_from([0, 1e4]))
+@every("layout", LAYOUTS)
 def test_left_out_counts_agree(layout: str, problem: Problem, pseudo: str, more: float) -> None:
     """With counts that leave nothing behind, and with totals of which the rows are a small part."""
     data = LAYOUTS[layout](problem.X)
@@ -84,10 +84,10 @@ def test_left_out_counts_agree(layout: str, problem: Problem, pseudo: str, more:
         assert_close(sums, expected)
 
 
-@every_layout
 @pytest.mark.parametrize("threshold", [None, 2.5])
 @few
 @given(problem=problems(["none"], low=-2), absent=st.booleans())
+@every("layout", LAYOUTS)
 def test_left_out_linear_scores_agree(layout: str, threshold: float | None, problem: Problem, absent: bool) -> None:
     """All classes by one table, the own class by another."""
     data = LAYOUTS[layout](np.abs(problem.X) if threshold is None else problem.X)
@@ -114,10 +114,10 @@ def test_own_scores_are_changed_alike(problem: Problem) -> None:
     assert_close(*results)
 
 
-@every_layout
 @pytest.mark.parametrize("student", [False, True])
 @few
 @given(problem=problems(WEIGHTS, low=-2), prior=st.sampled_from([0.0, 0.5]), extra=st.sampled_from([0.0, 1.0]))
+@every("layout", LAYOUTS)
 def test_own_normal_scores_agree(layout: str, student: bool, problem: Problem, prior: float, extra: float) -> None:
     """Also in which rows leave too little behind."""
     data = LAYOUTS[layout](problem.X)
@@ -126,9 +126,9 @@ def test_own_normal_scores_agree(layout: str, student: bool, problem: Problem, p
     assert_close(*(k.own_normal_scores(*args, student=student) for k in (NATIVE, REFERENCE)))
 
 
-@every_layout
 @few
 @given(problem=problems(WEIGHTS), pseudo=st.sampled_from(PSEUDO[1:]), scale=st.sampled_from([1.0, 1.3, 5.0]))
+@every("layout", LAYOUTS)
 def test_own_rising_scores_agree(layout: str, problem: Problem, pseudo: str, scale: float) -> None:
     """Counts few and many, whole and not."""
     data = LAYOUTS[layout](problem.X * scale)
@@ -136,9 +136,9 @@ def test_own_rising_scores_agree(layout: str, problem: Problem, pseudo: str, sca
     assert_close(*(k.own_rising_scores(*args) for k in (NATIVE, REFERENCE)))
 
 
-@every_layout
 @few
 @given(problem=problems(WEIGHTS), pseudo=st.sampled_from(PSEUDO))
+@every("layout", LAYOUTS)
 def test_left_out_complements_agree(layout: str, problem: Problem, pseudo: str) -> None:
     """With and without counts that leave nothing behind."""
     data = LAYOUTS[layout](np.maximum(problem.X - 2, 0))
@@ -147,9 +147,9 @@ def test_left_out_complements_agree(layout: str, problem: Problem, pseudo: str) 
         assert_close(got, meant)
 
 
-@every_layout
 @few
 @given(problem=problems(WEIGHTS, low=-2), prior=st.sampled_from([0.0, 0.5]), extra=st.sampled_from([0.0, 1.0]))
+@every("layout", LAYOUTS)
 def test_left_out_shared_scores_agree(layout: str, problem: Problem, prior: float, extra: float) -> None:
     """Also in which rows leave too little behind."""
     data = LAYOUTS[layout](problem.X)

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import gammaln
+from tiers import tries
 
 from candide.kernels.base import LinearTable, NormalTable
 from candide.kernels.native import Native
@@ -22,7 +23,7 @@ BOTH = pytest.mark.parametrize("kernels", [Native(2), Reference()], ids=["native
 WEIGHTS = ["none", "whole", "fraction"]
 TINY = st.sampled_from([0.0, 1e-10])
 
-few = settings(max_examples=15)
+few = tries(15)
 
 
 def assert_close(got: Any, meant: Any) -> None:

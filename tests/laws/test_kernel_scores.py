@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, random_array
+from tiers import every, tries
 
 from candide.exceptions import InputError
 from candide.kernels.base import FactoredTable, LinearTable, PickTable, StudentTable
@@ -20,8 +21,7 @@ from .layouts import DENSE, LAYOUTS, Problem, problems
 
 NATIVE, REFERENCE = Native(2), Reference()
 
-every_layout = pytest.mark.parametrize("layout", LAYOUTS)
-few = settings(max_examples=15)
+few = tries(15)
 
 
 def assert_close(got: Any, meant: Any) -> None:
@@ -29,10 +29,10 @@ def assert_close(got: Any, meant: Any) -> None:
     np.testing.assert_allclose(got, meant, rtol=1e-12, atol=1e-11)
 
 
-@every_layout
 @pytest.mark.parametrize("threshold", [None, 2.5])
 @few
 @given(problem=problems(["none"], low=-2), absent=st.booleans())
+@every("layout", LAYOUTS)
 def test_linear_scores_agree(layout: str, threshold: float | None, problem: Problem, absent: bool) -> None:
     """With and without a term for missing cells; without a threshold the cells are counts."""
     data = LAYOUTS[layout](np.abs(problem.X) if threshold is None else problem.X)
@@ -41,10 +41,10 @@ def test_linear_scores_agree(layout: str, threshold: float | None, problem: Prob
     assert_close(*(k.linear_scores(data, table, base, threshold) for k in (NATIVE, REFERENCE)))
 
 
-@every_layout
 @pytest.mark.parametrize("threshold", [None, 0.0])
 @few
 @given(problem=problems(["none"]))
+@every("layout", LAYOUTS)
 def test_factored_scores_agree(layout: str, threshold: float | None, problem: Problem) -> None:
     """Tables kept as a sum of a column's part, a class's part and a sparse rest."""
     data = LAYOUTS[layout](problem.X)
@@ -56,9 +56,9 @@ def test_factored_scores_agree(layout: str, threshold: float | None, problem: Pr
     assert_close(*(k.factored_scores(data, table, base, threshold) for k in (NATIVE, REFERENCE)))
 
 
-@every_layout
 @few
 @given(problem=problems(["none"], low=-2))
+@every("layout", LAYOUTS)
 def test_quadratic_scores_agree(layout: str, problem: Problem) -> None:
     """Squared distances, with a constant in place of each missing cell."""
     data = LAYOUTS[layout](problem.X)
@@ -66,9 +66,9 @@ def test_quadratic_scores_agree(layout: str, problem: Problem) -> None:
     assert_close(*(k.quadratic_scores(data, *args) for k in (NATIVE, REFERENCE)))
 
 
-@every_layout
 @few
 @given(problem=problems(["none"], low=-2), spread=st.sampled_from([1e-9, 1.0, 1e9]))
+@every("layout", LAYOUTS)
 def test_student_scores_agree(layout: str, problem: Problem, spread: float) -> None:
     """Distances from very small to very large, with a constant in place of each missing cell."""
     data = LAYOUTS[layout](problem.X)
@@ -78,11 +78,11 @@ def test_student_scores_agree(layout: str, problem: Problem, spread: float) -> N
     assert_close(*(k.student_scores(data, table, base) for k in (NATIVE, REFERENCE)))
 
 
-@every_layout
 @few
 @given(
     problem=problems(["none"]), start=st.sampled_from([1e-300, 1e-3, 3.0, 1e4]), scale=st.sampled_from([1.0, 1.3, 5.0])
 )
+@every("layout", LAYOUTS)
 def test_rising_scores_agree(layout: str, problem: Problem, start: float, scale: float) -> None:
     """Counts few and many, whole and not, with and without a table of them."""
     data = LAYOUTS[layout](problem.X * scale)
@@ -92,9 +92,9 @@ def test_rising_scores_agree(layout: str, problem: Problem, start: float, scale:
     )
 
 
-@pytest.mark.parametrize("layout", DENSE)
 @few
 @given(problem=problems(["none"]), room=st.integers(0, 8))
+@every("layout", DENSE)
 def test_code_scores_agree(layout: str, problem: Problem, room: int) -> None:
     """Codes beyond a column's slots take its last one; missing ones add nothing."""
     codes = DENSE[layout](np.where(problem.X == 5, -1.0, problem.X) if "u" not in layout else problem.X)
@@ -105,7 +105,7 @@ def test_code_scores_agree(layout: str, problem: Problem, room: int) -> None:
 
 
 @pytest.mark.parametrize("layout", ["c-f8", "c-f4", "fortran", "strided", "columns", "csr-f8-i4", "csr-f4-i8"])
-@pytest.mark.parametrize("kernels", [NATIVE, REFERENCE], ids=["native", "reference"])
+@every("kernels", [NATIVE, REFERENCE])
 def test_infinite_cells_are_refused(layout: str, kernels: Any) -> None:
     """An infinity is found wherever it stands, and named."""
     data = LAYOUTS[layout](np.array([[1.0, 2.0], [np.inf, 1.0]]))

@@ -99,7 +99,7 @@ def test_tallies(n_classes: int, weights: str, items: list[str | None], coding: 
             )
 
 
-@pytest.mark.parametrize("n_words", [50, 400_000])
+@pytest.mark.parametrize("n_words", [50, pytest.param(400_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("n_classes", [2, 20])
 @pytest.mark.parametrize("coding", [Vocabulary(), Buckets(8), Buckets(22)], ids=str)
 def test_tallies_of_texts_short_and_long(coding: Coding, n_classes: int, n_words: int) -> None:

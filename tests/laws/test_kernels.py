@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tiers import every, tries
 
 from candide.kernels.data import Dense
 from candide.kernels.native import Native
@@ -19,9 +20,8 @@ from .layouts import DENSE, DTYPES, LAYOUTS, Problem, problems
 NATIVE, REFERENCE = Native(2), Reference()
 TOLERANCE = 1e-12  # of sums, relative to the sum of magnitudes
 
-every_layout = pytest.mark.parametrize("layout", LAYOUTS)
 dense_layouts = pytest.mark.parametrize("layout", DENSE)
-few = settings(max_examples=15)
+few = tries(15)
 
 
 def assert_same_tally(got: Any, meant: Any, atol: float) -> None:
@@ -32,10 +32,10 @@ def assert_same_tally(got: Any, meant: Any, atol: float) -> None:
     assert (got.missing is None, got.infinite) == (meant.missing is None, meant.infinite)
 
 
-@every_layout
 @pytest.mark.parametrize("threshold", [None, 0.0, 2.5])
 @few
 @given(problem=problems(["none", "whole"]))
+@every("layout", LAYOUTS)
 def test_whole_tallies_are_exact(layout: str, threshold: float | None, problem: Problem) -> None:
     """Sums of whole cells with whole weights."""
     data = LAYOUTS[layout](problem.X)
@@ -43,9 +43,9 @@ def test_whole_tallies_are_exact(layout: str, threshold: float | None, problem: 
     assert_same_tally(got, meant, atol=0)
 
 
-@every_layout
 @few
 @given(problem=problems(["none", "fraction"], low=-2))
+@every("layout", LAYOUTS)
 def test_tallies_agree_to_rounding(layout: str, problem: Problem) -> None:
     """Sums of cells of either sign with weights that are not whole; negative cells are reported."""
     data = LAYOUTS[layout](problem.X)
@@ -54,10 +54,10 @@ def test_tallies_agree_to_rounding(layout: str, problem: Problem) -> None:
     assert got.negative == meant.negative
 
 
-@every_layout
 @pytest.mark.parametrize("offset", [0.0, 100.0])
 @few
 @given(problem=problems(["none", "whole", "fraction"], low=-2))
+@every("layout", LAYOUTS)
 def test_moments_agree_to_rounding(layout: str, offset: float, problem: Problem) -> None:
     """Weights exactly where they are whole; means and scatters to rounding."""
     data = LAYOUTS[layout](problem.X + offset)

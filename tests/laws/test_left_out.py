@@ -108,6 +108,19 @@ CASES = [
     for name, kind, make, setting in SETTINGS
     if not (name == "complement" and setting.get("estimate") == "predictive")
 ]
+# In the fast tier, of each family what each kind of estimate does with the first of its settings.
+_FIRST = ({}, {"estimate": "mle"}, {"estimate": "map", "alpha": 2.5}, {"estimate": "predictive"})
+FEW = {f"{name}-{named(setting)}" for name, *_ in COUNTED for setting in _FIRST}
+_OTHER = {"ddof", "var_smoothing"}
+FEW |= {f"gaussian-{named(setting)}" for setting in gaussian_settings() if not setting.keys() & _OTHER}
+
+
+def cases(of: list[Case]) -> Any:
+    """All, of which most are slow."""
+    tiers = [case if case.name in FEW else pytest.param(case, marks=pytest.mark.slow) for case in of]
+    return pytest.mark.parametrize("case", tiers, ids=[case.name for case in of])
+
+
 all_cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 
 
@@ -169,7 +182,7 @@ def test_leaving_one_out_is_a_refit(case: Case, data: Any, prior: str) -> None:
     assert_left_out(model, case, table, weight, prior)
 
 
-@all_cases
+@cases(CASES)
 @given(data=st.data())
 def test_leaving_one_out_after_a_life(case: Case, data: Any) -> None:
     """Merged from parts, with rows learned and forgotten again, it is that of the rows that remain."""
@@ -183,7 +196,7 @@ def test_leaving_one_out_after_a_life(case: Case, data: Any) -> None:
     assert_left_out(model, case, table, weight, "removed")
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.kind.sparse], ids=lambda case: case.name)
+@cases([case for case in CASES if case.kind.sparse])
 @given(data=st.data())
 def test_sparse_rows_are_left_out_alike(case: Case, data: Any) -> None:
     table, weight = data.draw(weighted(case))
@@ -192,7 +205,7 @@ def test_sparse_rows_are_left_out_alike(case: Case, data: Any) -> None:
     assert_left_out(model, case, table, weight, "removed", X)
 
 
-@all_cases
+@cases(CASES)
 @given(data=st.data(), prior=st.sampled_from(["removed", "fixed"]))
 def test_blocked_folds_are_refits(case: Case, data: Any, prior: str) -> None:
     table, weight = data.draw(weighted(case))

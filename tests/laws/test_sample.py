@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tiers import every
 
 from candide.encoding.table import Columns
 from candide.exceptions import ForgetError
@@ -171,8 +172,8 @@ def test_case_weights_add_up_to_the_rows(table: Rows, budget: int) -> None:
     np.testing.assert_allclose(total, np.where(sample.represented() > 0, sample.rows, 0.0))
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
 @given(table=problems(["none", "whole", "fraction"]))
+@every("layout", LAYOUTS)
 def test_the_layout_does_not_matter(layout: str, table: Problem) -> None:
     """Types, strides and sparse storage of equal rows give equal entries and cells."""
     data = LAYOUTS[layout](table.X)

@@ -10,8 +10,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tiers import tries
 
 from candide import NaiveBayes, merge
 from candide.families.columns import CodedColumn
@@ -19,7 +20,12 @@ from candide.families.columns import CodedColumn
 from .tables import SETTINGS, assert_predicts_alike, assert_same_table, fit, mixed
 
 X, Y = mixed(90)
-ALL = pytest.mark.parametrize("how", SETTINGS.values(), ids=SETTINGS)
+# Between nothing that is chosen and all of it, the slow ones.
+ALL = pytest.mark.parametrize(
+    "how",
+    [how if name in ("plain", "all") else pytest.param(how, marks=pytest.mark.slow) for name, how in SETTINGS.items()],
+    ids=SETTINGS,
+)
 
 
 @ALL
@@ -33,7 +39,7 @@ def test_merging_any_partition(how: dict[str, Any]) -> None:
         assert_predicts_alike(merged, whole, X)
 
 
-@settings(max_examples=15)
+@tries(15)
 @given(data=st.data())
 def test_merging_parts_of_a_row_or_more(data: Any) -> None:
     """Classes, categories and kinds of columns may be in one part only."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from tiers import every
 
 from candide.kernels.base import FactoredTable, LinearTable, PickTable
 from candide.kernels.data import Dense, Floats, Sparse
@@ -86,7 +87,7 @@ def bits(result: Any) -> list[bytes]:
 
 
 @pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("shape", SHAPES)
+@every("shape", SHAPES)
 def test_kernels_over_rows_do_not_depend_on_threads(call: str, shape: str) -> None:
     """Sums over rows use a fixed number of shards, not one per thread."""
     data = SHAPES[shape](large().X)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tiers import every
 
 from candide import BernoulliNB, CategoricalNB, GaussianNB, PoissonNB
 from candide.kernels.data import Floats
@@ -97,7 +98,7 @@ def test_probabilities_are_calibrated_without_it(settings: dict[str, Any]) -> No
 
 
 @pytest.mark.parametrize("make", [BernoulliNB, CategoricalNB, partial(CategoricalNB, unseen="smooth"), PoissonNB])
-@pytest.mark.parametrize("settings", [{}, {"estimate": "mle"}, {"alpha": 0.0}], ids=str)
+@every("settings", [{}, {"estimate": "mle"}, {"alpha": 0.0}])
 def test_counts_that_nobody_made_are_no_doubt(make: Any, settings: dict[str, Any]) -> None:
     counts: Floats = RNG.poisson(2.0, (21, 2)).astype(float)
     whole, without = make(**settings).fit(np.hstack([counts, HOLES]), Y), make(**settings).fit(counts, Y)

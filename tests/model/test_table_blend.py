@@ -33,6 +33,7 @@ def log_loss(probability: Floats, y: Any) -> float:
     return float(-np.log(probability[np.arange(len(y)), y]).mean())
 
 
+@pytest.mark.slow
 def test_the_figure_of_noise_is_that_of_knowing_nothing() -> None:
     """Over draws of many columns for few rows, where each column has taken the best of many families."""
     models = [NaiveBayes().fit(*noise(seed, 90)) for seed in range(5)]

@@ -7,11 +7,12 @@ import re
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
-import matplotlib.pyplot as plt
 import pytest
+from tiers import late
 
 import candide.plot as plot
 
+plt = late("matplotlib.pyplot")
 ROOT = Path(__file__).resolve().parents[2]
 GALLERY = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
 

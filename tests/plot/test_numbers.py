@@ -5,9 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from tiers import late
 
 import candide.plot as plot
 from candide import BernoulliNB, GaussianNB, TextNB
@@ -17,6 +17,7 @@ from candide.priors import Beta, Dirichlet, Gamma, Normal, NormalInverseGamma
 
 from .rows import text_model, texts
 
+plt = late("matplotlib.pyplot")
 VALUES = [1.0, 2.0, 4.0, 5.0]
 
 

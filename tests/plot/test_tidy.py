@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from matplotlib.axes import Axes
-from matplotlib.axis import Axis
-from matplotlib.text import Text
 
 import candide.plot as plot
 from candide import GaussianNB
 from candide.plot import Display
 from candide.priors import Beta, Gamma, NormalInverseGamma
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.text import Text
 
 from .rows import names, numbers, table, table_model, text_model, texts
 
@@ -83,7 +86,7 @@ def tick_names(axis: Axis) -> list[Text]:
     return [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 20])
+@pytest.mark.parametrize("n_classes", [2, pytest.param(3, marks=pytest.mark.slow), 20])
 @pytest.mark.parametrize("picture", PICTURES)
 def test_nothing_overlaps_and_nothing_is_cut_off(picture: str, n_classes: int) -> None:
     shown = PICTURES[picture](n_classes)

@@ -267,8 +267,10 @@ def test_queries_give_the_same_to_rows_that_lack_columns() -> None:
     np.testing.assert_allclose(found, _fitted().predict_proba(rows), rtol=0, atol=1e-9)
 
 
+@pytest.mark.onnx
 def test_graphs_give_the_same_to_rows_that_lack_columns() -> None:
-    ort = pytest.importorskip("onnxruntime")
+    import onnxruntime as ort
+
     rows = _lacking_rows()
     session = ort.InferenceSession(_fitted().to_onnx().SerializeToString())
     cells = {
@@ -287,8 +289,9 @@ def _by_duckdb(query: str, rows: pd.DataFrame) -> pd.DataFrame:
     return found.sort_values("id", ignore_index=True)
 
 
-def test_exports_that_have_no_room_answer_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rather than something else."""
+@pytest.fixture
+def no_room(monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any, Any]:
+    """A model whose exports have room for complete rows alone, rows, and which of them are not complete."""
     from candide.export.onnx import views as graphs
     from candide.export.sql import covariance, waves
 
@@ -303,11 +306,22 @@ def test_exports_that_have_no_room_answer_nothing(monkeypatch: pytest.MonkeyPatc
     model._model.__dict__["blend"] = replace(own, views=replace(own.views, mixture=mixture, partial=partial))
     for module in (covariance, waves, graphs):
         monkeypatch.setattr(module, "marginal_patterns", only_complete)
-    lacking = rows[["age", "hours", "noise"]].isna().any(axis=1)
+    return model, rows, rows[["age", "hours", "noise"]].isna().any(axis=1)
+
+
+def test_queries_that_have_no_room_answer_nothing(no_room: tuple[Any, Any, Any]) -> None:
+    """Rather than something else."""
+    model, rows, lacking = no_room
     for found in (_by_sqlite(model.to_sql("sqlite"), rows), _by_duckdb(model.to_sql("duckdb"), rows)):
         assert found["prediction"].isna().tolist() == lacking.tolist()
         assert found["p(yes)"].isna().tolist() == lacking.tolist()
-    ort = pytest.importorskip("onnxruntime")
+
+
+@pytest.mark.onnx
+def test_graphs_that_have_no_room_answer_nothing(no_room: tuple[Any, Any, Any]) -> None:
+    import onnxruntime as ort
+
+    model, rows, lacking = no_room
     session = ort.InferenceSession(model.to_onnx().SerializeToString())
     cells = {
         name: rows[[name]].fillna("").to_numpy(object) if name == "job" else rows[[name]].to_numpy(np.float64)

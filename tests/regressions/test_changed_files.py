@@ -25,7 +25,7 @@ def written(path: Path, rows: list[list[str]]) -> Path:
     return path
 
 
-@pytest.mark.parametrize("how", [[], ["--refine"]], ids=["auto", "refined"])
+@pytest.mark.parametrize("how", [[], pytest.param(["--refine"], marks=pytest.mark.slow)], ids=["auto", "refined"])
 def test_forget_refits_before_it_writes(how: list[str], tmp_path: Path) -> None:
     """Three of 400 rows are too few for a refit by themselves."""
     rows = lines()[1:]

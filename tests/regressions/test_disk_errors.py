@@ -203,8 +203,8 @@ main()
 """
 
 
-@pytest.mark.parametrize("ending", ["parquet", "arrow", "csv"])
-@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("ending", ["parquet", pytest.param("arrow", marks=pytest.mark.slow), "csv"])
+@pytest.mark.parametrize("sign", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_a_signal_while_answers_are_written(folder: Path, ending: str, sign: signal.Signals) -> None:
     code = STOP.replace("signal.SIG)", f"signal.{sign.name})")
     if sign is signal.SIGINT:

@@ -69,7 +69,9 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if "refined" in name else name for name in MODELS]
+)
 def test_the_estimated_log_loss_is_that_of_new_groups(name: str) -> None:
     estimator, make = MODELS[name]
     X, y, groups = make(0)
@@ -79,6 +81,7 @@ def test_the_estimated_log_loss_is_that_of_new_groups(name: str) -> None:
     assert abs(model.loo_.log_loss - np.mean(found)) < 3 * model.loo_.log_loss_error + 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["NaiveBayes", "TextNB"])
 def test_without_groups_the_estimate_is_far_too_good(name: str) -> None:
     estimator, make = MODELS[name]
@@ -119,7 +122,7 @@ def test_each_row_in_a_group_of_its_own_is_as_without_groups() -> None:
 
 @pytest.mark.parametrize(
     "make",
-    [NaiveBayes, lambda: GaussianNB(calibrate="platt", evaluate=True)],
+    [pytest.param(NaiveBayes, marks=pytest.mark.slow), lambda: GaussianNB(calibrate="platt", evaluate=True)],
     ids=["NaiveBayes", "GaussianNB"],
 )
 def test_every_path_gives_the_same_model(make: Any, tmp_path: Path) -> None:

@@ -176,7 +176,7 @@ def texts(n_threads: int) -> dict[str, Callable[[], object]]:
 KINDS = {"dense": dense, "together": together, "sparse": sparse, "texts": texts}
 
 
-@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("n_threads", [pytest.param(1, marks=pytest.mark.slow), 2])
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kernel_ends_when_a_signal_raises(kind: str, n_threads: int) -> None:
     took = {name: interrupted(call) for name, call in KINDS[kind](n_threads).items()}
@@ -320,6 +320,7 @@ def test_the_main_thread_of_a_child_is_the_one_that_forked() -> None:
     assert done.stdout == "7\n"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="a process cannot be sent Ctrl-C alone")
 def test_the_command_line_ends_while_it_predicts(tmp_path: Path) -> None:
     model, rows = tmp_path / "m.candide", tmp_path / "rows.csv"

@@ -5,10 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,30 +15,24 @@ from candide.exceptions import CandideError, InputError
 from . import malformed
 from .malformed import CELLS, ESTIMATORS, SPARSE, VERBS
 
-
-@pytest.fixture(scope="module")
-def outcomes() -> Callable[[str], dict[tuple[str, str], str]]:
-    """By estimator, how each attempt ended; each is made in a process of its own, which a crash ends."""
-
-    @cache
-    def of(estimator: str) -> dict[tuple[str, str], str]:
-        command = [sys.executable, str(Path(malformed.__file__)), estimator]
-        # Threads would be missing in the copies.
-        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-        tried = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-        lines = [line.split("\t") for line in tried.stdout.splitlines()]
-        assert tried.returncode == 0, tried.stderr[-500:]
-        return {(verb, case): said for verb, case, said in lines}
-
-    return of
+# Each reads rows in a way of its own; the others do as the second one.
+FEW = ("NaiveBayes", "MultinomialNB", "TextNB")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="attempts are made in copies of a process")
-@pytest.mark.parametrize("case", [*SPARSE, *CELLS])
-@pytest.mark.parametrize("verb", VERBS)
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_an_estimator_refuses_what_it_cannot_read(estimator: str, verb: str, case: str, outcomes: Any) -> None:
-    assert outcomes(estimator)[verb, case] == "refused"
+@pytest.mark.parametrize(
+    "estimator", [name if name in FEW else pytest.param(name, marks=pytest.mark.slow) for name in ESTIMATORS]
+)
+def test_an_estimator_refuses_what_it_cannot_read(estimator: str) -> None:
+    """Each attempt is made in a process of its own, which a crash ends."""
+    command = [sys.executable, str(Path(malformed.__file__)), estimator]
+    # Threads would be missing in the copies.
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    tried = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert tried.returncode == 0, tried.stderr[-500:]
+    lines = [line.split("\t") for line in tried.stdout.splitlines()]
+    said = {(verb, case): ended for verb, case, ended in lines}
+    assert said == {(verb, case): "refused" for verb in VERBS for case in (*SPARSE, *CELLS)}
 
 
 @pytest.mark.parametrize("name", ["GaussianNB", "NaiveBayes"])

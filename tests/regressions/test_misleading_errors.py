@@ -196,8 +196,9 @@ def test_a_reader_given_as_texts() -> None:
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.dask
 def test_a_dask_partition_without_a_column() -> None:
-    dask = pytest.importorskip("dask")
+    import dask
     import dask.dataframe as dd
 
     parts = [dask.delayed(FRAME), dask.delayed(FRAME.drop(columns="job"))]
@@ -209,9 +210,9 @@ def test_a_dask_partition_without_a_column() -> None:
             NaiveBayes(order=0).fit(FRAME, "pay").score(frame, "pay")
 
 
+@pytest.mark.spark
 def test_a_spark_worker_without_candide() -> None:
     """What is sent to a worker is loaded by a Python that cannot import candide."""
-    pytest.importorskip("pyspark")
     from pyspark import cloudpickle
 
     from candide.clusters.spark import sent_to_workers

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
 
 from candide import NaiveBayes
-
-matplotlib.use("Agg")
 
 
 def _losses(n: int = 2000, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import candide
@@ -99,15 +99,6 @@ def tokens(model: Any) -> dict[str, list[float]]:
 
 
 @pytest.mark.parametrize("case", NAMES)
-@settings(max_examples=12)
 @given(data=st.data())
 def test_every_tree_of_changes_is_one_fit_after_a_refit(case: str, data: Any) -> None:
-    check(case, data)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", NAMES)
-@settings(max_examples=40)
-@given(data=st.data())
-def test_many_trees_of_changes_are_one_fit_after_a_refit(case: str, data: Any) -> None:
     check(case, data)

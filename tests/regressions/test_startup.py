@@ -34,7 +34,17 @@ def classify(path: Path, text: str, more: str = "") -> list[str]:
     return ended.stdout.splitlines()
 
 
-@pytest.mark.parametrize("model", [TextNB(), TextNB("multinomial"), TextNB(buckets=10), TextNB(refine=True)], ids=str)
+@pytest.mark.parametrize(
+    "model",
+    [
+        TextNB(),
+        *(
+            pytest.param(one, marks=pytest.mark.slow)
+            for one in (TextNB("multinomial"), TextNB(buckets=10), TextNB(refine=True))
+        ),
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize("sample", [False, True])
 def test_a_text_needs_no_library_but_numpy(model: Any, sample: bool, tmp_path: Path) -> None:
     path = tmp_path / "mail.candide"

@@ -160,8 +160,9 @@ def test_databases(kind: str) -> None:
         candide.fit_sql(MultinomialNB(unlabeled="error"), connection, "t", label="label")
 
 
+@pytest.mark.dask
 def test_dask() -> None:
-    dask = pytest.importorskip("dask")
+    import dask
     import dask.dataframe as dd
 
     with dask.config.set(scheduler="sync"):

@@ -114,6 +114,7 @@ def test_one_class() -> None:
     check(TextNB().fit(["a b", "c d"], ["x", "x"]).report().html())
 
 
+@pytest.mark.slow
 def test_many_classes() -> None:
     rng = np.random.default_rng(0)
     labels = np.repeat(np.arange(150), 8)

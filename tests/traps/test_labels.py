@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn.naive_bayes as theirs
+from tiers import every
 
 import candide
 from candide.exceptions import InputError, ParameterError
@@ -20,7 +21,7 @@ y = np.array([0, 0, 1, 1])
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("classes", [[0, 1], [0, 1, 2]])
+@every("classes", [[0, 1], [0, 1, 2]])
 def test_unknown_label_is_refused_where_classes_are_declared(name: str, classes: list[int]) -> None:
     """Trap 15: of two classes an unknown label counts as the first, of three it vanishes."""
     model = getattr(candide, name)().partial_fit(X, y, classes=classes)
@@ -71,7 +72,7 @@ def test_lists_of_mixed_labels_do_not_become_texts(labels: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("prior", [[3, 3], [-1, 2], [0.5, 0.4], [0.5, np.nan], [1.0], [0.2, 0.3, 0.5]])
+@every("prior", [[3, 3], [-1, 2], [0.5, 0.4], [0.5, np.nan], [1.0], [0.2, 0.3, 0.5]])
 def test_prior_must_be_one(name: str, prior: list[float]) -> None:
     """Trap 17: the discrete models take [3, 3] for a prior, and make NaN of [-1, 2]."""
     option = "priors" if name == "GaussianNB" else "class_prior"

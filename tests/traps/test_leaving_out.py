@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tiers import every
 
 from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
 from candide.exceptions import ForgetError, ParameterError
@@ -98,7 +99,7 @@ PREDICTIVE = [partial(make, estimate="predictive") for make in (MultinomialNB, P
 
 
 @pytest.mark.parametrize("make", [ComplementNB, MultinomialNB, PoissonNB, *PREDICTIVE])
-@pytest.mark.parametrize("alpha", [1e-10, 1e-12, [1e-10, 1e-11, 1e-9]], ids=str)
+@every("alpha", [1e-10, 1e-12, [1e-10, 1e-11, 1e-9]])
 def test_tiny_pseudo_counts_are_not_lost_beside_large_counts(make: Any, alpha: Any) -> None:
     """A word that one row alone has, 2000 times: without the row its count is the pseudo-count, and not 0."""
     X = np.array([[2000.0, 1.0, 2.0], [0.0, 3.0, 1.0], [0.0, 2.0, 2.0], [0.0, 1.0, 4.0]])

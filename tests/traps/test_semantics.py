@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
+from tiers import every
 
 import candide
 
@@ -45,7 +46,7 @@ def test_gaussian_density_integrates_to_one() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("size", [1, 7, 59])
+@every("size", [1, 7, 59])
 def test_chunks_equal_the_whole(name: str, size: int) -> None:
     """Trap 31: fit equals any sequence of partial_fit."""
     model = getattr(candide, name)()

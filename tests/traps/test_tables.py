@@ -13,6 +13,7 @@ from candide import NaiveBayes
 from candide.kernels.data import Array
 
 
+@pytest.mark.slow
 def test_columns_that_hardly_vary() -> None:
     """A pixel that is off in all but a few images must not decide where it is on."""
     X, y = load_digits(return_X_y=True)
@@ -36,7 +37,9 @@ def noise(n: int, n_columns: int, seed: int) -> tuple[pd.DataFrame, Array]:
     return pd.DataFrame({**numbers, "word": rng.choice(list("abcdef"), n)}), rng.integers(0, 2, n)
 
 
-@pytest.mark.parametrize(("n", "n_columns"), [(400, 10), (400, 40), (1500, 20)])
+@pytest.mark.parametrize(
+    ("n", "n_columns"), [(400, 10), *(pytest.param(*size, marks=pytest.mark.slow) for size in ((400, 40), (1500, 20)))]
+)
 def test_pure_noise(n: int, n_columns: int) -> None:
     """Labels that nothing tells anything about: no worse than the plain calibrated model, which nearly says so."""
     losses = []

@@ -28,7 +28,7 @@ def series_cells(series: Any) -> Array | Labelled:
     if dtype.is_numeric() or dtype == nw.Boolean:
         return _numbers(series, nw.Float32 if dtype == nw.Boolean else nw.Float64)
     if dtype == nw.Datetime and dtype.time_zone is not None:
-        series = series.dt.replace_time_zone(None)  # what the clock showed there
+        series = _zoned(series, dtype).dt.replace_time_zone(None)  # what the clock showed there
     if dtype.is_temporal() or dtype == nw.Unknown:
         return array_cells(series_array(series), name)
     declared = dtype == nw.Categorical or dtype == nw.Enum
@@ -39,6 +39,16 @@ def series_cells(series: Any) -> Array | Labelled:
     if series.implementation.is_polars() and (declared or dtype == nw.String):
         return _polars_labels(series if declared else series.cast(nw.Categorical), declared)
     return array_cells(series_array(series), name)
+
+
+def _zoned(series: Any, dtype: Any) -> Any:
+    """Of Arrow in a frame of pandas, pandas' own type: before version 3, the other one shows the clock of UTC."""
+    import narwhals.stable.v2 as nw
+
+    if not series.implementation.is_pandas_like() or "pyarrow" not in str(series.to_native().dtype):
+        return series
+    own = series.to_native().astype(f"datetime64[{dtype.time_unit}, {dtype.time_zone}]")
+    return nw.from_native(own, series_only=True)
 
 
 def array_cells(values: Array, name: Any) -> Array | Labelled:

@@ -1,0 +1,56 @@
+"""What the two tiers of tests share: cases in one test, modules imported at first use, how often a law is tried."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from hypothesis import settings
+
+
+def every(names: str, cases: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """As ``pytest.mark.parametrize``, but in one test: for cases that take less time than a test of their own.
+
+    The first that fails ends the test, and the error names it. Not for tests that change what a fixture gives.
+    """
+    keys, found = names.replace(" ", "").split(","), list(cases)
+
+    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        asked = inspect.signature(test)
+        others = asked.replace(parameters=[one for name, one in asked.parameters.items() if name not in keys])
+
+        @functools.wraps(test)
+        def tried(*args: Any, **kwargs: Any) -> None:
+            fixtures = others.bind(*args, **kwargs).arguments
+            for case in found:
+                given = dict(zip(keys, case if len(keys) > 1 else (case,), strict=True))
+                try:
+                    test(**fixtures, **given)
+                except Exception as error:
+                    error.add_note(f"with {given}")
+                    raise
+
+        tried.__signature__ = others  # type: ignore[attr-defined]
+        return tried
+
+    return decorate
+
+
+class late:  # noqa: N801, it stands for a module
+    """A module that is imported when something of it is used: collecting the tests does not wait for it."""
+
+    def __init__(self, name: str) -> None:
+        self._late_name = name
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(importlib.import_module(self._late_name), name)
+
+
+def tries(n: int) -> settings:
+    """So many examples with the profile ``ci``, and as many more or fewer as another profile tries."""
+    return settings(max_examples=max(4, round(n * settings.default.max_examples / 25)))
