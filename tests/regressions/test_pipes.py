@@ -31,6 +31,12 @@ def test_a_model_into_a_pipe(tmp_path: Path) -> None:
     assert len(candide.load(path).classes_) == 5
 
 
+def test_a_model_and_an_answer_in_one_stream_are_refused() -> None:
+    refused = run("train", MESSAGES, "-o", "/dev/stdout", "--json")
+    assert refused.code != 0
+    assert "--json would write its answer into the model" in refused.err + refused.out
+
+
 @needs_dev
 def test_answers_and_texts_into_a_pipe(tmp_path: Path) -> None:
     """An ending was asked for."""

@@ -72,13 +72,16 @@ def train(
     how good the model honestly is, on rows left out. Nothing is written unless all went well.
     """
     from ..encoding.rows import warn_of_measurements
+    from ..exceptions import ParameterError
     from .afar import Afar
     from .learning import learn_source
     from .reading import refuse_source, say_bad_rows
     from .wishes import families_of, names_of, settings_of
-    from .writing import checked_place
+    from .writing import checked_place, is_stdout
 
     session = shared.session
+    if output is not None and is_stdout(output) and session.as_json:
+        raise ParameterError("--json would write its answer into the model on standard output; name a file, or omit it")
     wishes = ({"model": model} if model != "auto" else {}) | ({"refine": True} if refine else {}) | settings_of(setting)
     roles = {"label": label, "text": text, "columns": names_of(columns), "weight": weight}
     with _opened(sources, roles, reading, shared.threads) as source:
