@@ -24,6 +24,8 @@ def main() -> None:
 def _run(arguments: list[str]) -> None:
     question = _question(arguments)
     if question is not None:
+        # Of several threads of linear algebra none would be used, and to start them takes as long as to read the file.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         # To declare options and to read them takes longer than to answer, and there are none.
         from .answering import answer
 
