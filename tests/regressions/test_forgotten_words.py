@@ -17,9 +17,13 @@ SECRET = ["zebrafish quokka cash zebrafish", "zebrafish quokka prize"]
 ASKED = ["zebrafish quokka", "win cash", "see you at noon"]
 
 
+def unfitted() -> TextNB:
+    return TextNB(refine=True, keep_sample=True, evaluate=False, looks=["words"])
+
+
 @pytest.fixture
 def model() -> TextNB:
-    return TextNB(refine=True, keep_sample=True).fit(TEXTS + SECRET, [*LABELS, "spam", "spam"])
+    return unfitted().fit(TEXTS + SECRET, [*LABELS, "spam", "spam"])
 
 
 @pytest.mark.parametrize("sample", [False, True])
@@ -39,7 +43,7 @@ def test_no_word_of_a_forgotten_text_is_written(model: TextNB, sample: bool, tmp
     assert np.array_equal(loaded.predict_proba(ASKED), model.predict_proba(ASKED))
     assert loaded.staleness_ == model.staleness_ == 0
     assert loaded.class_count_.tolist() == [60, 60]
-    never = TextNB(refine=True, keep_sample=True).fit(TEXTS, LABELS)
+    never = unfitted().fit(TEXTS, LABELS)
     assert np.allclose(model.predict_proba(ASKED), never.predict_proba(ASKED), atol=1e-6)
 
 
