@@ -133,7 +133,7 @@ def test_means_far_from_their_numbers_are_refused(tmp_path: Path) -> None:
         candide.load(path)
 
 
-# Mutants that are tried, all of them in slow tests; 10,000 are for whoever has changed how files are read.
+# Mutants that are tried, all of them in slow tests.
 N_FEW, N_ALL = 64, int(os.environ.get("CANDIDE_MUTANTS", "10000"))
 # What a method may say against a model that was changed: the rows that it is given are none of that model's now; or it
 # is a model that people can make, and the method has no place for it.
