@@ -160,7 +160,8 @@ def excesses(sets: list[Halves], n_subsets: int) -> Iterator[str]:
 
 def _excess(halves: Halves, given: list[Any]) -> tuple[float, float]:
     rows, alone = halves.X_new[given], halves.alone(given)
-    return tuple(halves.loss(m.predict_proba(rows)) - alone for m in (halves.kept, halves.not_kept))  # type: ignore[return-value]
+    kept, not_kept = (halves.loss(model.predict_proba(rows)) for model in (halves.kept, halves.not_kept))
+    return kept - alone, not_kept - alone
 
 
 def _size(halves: Halves) -> str:

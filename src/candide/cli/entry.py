@@ -1,4 +1,4 @@
-"""Where a process begins: Ctrl-C is seen to first, and whatever takes long to import comes when it is needed."""
+"""Entry point of the command line: install signal handlers first, and import slow modules only when needed."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from .interrupt import at_once
 
 def main() -> None:
     """The console script."""
-    # Imports make very many objects that all stay; to look for garbage among them takes a tenth of a short command.
+    # Imports create many objects that all stay; garbage collection takes a tenth of the time of a short command.
     gc.set_threshold(200_000)
     try:
         with at_once():
             _run(sys.argv[1:])
     finally:
-        # All that is left goes with the process; to look for garbage among it takes another tenth.
+        # Skip the garbage collection at exit, which takes another tenth.
         gc.freeze()
 
 
 def _run(arguments: list[str]) -> None:
     question = _question(arguments)
     if question is not None:
-        # Of several threads of linear algebra none would be used, and to start them takes as long as to read the file.
+        # One text needs no BLAS threads, and starting them takes as long as reading the file.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        # To declare options and to read them takes longer than to answer, and there are none.
+        # Importing typer takes longer than answering, and there are no options to parse.
         from .answering import answer
 
         answer(*question)

@@ -1,4 +1,4 @@
-"""Vocabularies of a file that was opened, made by a thread while the rest of the house is imported."""
+"""Build the vocabularies of an opened file in a thread while other modules are imported."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LARGE, _MOST = 1 << 20, 8
 
 
 class Ahead:
-    """Large vocabularies of a file; whoever wants one that is none gets nothing, and finds out why by himself."""
+    """Large vocabularies of a file. Invalid ones are left out; the decoder then reports what is wrong."""
 
     def __init__(self, opened: Opened) -> None:
         self._made: dict[Key, Vocabulary] = {}

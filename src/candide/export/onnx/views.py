@@ -285,7 +285,7 @@ def _waves(view: Waves, looked: _Looked) -> Tensor:
 
 
 def _angles(view: Waves, looked: _Looked) -> tuple[Tensor, list[Tensor]]:
-    """Of waves; and logarithms of the sizes of means over what is not given, to be added up: ``Cosines.heights``."""
+    """Return the angles of waves, and terms of the log modulus for absent columns: see ``Cosines.heights``."""
     inputs, frequencies = view.cosines.inputs, view.cosines.frequencies
     n_ranks, parts, log_sizes = len(inputs.ranks.columns), [], []
     if n_ranks:
@@ -310,8 +310,8 @@ def _angles(view: Waves, looked: _Looked) -> tuple[Tensor, list[Tensor]]:
 
 
 def _regressed(view: Waves, points: Tensor, looked: _Looked) -> tuple[Tensor, Tensor]:
-    """Ranks with those that are to be expected where they are not given, for each set of columns that there is room
-    for; logarithms of sizes are NaN for other rows.
+    """Fill absent ranks with their expectation, for each set of absent columns that there is room for; the log modulus
+    is NaN for other rows.
     """
     inputs = view.cosines.inputs
     columns, cells = inputs.ranks.columns, inputs.covariance.size

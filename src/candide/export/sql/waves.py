@@ -28,8 +28,8 @@ class Inputs:
     prefix: str
     names: list[str]
     lacks: list[str | None]  # of the ranks and then of the columns of levels; None where nulls are values
-    sets: list[Regression]  # of the ranks: the first for rows that lack none
-    ways: list[str]  # which rows have which of them
+    sets: list[Regression]  # one per set of absent ranks; the first set is empty
+    conditions: list[str]  # SQL conditions: which rows have which absent ranks
 
     @classmethod
     def of(cls, prefix: str, inputs: views.Inputs, looks: Looks) -> Inputs:
@@ -41,12 +41,12 @@ class Inputs:
         lacks = [looks.lacks(i) for i in numbers]
         may_lack = np.array([name is not None for name in lacks], dtype=bool)
         patterns = marginal_patterns(inputs.covariance.size, may_lack)
-        ways = [
+        conditions = [
             " AND ".join(f"{name} = {int(not there)}" for name, there in zip(lacks, given, strict=True) if name)
             for given in patterns
         ]
         made = [inputs.regression(given) for given in patterns]
-        return cls(prefix, names, [*lacks, *(looks.lacks(i) for i in parted)], made, ways)
+        return cls(prefix, names, [*lacks, *(looks.lacks(i) for i in parted)], made, conditions)
 
     @property
     def n_ranks(self) -> int:
@@ -62,19 +62,19 @@ class Inputs:
         query.aside(f"{self.prefix}_looks", *distinct(f"{self.prefix}_look", [*self.names, *known], query.last))
         columns = {name: name for name in ["look", *self.names, *known]}
         if self.may_lack_ranks:
-            places = " ".join(f"WHEN {way} THEN {i}" for i, way in enumerate(self.ways))
+            places = " ".join(f"WHEN {condition} THEN {i}" for i, condition in enumerate(self.conditions))
             columns |= {name: self._expected(i, query.dialect) for i, name in enumerate(self.names[: self.n_ranks])}
             columns[f"{self.prefix}_set"] = f"CASE {places} END"
         query.aside(f"{self.prefix}_given", columns, f"{self.prefix}_looks")
 
     def _expected(self, i: int, dialect: Dialect) -> str:
-        """A rank as it is, or as it is to be expected."""
+        """Return the rank, or its expectation where it is absent."""
         name, ranks = self.names[i], self.names[: self.n_ranks]
         if self.lacks[i] is None:
             return name
         cases = [
-            f"WHEN {way} THEN {affine(own.slopes[:, i], ranks, 0.0, dialect)}"
-            for way, own in zip(self.ways, self.sets, strict=True)
+            f"WHEN {condition} THEN {affine(own.slopes[:, i], ranks, 0.0, dialect)}"
+            for condition, own in zip(self.conditions, self.sets, strict=True)
             if own.covariance[i, i] > 0
         ]
         return " ".join(["CASE", f"WHEN {self.lacks[i]} = 0 THEN {name}", *cases, "END"])

@@ -23,14 +23,14 @@ class Looked(NamedTuple):
     codes: Array  # int32 (rows, columns): of a column's V codes 0 to V - 1; V is missing, V + 1 unseen, -1 not given
     numbers: Floats  # (rows, number columns), missing as NaN
     without: Array | None = None  # bool (rows, number columns): which numbers are not given; None: all are
-    known: Array | None = None  # the codes before cells were taken away; None: none were
+    known: Array | None = None  # the codes before cells were masked; None: no cell is masked
 
     def take(self, rows: Array | slice) -> Looked:
         """Some of the rows."""
         return Looked._make(None if part is None else part[rows] for part in self)
 
     def whole(self) -> Looked:
-        """With the cells that were taken away."""
+        """Return the rows without the mask."""
         return self if self.known is None else Looked(self.known, self.numbers)
 
 

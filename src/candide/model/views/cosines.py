@@ -15,7 +15,7 @@ from .inputs import Inputs
 _SPEEDS = (0.5, 1.0, 2.0)
 # sin x = x Σ of these over powers of x².
 _SINE = tuple((-1) ** n / factorial(2 * n + 1) for n in range(9))
-# Logarithms of smaller sizes are not needed.
+# Moduli are clipped here before their logarithm is taken.
 _LEAST_SIZE = 1e-300
 # Less than this is the variance of a constant.
 _LEAST_VARIANCE = 1e-9
@@ -35,8 +35,8 @@ class Cosines:
         return len(self.phases)
 
     def heights(self, looked: Looked) -> Floats:
-        """``(rows, waves)``. Of a row that lacks columns the mean over what these may be: the levels of each by their
-        shares, and numbers as if their ranks were jointly normal, given the others.
+        """Cosines of shape ``(rows, waves)``. For a row with absent columns, their expectation: over the levels of a
+        category column by their shares, over numbers as if ranks were jointly normal, given the other ranks.
         """
         angles = self.inputs.times(looked, self.frequencies)
         angles += self.phases
@@ -58,7 +58,7 @@ class Cosines:
             log_size += absent @ log_part
 
     def level_means(self) -> tuple[Floats, Floats]:
-        """The mean of exp(i angle) over the levels of each column, ``(columns, waves)``: angle and log of the size."""
+        """Return angle and log modulus of E[exp(i angle)] over the levels of each column, ``(columns, waves)``."""
         inputs, begins = self.inputs, self.inputs.levels.offsets[:-1]
         waves = inputs.share[:, None] * np.exp(1j * self.frequencies[len(inputs.ranks.columns) :])
         mean = np.add.reduceat(waves, begins, axis=0)
@@ -77,7 +77,7 @@ class Cosines:
                 log_size[rows] += self.log_sizes(covariance)
 
     def log_sizes(self, covariance: Floats) -> Floats:
-        """``(waves,)``: of the mean of exp(i angle), where ranks have such a covariance."""
+        """Return the log modulus of E[exp(i angle)], ``(waves,)``, for absent ranks with this covariance."""
         frequencies = self.frequencies[: len(covariance)]
         return np.asarray(-0.5 * (frequencies * (covariance @ frequencies)).sum(axis=0))
 

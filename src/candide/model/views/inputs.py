@@ -17,15 +17,15 @@ from .coordinates import RankCoordinates
 from .lean import Lean
 from .merging import Merging, merged
 
-# What is added to the variance of each rank, which is 1.
+# Ridge on the variance of each rank, which is 1.
 _RIDGE = 0.01
 
 
 class Regression(NamedTuple):
-    """Ranks that are not given by those that are, were all of them jointly normal; 0 of other rows and columns."""
+    """Linear regression of the absent ranks on the given ones, as if all were jointly normal. Other entries are 0."""
 
-    slopes: Floats  # (number columns, number columns): of the ranks given, for those that are not
-    covariance: Floats  # (number columns, number columns) of what the ranks given leave open
+    slopes: Floats  # (number columns, number columns): rows are given ranks, columns absent ones
+    covariance: Floats  # (number columns, number columns): conditional covariance of the absent ranks
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Inputs(Lean):
     """First the normal quantile of the rank in each number column, then a slot for each level of each category column,
     and two, known and missing, for number columns with missing cells.
 
-    Of columns that are not given it is known how ranks go together, and the share of each slot.
+    The covariance of the ranks and the share of each slot serve to average over columns that are not given.
 
     >>> codes = np.array([[0, 0], [1, 2], [2, 1]], dtype=np.int32)
     >>> cases = Cases(Looked(codes, np.zeros((3, 1))), np.zeros(3, dtype=np.int32), np.ones(3), np.ones(3))
@@ -110,7 +110,7 @@ class Inputs(Lean):
         return out
 
     def regression(self, given: Array) -> Regression:
-        """Of the ranks of other number columns on those of the ones ``given``, which is bool."""
+        """Regress the other ranks on those that are ``given``, a boolean per number column."""
         at, rest = np.flatnonzero(given), np.flatnonzero(~given)
         slopes, covariance = np.zeros_like(self.covariance), np.zeros_like(self.covariance)
         across = self.covariance[at[:, None], rest]

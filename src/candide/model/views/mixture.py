@@ -115,7 +115,7 @@ def fit_mixture(
 def fit_from(
     shown: Floats, base: Floats, factor: Floats, start: Floats, ridge: Floats, classes: Array, weight: Floats
 ) -> tuple[Floats, Floats]:
-    """Weights ``(views, classes)`` near those to ``start`` from, and what is added to biases.
+    """Fit weights ``(views, classes)`` with a ridge toward ``start``, and additions to the biases.
 
     From ``(classes, views, rows)``: scores that are added to ``base``, ``(classes, rows)``, beside which biases count
     by the ``factor`` of each row. Differences from the start are held small as weights are, and tied like these.

@@ -25,7 +25,7 @@ _MOST_ROWS, _REPLICATES = 3_600, 8
 # Scores (views × rows × classes) that are held at once.
 _MOST_SCORES = 1 << 20
 _SEED = 20
-# Of the ridges: weights for almost no columns are less like those of complete rows.
+# Factor on the ridges of the far weights, which differ more from those of complete rows.
 _FAR_RIDGE = 0.1
 
 
@@ -74,7 +74,7 @@ def draw_masks(n_rows: int, n_columns: int, n_scores: int) -> Masks:
     n_cases = min(_REPLICATES * n_rows, _MOST_ROWS, max(200, _MOST_SCORES // max(1, n_scores)))
     cases = np.arange(n_cases)
     rows = cases * n_rows // n_cases if n_cases <= n_rows else cases % n_rows
-    # Rows with the same set follow each other: what a view makes for a set is made once.
+    # Rows with the same absent columns are adjacent, so that views compute what depends on the set once.
     return Masks(rng.permutation(rows), patterns[cases * _PATTERNS // n_cases])
 
 

@@ -131,7 +131,7 @@ class Waves(Lean):
         return by_chunks(looked, lambda rows: self._known(looked.take(rows), lambda h: h @ self.slopes - mean), _CHUNK)
 
     def _known(self, looked: Looked, scores: Callable[[Floats], Floats]) -> Floats:
-        """Scores by the heights of waves; 0 of rows that have none of the columns."""
+        """Compute scores from the heights of waves; 0 for rows of which no column is given."""
         out = scores(self.cosines.heights(looked))
         codes = looked.codes[:, self.columns]
         if codes.min(initial=0) < 0:
@@ -188,7 +188,7 @@ class Waves(Lean):
         return np.asarray(explained + away * lost[:, None] - (away - learned_explained) * (pull / left)[:, None])
 
     def _explained(self, heights: Floats) -> tuple[Floats, Floats]:
-        """What heights, which are used up, make of scores; and they themselves, whitened, ``(waves, rows)``."""
+        """Return the scores of heights, which are overwritten, and the whitened heights, ``(waves, rows)``."""
         from scipy.linalg.blas import dtrmm
 
         heights -= self.sums.mean
