@@ -18,7 +18,7 @@ ROOMS = [
     "printable",
     "exceptions",
     "kernels",
-    "encoding",
+    "data",
     "sources",
     "statistics",
     "priors",
@@ -40,8 +40,8 @@ ROOMS = [
 # Guests that only some rooms receive. Everything else is the standard library or NumPy.
 GUESTS = {
     "sklearn": {"estimators", "export"},
-    "scipy": {"kernels", "encoding", "statistics", "priors", "families", "model", "storage", "explain", "plot"},
-    "narwhals": {"encoding"},
+    "scipy": {"kernels", "data", "statistics", "priors", "families", "model", "storage", "explain", "plot"},
+    "narwhals": {"data"},
     "threadpoolctl": {"kernels"},
     "pandas": {"clusters", "model"},
     "polars": {"model"},

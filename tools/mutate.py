@@ -41,17 +41,17 @@ TARGETS = {
     "merge": Target(
         "candide.model.state",
         ("_plus", "join", "among", "_moved"),
-        ("laws/test_algebra.py", "laws/test_places.py", "estimators/test_algebra.py", "contracts/test_unchanged.py"),
+        ("properties/test_algebra.py", "properties/test_places.py", "estimators/test_algebra.py", "contracts/test_unchanged.py"),
     ),
     "forget": Target(
         "candide.statistics.base",
         ("subtract", "_whole"),
-        ("statistics", "laws/test_forgetting.py", "laws/test_algebra.py", "regressions/test_forgetting.py"),
+        ("statistics", "properties/test_forgetting.py", "properties/test_algebra.py", "regressions/test_forgetting.py"),
     ),
     "class prior": Target(
         "candide.model.plan",
         ("probability", "_unweighted", "weight", "_check_shares", "_in_order"),
-        ("estimators/test_class_prior.py", "contracts/test_drop_in.py", "traps/test_labels.py"),
+        ("estimators/test_class_prior.py", "contracts/test_drop_in.py", "regressions/test_labels.py"),
     ),
     "gaussian": Target(
         "candide.families.gaussian",
@@ -59,34 +59,34 @@ TARGETS = {
         (
             "estimators/test_estimates.py",
             "contracts/test_drop_in.py",
-            "laws/test_left_out.py",
-            "traps/test_variance.py",
+            "properties/test_left_out.py",
+            "regressions/test_variance.py",
         ),
     ),
     "multinomial": Target(
         "candide.families.multinomial",
         ("log_shares", "likelihood", "_dense", "_sparse"),
-        ("contracts/test_drop_in.py", "laws/test_density.py", "laws/test_sparse.py", "estimators/test_estimates.py"),
+        ("contracts/test_drop_in.py", "properties/test_density.py", "properties/test_sparse.py", "estimators/test_estimates.py"),
     ),
     "gaussian left out": Target(
         "candide.families.normal_left_out",
         ("left_out_normal", "_own", "_exactly", "_recomputed", "_moments", "_shared", "_shared_student", "_one_by_one"),
-        ("laws/test_left_out.py", "traps/test_leaving_out.py"),
+        ("properties/test_left_out.py", "regressions/test_leaving_out.py"),
     ),
     "multinomial left out": Target(
         "candide.families.multinomial",
         ("left_out", "_own"),
-        ("laws/test_left_out.py", "traps/test_leaving_out.py", "estimators/test_text_weighting.py"),
+        ("properties/test_left_out.py", "regressions/test_leaving_out.py", "estimators/test_text_weighting.py"),
     ),
     "stacking": Target(
         "candide.model.views.mixture",
         ("fit_mixture", "_sizes", "_solve", "_common", "value", "curvature"),
-        ("model", "laws/test_tables.py", "estimators/test_table_desk.py"),
+        ("model", "properties/test_tables.py", "estimators/test_table_desk.py"),
     ),
     "tokenizer": Target(
         "candide.kernels.analysis",
         ("normalised", "words", "analyse", "_ngrams", "_places", "_within"),
-        ("laws/test_kernel_tokens.py", "kernels/test_unicode.py", "laws/test_count_vectorizer.py"),
+        ("properties/test_kernel_tokens.py", "kernels/test_unicode.py", "properties/test_count_vectorizer.py"),
     ),
     "decoder": Target(
         "candide.storage.decoder",
@@ -94,9 +94,9 @@ TARGETS = {
         ("files", "regressions/test_impossible_models.py"),
     ),
     "labels": Target(
-        "candide.encoding.index",
+        "candide.data.index",
         ("settled", "ordered", "encode", "_encode_texts", "_encode_objects", "join"),
-        ("encoding", "traps/test_labels.py", "contracts/test_frames.py", "regressions/test_nul_labels.py"),
+        ("data", "regressions/test_labels.py", "contracts/test_frames.py", "regressions/test_nul_labels.py"),
     ),
 }
 

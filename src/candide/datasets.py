@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from .exceptions import ParameterError
-from .kernels.data import Array
+from .kernels.layouts import Array
 from .model.table import Table
 
 __all__ = ["Toy", "bird_table", "ferry", "mails", "orchard", "pebbles", "switches"]

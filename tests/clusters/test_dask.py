@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from laws.compare import assert_alike
-from laws.models import assert_same_model
-from laws.tables import assert_same_table, mixed
+from properties.compare import assert_alike
+from properties.models import assert_same_model
+from properties.tables import assert_same_table, mixed
 from scipy.sparse import csr_matrix
 from sklearn.exceptions import NotFittedError
 from tiers import late

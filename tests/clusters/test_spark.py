@@ -21,9 +21,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from cli.terminal import MESSAGES, done, run
-from laws.compare import assert_alike
-from laws.models import assert_same_model
-from laws.tables import assert_predicts_alike, assert_same_table, mixed
+from properties.compare import assert_alike
+from properties.models import assert_same_model
+from properties.tables import assert_predicts_alike, assert_same_table, mixed
 
 from candide import CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes, TextNB
 from candide.clusters import spark as engine

@@ -11,7 +11,7 @@ from tiers import every
 
 import candide
 from candide.exceptions import InputError, ParameterError
-from candide.kernels.data import CHUNK_ROWS
+from candide.kernels.layouts import CHUNK_ROWS
 
 FAR = 2 * CHUNK_ROWS + 17
 METHODS = ["predict", "predict_proba", "predict_joint_log_proba"]

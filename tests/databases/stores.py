@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pyarrow as pa
-from laws.compare import assert_alike
+from properties.compare import assert_alike
 from tiers import late
 
 from candide.sources.engine import identifier

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
-from laws.models import as_texts
+from properties.models import as_texts
 
 
 def numbers(n: int = 200, seed: int = 0) -> pa.Table:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from laws.models import assert_same_model
+from properties.models import assert_same_model
 
 from candide import CategoricalNB, NaiveBayes, fit_sql
 from candide.databases import cells, counting

@@ -11,7 +11,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
-from laws.models import assert_same_model
+from properties.models import assert_same_model
 from tiers import late
 
 from candide import CategoricalNB, GaussianNB, NaiveBayes, fit_sql

@@ -6,8 +6,8 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
-from laws.compare import assert_alike
-from laws.models import KINDS, Kind, assert_same_model, by_name
+from properties.compare import assert_alike
+from properties.models import KINDS, Kind, assert_same_model, by_name
 
 from candide import BernoulliNB, GaussianNB, MultinomialNB, NaiveBayes, TextNB, fit_sql
 from candide.databases import cells, counting

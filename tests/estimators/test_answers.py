@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 import candide
 from candide.exceptions import ParameterError
-from candide.kernels.data import Array, Floats
+from candide.kernels.layouts import Array, Floats
 
 RANDOM = np.random.default_rng(77)
 X = RANDOM.poisson([[0.5, 2.0, 4.0]], (60, 3)).astype(float)

@@ -12,7 +12,7 @@ from tiers import every
 
 import candide
 from candide.exceptions import ParameterError
-from candide.kernels.data import Floats
+from candide.kernels.layouts import Floats
 from candide.priors import Beta, Dirichlet, Gamma, Normal, NormalInverseGamma
 
 RANDOM = np.random.default_rng(5)

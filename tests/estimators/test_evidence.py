@@ -11,7 +11,7 @@ from scipy.special import betaln, logsumexp
 
 import candide
 from candide.exceptions import NotADensity, ParameterError
-from candide.kernels.data import Floats
+from candide.kernels.layouts import Floats
 from candide.model.smoothing import GRID
 from candide.priors import Beta, Dirichlet, NormalInverseGamma
 

@@ -11,7 +11,7 @@ from scipy import stats
 
 import candide
 from candide.exceptions import ParameterError
-from candide.kernels.data import Floats
+from candide.kernels.layouts import Floats
 from candide.priors import Beta, Dirichlet, Normal, NormalInverseGamma
 
 RANDOM = np.random.default_rng(3)

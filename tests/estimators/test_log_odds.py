@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 import candide
 from candide.exceptions import ParameterError
-from candide.kernels.data import Floats
+from candide.kernels.layouts import Floats
 from candide.priors import Beta, Dirichlet, Gamma, Normal, NormalInverseGamma
 
 RANDOM = np.random.default_rng(8)

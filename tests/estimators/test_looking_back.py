@@ -17,7 +17,7 @@ from tiers import every
 
 import candide
 from candide.exceptions import InputError, ParameterError
-from candide.kernels.data import Floats
+from candide.kernels.layouts import Floats
 from candide.model.evaluation import Report
 from candide.priors import Beta, Dirichlet, Gamma, NormalInverseGamma
 

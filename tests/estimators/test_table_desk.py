@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 
 from candide import NaiveBayes, merge
 from candide.exceptions import InputError, ParameterError
-from candide.kernels.data import Array
+from candide.kernels.layouts import Array
 
 
 def made(n: int, seed: int = 0) -> tuple[pd.DataFrame, Array]:

@@ -9,7 +9,7 @@ import pytest
 from tiers import every
 
 from candide import CategoricalNB, NaiveBayes
-from candide.kernels.data import Array
+from candide.kernels.layouts import Array
 
 PLAIN: dict[str, Any] = {"blend": None, "calibrate": None, "order": 0}
 TEXTBOOK: dict[str, Any] = {

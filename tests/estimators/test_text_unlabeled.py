@@ -8,8 +8,8 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
 from candide import TextNB
-from candide.encoding.texts import read_texts
-from candide.encoding.tokens import Buckets, Recipe, Vocabulary
+from candide.data.texts import read_texts
+from candide.data.tokens import Buckets, Recipe, Vocabulary
 from candide.exceptions import CandideError, InputError, ParameterError
 from candide.families import Batch, Multinomial
 from candide.families.terms import TokenLook

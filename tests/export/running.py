@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from tiers import late
 
-from candide.kernels.data import Array, Floats
+from candide.kernels.layouts import Array, Floats
 
 # Sums in another order. Waves, alone, are cosines in single precision.
 CLOSE, CLOSE_WAVES = 1e-9, 1e-5

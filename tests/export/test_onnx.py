@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from laws.models import KINDS, SMOOTHED, Kind, by_name, unsmoothed
-from laws.strategies import rows
+from properties.models import KINDS, SMOOTHED, Kind, by_name, unsmoothed
+from properties.strategies import rows
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import NotFittedError
 from tiers import late, tries

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from laws.tables import SETTINGS, fit, mixed
+from properties.tables import SETTINGS, fit, mixed
 from sklearn.datasets import load_iris
 from tiers import every, late, tries
 

@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from candide import TextNB
 from candide.exceptions import ParameterError
-from candide.kernels.data import Array
+from candide.kernels.layouts import Array
 
 from .running import assert_agree, session_of
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from laws.compare import assert_alike
+from properties.compare import assert_alike
 from sklearn import naive_bayes as theirs
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError

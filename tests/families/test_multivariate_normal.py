@@ -11,7 +11,7 @@ from scipy.stats import multivariate_normal, multivariate_t
 from candide.exceptions import InputError, ParameterError
 from candide.families import Batch, Gaussian, MultivariateNormal
 from candide.kernels import default
-from candide.kernels.data import Array, Dense, Floats
+from candide.kernels.layouts import Array, Dense, Floats
 from candide.priors import NormalInverseGamma, NormalInverseWishart
 from candide.statistics import BlockMoments
 

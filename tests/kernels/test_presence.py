@@ -7,7 +7,7 @@ import pytest
 
 from candide.kernels import _core, native
 from candide.kernels.base import LinearTable
-from candide.kernels.data import Dense
+from candide.kernels.layouts import Dense
 from candide.kernels.native import Native
 from candide.kernels.reference import Reference
 

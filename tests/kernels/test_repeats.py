@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from candide.kernels.data import Sparse
+from candide.kernels.layouts import Sparse
 from candide.kernels.native import Native
 from candide.kernels.reference import Reference
 

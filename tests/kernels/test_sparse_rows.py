@@ -12,7 +12,7 @@ from tiers import every
 
 from candide.exceptions import InputError
 from candide.kernels.base import FactoredTable, LinearTable
-from candide.kernels.data import Sparse
+from candide.kernels.layouts import Sparse
 from candide.kernels.native import Native
 
 N_COLUMNS, N_CLASSES = 3, 2

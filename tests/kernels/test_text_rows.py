@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from candide.encoding.texts import read_texts
+from candide.data.texts import read_texts
 from candide.kernels.text_rows import TextRows
 from candide.statistics import Sample
 

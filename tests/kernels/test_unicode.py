@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from candide.encoding.texts import read_texts
+from candide.data.texts import read_texts
 from candide.kernels import _core
 from candide.kernels.analysis import analyse
 from candide.kernels.native import Native

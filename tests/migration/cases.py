@@ -19,7 +19,7 @@ from scipy import sparse
 from sklearn.datasets import load_iris, load_wine
 
 import candide
-from candide.kernels.data import Array
+from candide.kernels.layouts import Array
 
 RECORDED = Path(__file__).parent / "expected.npz"
 N_ANSWERS = 12

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from candide.kernels.data import Array
+from candide.kernels.layouts import Array
 
 from .cases import CASES, RECORDED, answers
 

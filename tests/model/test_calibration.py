@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from candide.exceptions import ParameterError
-from candide.kernels.data import Floats, Positions
+from candide.kernels.layouts import Floats, Positions
 from candide.model.calibration import METHODS, Calibration, beta, calibrate, cross_fitted, newton, normalised, scaling
 from candide.model.calibration.base import joined, log_odds
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from candide.exceptions import ParameterError
-from candide.kernels.data import Array, Floats, Positions
+from candide.kernels.layouts import Array, Floats, Positions
 from candide.model.calibration import normalised
 from candide.model.decisions import adapt_prior, conformal_threshold, label_set, least_cost, read_costs
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from candide.exceptions import InputError
-from candide.kernels.data import Floats, Positions
+from candide.kernels.layouts import Floats, Positions
 from candide.model.calibration import normalised
 from candide.model.evaluation import Report
 

@@ -11,7 +11,7 @@ import pytest
 from candide import NaiveBayes
 from candide.families import Batch
 from candide.kernels import default
-from candide.kernels.data import Floats
+from candide.kernels.layouts import Floats
 from candide.model.honest import _share_in_sample
 from candide.model.smoothing import Seen
 from candide.model.views.mixture import Mixture

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from candide import GaussianNB
-from candide.kernels.data import Floats, Positions
+from candide.kernels.layouts import Floats, Positions
 from candide.model.calibration import calibrate, scaling
 from candide.model.calibration.scaling import bent
 

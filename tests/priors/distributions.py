@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import gammaln
 
-from candide.kernels.data import Floats
+from candide.kernels.layouts import Floats
 from candide.priors import Beta, Dirichlet, Gamma, Normal, NormalInverseGamma
 
 

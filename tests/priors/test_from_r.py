@@ -9,7 +9,7 @@ import pytest
 from parity.from_r import distribution
 from scipy.special import gammaln
 
-from candide.kernels.data import Array, Floats
+from candide.kernels.layouts import Array, Floats
 from candide.priors import Beta, Gamma, NormalInverseGamma
 
 

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 from scipy.special import gammaln
 
-from candide.kernels.data import Floats
+from candide.kernels.layouts import Floats
 from candide.priors import Beta, Dirichlet, Gamma, Normal, NormalInverseGamma
 
 MEAN_VARIANCE = NormalInverseGamma(2.0, 3.0, 4.0, 6.0)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from candide import GaussianNB, MultinomialNB, NaiveBayes, TextNB
-from candide.kernels.data import Array, Dense
+from candide.kernels.layouts import Array, Dense
 from candide.statistics import Sample
 
 FILE = "model.candide"
@@ -181,7 +181,7 @@ def test_copies_are_told_from_coincidences_among_sparse_rows() -> None:
     rng = np.random.default_rng(0)
     from scipy.sparse import csr_array
 
-    from candide.kernels.data import Sparse
+    from candide.kernels.layouts import Sparse
 
     X = (rng.random((100, 200)) < 0.05).astype(float)
     data = Sparse.of(csr_array(np.vstack([X, X[:30], np.zeros((1, 200))])))

@@ -11,7 +11,7 @@ import pytest
 import candide
 from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes, PoissonNB, TextNB
 from candide.exceptions import InputError
-from candide.kernels.data import Array, Dense
+from candide.kernels.layouts import Array, Dense
 from candide.statistics import Sample
 from candide.statistics.hashing import group_hashes
 

@@ -52,7 +52,7 @@ def test_negative_category_codes_are_refused(sample: bool, tmp_path: Path) -> No
 
 
 def test_rows_with_negative_category_codes_are_refused(tmp_path: Path) -> None:
-    from candide.kernels.data import Dense
+    from candide.kernels.layouts import Dense
     from candide.statistics.hashing import row_hashes
 
     path = tmp_path / "model.candide"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, dia_array
 
-from candide.encoding.sparse import checked_rows
+from candide.data.sparse import checked_rows
 from candide.exceptions import InputError
 
 from .malformed import SPARSE, sound

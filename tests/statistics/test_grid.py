@@ -9,7 +9,7 @@ import pytest
 
 from candide.exceptions import ForgetError
 from candide.kernels import default
-from candide.kernels.data import Array, Dense, Floats
+from candide.kernels.layouts import Array, Dense, Floats
 from candide.statistics import Grid
 from candide.statistics.base import Statistics
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
-from candide.kernels.data import Dense, Sparse
+from candide.kernels.layouts import Dense, Sparse
 from candide.statistics.hashing import ABOVE_ALL, row_hashes
 
 ALL_BITS = (1 << 64) - 1

@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
-from candide.encoding.categories import read_categories
+from candide.data.categories import read_categories
 from candide.exceptions import ForgetError, MergeError
 from candide.families import Batch, Categorical, Gaussian
 from candide.kernels import default
-from candide.kernels.data import Array, Dense, Sparse
+from candide.kernels.layouts import Array, Dense, Sparse
 from candide.statistics import Sample
 from candide.statistics.hashing import ABOVE_ALL, row_hashes
 

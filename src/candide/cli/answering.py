@@ -13,7 +13,7 @@ from .reading import STDIN, check_stdin, open_model, texts_or_stdin
 from .session import Session, as_json
 
 if TYPE_CHECKING:
-    from ..kernels.data import Floats
+    from ..kernels.layouts import Floats
     from ..learners.base import BaseNB
 
 

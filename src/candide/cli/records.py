@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from ..encoding.names import did_you_mean, listed
-from ..encoding.records import Records as OmittingRecords
+from ..data.names import did_you_mean, listed
+from ..data.records import Records as OmittingRecords
 from ..exceptions import InputError
 from .session import Session, as_json
 
 if TYPE_CHECKING:
-    from ..kernels.data import Floats
+    from ..kernels.layouts import Floats
     from ..learners.base import BaseNB
 
 # Categories that are noted; after so many, that there are more.

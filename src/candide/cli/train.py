@@ -71,7 +71,7 @@ def train(
     Finds out which column holds the labels, which the texts, and how each column is best modelled, and says so; says
     how good the model honestly is, on rows left out. Nothing is written unless all went well.
     """
-    from ..encoding.rows import warn_of_measurements
+    from ..data.rows import warn_of_measurements
     from ..exceptions import ParameterError
     from .afar import Afar
     from .learning import learn_source

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.data import Array
+from ..kernels.layouts import Array
 from .rows import Answerer
 
 _SAID = {"predict_proba": "p({})", "predict_log_proba": "log p({})"}

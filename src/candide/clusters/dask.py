@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..encoding.columns import is_sparse
-from ..encoding.names import listed
-from ..encoding.roles import Roles
+from ..data.columns import is_sparse
+from ..data.names import listed
+from ..data.roles import Roles
 from ..engines.batches import needed
 from ..engines.parts import Part, merged
 from ..exceptions import InputError

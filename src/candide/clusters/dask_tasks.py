@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..encoding.columns import is_sparse
-from ..encoding.roles import Roles
-from ..encoding.rows import without_label
+from ..data.columns import is_sparse
+from ..data.roles import Roles
+from ..data.rows import without_label
 from ..engines.parts import Part
 from ..exceptions import InputError
 from .answers import columns

@@ -6,11 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..encoding.names import did_you_mean, listed
-from ..encoding.roles import Roles
+from ..data.names import did_you_mean, listed
+from ..data.roles import Roles
 from ..engines.parts import Part
 from ..exceptions import InputError
-from ..kernels.data import Array
+from ..kernels.layouts import Array
 from ..model.state import State
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from ..clusters.rows import Chunk
 from ..kernels.binades import Keys, bounds, keys_of
-from ..kernels.data import Floats
+from ..kernels.layouts import Floats
 from ..statistics.grid import CELLS_PER_BINADE
 from .query import Query, Selected
 from .values import as_chunk

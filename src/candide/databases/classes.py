@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..encoding.index import Index
-from ..encoding.rows import read_labels
+from ..data.index import Index
+from ..data.rows import read_labels
 from ..engines.batches import labelled_cells
 from ..exceptions import InputError
 from ..kernels import default
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from .query import Query
 from .values import ANSWER
 

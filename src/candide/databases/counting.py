@@ -12,14 +12,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..clusters.rows import Chunk
-from ..encoding.labelled import LabelledRows
-from ..encoding.rows import read_labels, read_weights
+from ..data.labelled import LabelledRows
+from ..data.rows import read_labels, read_weights
 from ..engines.growth import Growth
 from ..engines.memory import summarize
 from ..exceptions import InputError
 from ..families import Batch, Bernoulli, Categorical, Complement, Gaussian, Multinomial, Poisson
 from ..families.table import TableFamily
-from ..kernels.data import Dense
+from ..kernels.layouts import Dense
 from ..learners.base import BaseNB
 from ..model.plan import Plan
 from ..model.state import State

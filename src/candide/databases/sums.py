@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ..kernels.data import Floats
+from ..kernels.layouts import Floats
 from ..statistics import Counts, Moments
 from .classes import Classes
 from .query import Query, Selected

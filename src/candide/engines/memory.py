@@ -7,8 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from ..encoding.index import Index
-from ..encoding.labelled import LabelledRows
+from ..data.index import Index
+from ..data.labelled import LabelledRows
 from ..families import Batch
 from ..kernels import Kernels
 from ..kernels.mixing import Hashes

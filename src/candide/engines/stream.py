@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from ..encoding.labelled import LabelledRows, end_to_end
+from ..data.labelled import LabelledRows, end_to_end
 from ..kernels import Kernels
 from ..model.plan import Plan
 from ..statistics.cells import row_bytes

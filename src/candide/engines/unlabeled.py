@@ -7,12 +7,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ..encoding.labelled import LabelledRows
+from ..data.labelled import LabelledRows
 from ..families import Batch
 from ..families.text import TextFamily
 from ..families.unlabeled import shared_out, token_by_token
 from ..kernels import Kernels
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..kernels.text_rows import TextRows
 from ..model.blend import Blend
 from ..model.calibration import calibrate, cross_fitted, normalised

@@ -9,7 +9,7 @@ from sklearn import naive_bayes as theirs
 from sklearn.utils.validation import check_is_fitted
 
 from ..exceptions import InputError, ParameterError
-from ..kernels.data import Floats
+from ..kernels.layouts import Floats
 from ..learners.base import BaseNB
 from ..learners.settings import DEFAULTS
 from ..learners.textbook import ready_model

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..encoding.table import Columns
+from ..data.table import Columns
 from ..kernels import Kernels
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..kernels.text_rows import TextRows
 from ..model.classifier import Classifier
 from ..model.given import model_for

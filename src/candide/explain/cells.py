@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..encoding.table import Columns
+from ..data.table import Columns
 from ..families.parts import REST, Parts
 from ..families.table_likelihood import TableLikelihood, texts_at
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
-from ..kernels.data import Array, Data, Dense, Sparse
+from ..kernels.layouts import Array, Data, Dense, Sparse
 from ..kernels.text_rows import TextRows
 from ..model.classifier import Classifier
 from .dates import date_columns, written

@@ -13,7 +13,7 @@ from ..families import Multinomial
 from ..families.parts import cells_of
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
-from ..kernels.data import Array, Data, Dense, Floats, Sparse
+from ..kernels.layouts import Array, Data, Dense, Floats, Sparse
 from ..model.classifier import Classifier
 from ..model.evidence import prior_variance
 from .cells import or_none

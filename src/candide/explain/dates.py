@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..encoding.dates import PARTS, moments
-from ..kernels.data import Array
+from ..data.dates import PARTS, moments
+from ..kernels.layouts import Array
 
 
 def date_columns(names: list[Any]) -> dict[int, dict[int, str]]:

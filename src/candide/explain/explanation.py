@@ -10,7 +10,7 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from ..exceptions import ParameterError
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..model.calibration import normalised
 from ..model.evidence import class_place
 from ..model.scorer import leaders_only

@@ -19,7 +19,7 @@ from ..families.multinomial import MultinomialLikelihood
 from ..families.parts import cells_of
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..model.classifier import Classifier
 from ..printable import printable
 from ..priors import above_zero, pseudo_count

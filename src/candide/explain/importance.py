@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..model.blend import scores_left_out, seen_rows
 from ..model.calibration import normalised
 from ..model.classifier import Classifier

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import ParameterError
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..model.classifier import Classifier
 from ..model.table import Table
 from ..model.telling import identified, raised

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..kernels.data import Floats
+from ..kernels.layouts import Floats
 
 Kind = Literal["prior", "cell", "token", "rest", "limit", "calibration"]
 BITS = float(np.log(2.0))

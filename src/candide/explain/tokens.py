@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..encoding.tokens import Coding, Look, Recipe, Vocabulary
+from ..data.tokens import Coding, Look, Recipe, Vocabulary
 from ..kernels import Kernels
 from ..kernels.text_rows import TextRows
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..encoding.table import Columns
+from ..data.table import Columns
 from ..families.table_likelihood import TableLikelihood, texts_at
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..kernels.text_rows import TextRows
 from ..model.classifier import Classifier
 from ..model.refinement import Refinement

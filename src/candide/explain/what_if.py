@@ -12,7 +12,7 @@ import numpy as np
 
 from ..exceptions import ParameterError
 from ..kernels import Kernels
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..kernels.text_rows import TextRows
 from ..model.classifier import Classifier
 from ..printable import printable

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.data import Array
+from ..kernels.layouts import Array
 from .terms import Term
 
 WORD = re.compile(r"\w+")

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..exceptions import ParameterError
 from ..families import Bernoulli, Categorical, Complement, Gaussian, Multinomial
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..model.classifier import Classifier
 from ..priors import pseudo_count
 

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ..encoding.categories import DIRECT_CODES, Lookup, encode_categories
-from ..encoding.index import EXACT
+from ..data.categories import DIRECT_CODES, Lookup, encode_categories
+from ..data.index import EXACT
 from ..exceptions import ParameterError
 from ..kernels import Kernels
-from ..kernels.data import Array, Dense, Floats
+from ..kernels.layouts import Array, Dense, Floats
 from ..priors import Dirichlet, Estimate, pseudo_count
 from ..statistics import CategoryCounts
 from .base import Batch, Plain, Scores, prior_of_column, require_proper

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..encoding.categories import Lookup, look_up
+from ..data.categories import Lookup, look_up
 from ..exceptions import InputError
 from ..kernels import Kernels
 from ..kernels.base import LinearTable, PickTable
-from ..kernels.data import Array, Dense, Floats, Positions
+from ..kernels.layouts import Array, Dense, Floats, Positions
 from ..priors import LogProbability, pseudo_count
 from ..statistics import CategoryCounts
 from .base import Batch, Scores

@@ -10,7 +10,7 @@ import numpy as np
 from ..exceptions import NotADensity
 from ..kernels import Kernels
 from ..kernels.base import LinearTable
-from ..kernels.data import Array, Data, Floats, Positions
+from ..kernels.layouts import Array, Data, Floats, Positions
 from ..priors import Dirichlet, Estimate, log_share, parts_of, pseudo_count
 from ..statistics import Counts
 from ..statistics.base import remaining

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..exceptions import ParameterError
 from ..kernels import Kernels
-from ..kernels.data import Array, Data, Floats, Positions, chunks
+from ..kernels.layouts import Array, Data, Floats, Positions, chunks
 from ..priors.normal import LOG_2PI
 from ..statistics import BlockMoments
 from .base import CELLS, Scores, cell_positions

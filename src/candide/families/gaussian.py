@@ -10,7 +10,7 @@ import numpy as np
 from ..exceptions import InputError, ParameterError
 from ..kernels import Kernels
 from ..kernels.base import NormalTable
-from ..kernels.data import Array, Data, Floats, Positions, Sparse
+from ..kernels.layouts import Array, Data, Floats, Positions, Sparse
 from ..kernels.places import infinite_cell
 from ..priors import Estimate, MeanVariance, Normal, NormalInverseGamma
 from ..priors.normal import LOG_2PI

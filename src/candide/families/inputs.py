@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..encoding.categories import Lookup
+from ..data.categories import Lookup
 from ..exceptions import ParameterError
 from ..kernels import Kernels
-from ..kernels.data import Array, Data, Dense, Sparse
+from ..kernels.layouts import Array, Data, Dense, Sparse
 from .slots import labels_of
 
 if TYPE_CHECKING:

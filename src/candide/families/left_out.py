@@ -12,7 +12,7 @@ import numpy as np
 
 from ..exceptions import ForgetError
 from ..kernels import Kernels
-from ..kernels.data import Array, Floats, chunks
+from ..kernels.layouts import Array, Floats, chunks
 from .base import CELLS, Batch, Family, Likelihood, Scores
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..exceptions import InputError
 from ..kernels import Kernels
 from ..kernels.base import FactoredTable, LinearTable, Tally
-from ..kernels.data import Array, Data, Floats, Positions, Sparse
+from ..kernels.layouts import Array, Data, Floats, Positions, Sparse
 from ..kernels.places import infinite_cell, negative_cell
 from ..statistics import Counts
 from .base import Batch, Scores

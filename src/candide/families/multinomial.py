@@ -9,7 +9,7 @@ import numpy as np
 
 from ..kernels import Kernels
 from ..kernels.base import LinearTable, LogSums
-from ..kernels.data import Array, Data, Floats, Positions
+from ..kernels.layouts import Array, Data, Floats, Positions
 from ..priors import Dirichlet, Estimate, LogProbability, log_share, parts_of, pseudo_count
 from ..statistics import Counts
 from .base import Batch, Plain, Scores, cell_positions, require_proper

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..exceptions import ParameterError
 from ..kernels import Kernels
-from ..kernels.data import Data, Floats
+from ..kernels.layouts import Data, Floats
 from ..kernels.places import infinite_cell
 from ..priors import Estimate, MeanVariance, NormalInverseWishart
 from ..statistics import BlockMoments
@@ -37,7 +37,7 @@ class MultivariateNormal(Plain):
     variances, under which columns are independent.
 
     >>> from candide.kernels import default
-    >>> from candide.kernels.data import Dense
+    >>> from candide.kernels.layouts import Dense
     >>> x = np.array([[0.0, 0.0], [2.0, 2.1], [1.0, 0.9], [3.0, 3.2]])
     >>> family = MultivariateNormal(estimate="predictive")
     >>> moments = family.observe(Batch(Dense.of(x), np.zeros(4, dtype=np.int32), None, 1), default(1))

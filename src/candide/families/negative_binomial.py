@@ -9,7 +9,7 @@ import numpy as np
 
 from ..kernels import Kernels
 from ..kernels.base import LinearTable
-from ..kernels.data import Array, Data, Floats, Positions
+from ..kernels.layouts import Array, Data, Floats, Positions
 from ..priors import log_rising
 from ..statistics import Counts
 from .base import Batch, Scores

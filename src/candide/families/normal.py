@@ -10,7 +10,7 @@ import numpy as np
 
 from ..kernels import Kernels
 from ..kernels.base import LinearTable
-from ..kernels.data import Array, Data, Dense, Floats, Positions, Sparse, chunks
+from ..kernels.layouts import Array, Data, Dense, Floats, Positions, Sparse, chunks
 from ..priors.normal import LOG_2PI
 from ..statistics import Moments
 from .base import CELLS, Scores, cell_positions

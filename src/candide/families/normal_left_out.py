@@ -13,7 +13,7 @@ import numpy as np
 
 from ..kernels import Kernels
 from ..kernels.base import NormalTable
-from ..kernels.data import Array, Floats, Sparse
+from ..kernels.layouts import Array, Floats, Sparse
 from ..priors import Normal
 from ..statistics import Moments
 from .base import CELLS, Batch, Likelihood, Scores

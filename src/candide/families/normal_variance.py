@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernels.data import Array, Data, Floats, Positions, chunks
+from ..kernels.layouts import Array, Data, Floats, Positions, chunks
 from ..priors import Normal, NormalInverseGamma
 from .base import CELLS
 

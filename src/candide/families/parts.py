@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.data import Array, Data, Floats, Sparse
+from ..kernels.layouts import Array, Data, Floats, Sparse
 from .base import Scores
 
 # In place of a column: all that is not there, or that no cell alone says.

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..kernels import Kernels
 from ..kernels.base import LinearTable, LogSums
-from ..kernels.data import Array, Data, Floats, Positions
+from ..kernels.layouts import Array, Data, Floats, Positions
 from ..priors import Estimate, Gamma, pseudo_count
 from ..statistics import Counts
 from ..statistics.base import remaining

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels.data import Array, Data, Floats, Positions
+from ..kernels.layouts import Array, Data, Floats, Positions
 from ..priors import log_rising
 from ..statistics import Counts
 from .base import Batch, Scores

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..encoding.dates import has_parts
-from ..encoding.prose import has_words
-from ..kernels.data import Floats
+from ..data.dates import has_parts
+from ..data.prose import has_words
+from ..kernels.layouts import Floats
 from ..statistics.grid import Cells
 from ..statistics.table import TableStatistics
 

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..encoding.categories import Lookup
+from ..data.categories import Lookup
 from ..exceptions import ParameterError
-from ..kernels.data import Array, Floats, Positions
+from ..kernels.layouts import Array, Floats, Positions
 from ..priors import Beta, Estimate, LogProbability, above_zero, largest, log_rising, log_share, pseudo_count
 from ..statistics.base import remaining
 

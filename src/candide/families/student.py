@@ -9,7 +9,7 @@ import numpy as np
 
 from ..kernels import Kernels
 from ..kernels.base import NormalTable, StudentTable
-from ..kernels.data import Array, Data, Floats, Positions, chunks
+from ..kernels.layouts import Array, Data, Floats, Positions, chunks
 from ..priors import log_rising
 from ..statistics import Moments
 from .base import CELLS, Scores, cell_positions

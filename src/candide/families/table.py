@@ -8,10 +8,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..encoding.table import Column, Columns, table_of
+from ..data.table import Column, Columns, table_of
 from ..exceptions import InputError, ParameterError
 from ..kernels import Kernels
-from ..kernels.data import Array, Dense, Floats
+from ..kernels.layouts import Array, Dense, Floats
 from ..kernels.serial import serial
 from ..priors import Estimate
 from ..statistics import CategoryCounts, Moments

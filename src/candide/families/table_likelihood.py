@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..encoding.table import Column, Columns, Kind
-from ..encoding.tokens import Vocabulary
+from ..data.table import Column, Columns, Kind
+from ..data.tokens import Vocabulary
 from ..kernels import Kernels
 from ..kernels.base import PickTable
-from ..kernels.data import Array, Dense, Floats, Positions
+from ..kernels.layouts import Array, Dense, Floats, Positions
 from ..kernels.text_rows import TextRows
 from .base import Batch, Scores
 from .columns import CodedColumn, ColumnModel

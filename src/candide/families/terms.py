@@ -7,9 +7,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ..encoding.tokens import Coding, Look, Recipe, TokenTables, TokenTally
+from ..data.tokens import Coding, Look, Recipe, TokenTables, TokenTally
 from ..kernels import Kernels
-from ..kernels.data import Array, Floats, Sparse
+from ..kernels.layouts import Array, Floats, Sparse
 from ..kernels.text_rows import TextRows
 from ..statistics import Counts
 from ..statistics.base import as_dense

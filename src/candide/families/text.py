@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..encoding.tokens import Look, TokenTally
+from ..data.tokens import Look, TokenTally
 from ..kernels import Kernels, default
-from ..kernels.data import Floats, chunks
+from ..kernels.layouts import Floats, chunks
 from ..kernels.few_texts import are_worth_keeping, tally_few
 from ..kernels.text_rows import TextRows
 from ..priors import Estimate

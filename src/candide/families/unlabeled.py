@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..encoding.tokens import Look, TokenTally
+from ..data.tokens import Look, TokenTally
 from ..kernels import Kernels
 from ..kernels.bands import distinct
-from ..kernels.data import Floats, Sparse, chunks
+from ..kernels.layouts import Floats, Sparse, chunks
 from ..kernels.text_rows import TextRows
 from ..statistics.texts import TextStatistics
 from ..statistics.token_counts import TokenCounts

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from .data import Array, Floats, Positions, Sparse
+from .layouts import Array, Floats, Positions, Sparse
 
 # Of G² per degree of freedom: about 1 for a token that tells nothing.
 KNOTS = (1.0, 4.0, 16.0, 64.0)

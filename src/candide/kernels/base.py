@@ -12,7 +12,7 @@ import numpy as np
 from ._core import Texts
 from .bands import BandTable
 from .binades import GridTable
-from .data import Array, Data, Dense, Floats, Positions, Sparse
+from .layouts import Array, Data, Dense, Floats, Positions, Sparse
 from .mixing import Hashes
 from .tokens import Look, TokenRows, TokenScores, TokenTables, TokenTally
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .data import Array, Floats
+from .layouts import Array, Floats
 
 Keys = NDArray[np.uint64]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .bands import sum_rows
 from .base import Kernels
-from .data import Floats, Positions
+from .layouts import Floats, Positions
 from .text_rows import TextRows
 from .tokens import Look, TokenTally
 from .vocabulary import Buckets, Coding, SomeBuckets

@@ -13,7 +13,7 @@ import numpy as np
 from . import _core
 from .base import Extent, FactoredTable, Findings, LinearTable, MomentTable, PickTable, StudentTable, Tally
 from .binades import GridTable
-from .data import Array, Data, Dense, Floats, Positions, Sparse
+from .layouts import Array, Data, Dense, Floats, Positions, Sparse
 from .mixing import Hashes
 from .native_bands import BandNative
 from .native_dependence import DependenceNative

@@ -6,7 +6,7 @@ import numpy as np
 
 from . import _core
 from .bands import BandTable
-from .data import Array, Floats, Positions, Sparse
+from .layouts import Array, Floats, Positions, Sparse
 from .places import well_formed
 
 

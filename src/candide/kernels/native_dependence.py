@@ -6,7 +6,7 @@ import numpy as np
 
 from . import _core
 from .base import BACK_STRENGTH, PairTable, TripleTable
-from .data import Floats, Positions
+from .layouts import Floats, Positions
 
 
 class DependenceNative:

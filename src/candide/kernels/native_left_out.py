@@ -6,7 +6,7 @@ import numpy as np
 
 from . import _core
 from .base import Findings, LinearTable, LogSums, NormalTable, PickTable
-from .data import Array, Data, Dense, Floats, Positions, Sparse
+from .layouts import Array, Data, Dense, Floats, Positions, Sparse
 from .places import refuse, well_formed
 
 

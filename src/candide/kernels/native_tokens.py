@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _core
 from .analysis import words
-from .data import Array, Floats, Positions, Sparse
+from .layouts import Array, Floats, Positions, Sparse
 from .tokens import ACCENTS, ANALYZERS, DENSE_CELLS, Look, Recipe, TokenRows, TokenScores, TokenTables, TokenTally
 from .vocabulary import Buckets, Coding, SomeBuckets, Vocabulary
 

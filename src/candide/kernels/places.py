@@ -9,7 +9,7 @@ import numpy as np
 
 from ..exceptions import InputError
 from .base import Findings
-from .data import Data, Sparse
+from .layouts import Data, Sparse
 
 
 def infinite_cell(data: Data) -> InputError:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .base import Extent, FactoredTable, LinearTable, LogSums, MomentTable, PickTable, StudentTable, Tally
 from .binades import Cells, GridTable, keys_of, paired
-from .data import Array, Data, Dense, Floats, Positions, Sparse
+from .layouts import Array, Data, Dense, Floats, Positions, Sparse
 from .mixing import Hashes, mixed
 from .reference_bands import BandReference
 from .reference_dependence import DependenceReference

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import rel_entr
 
 from .bands import BandTable
-from .data import Array, Floats, Positions, Sparse
+from .layouts import Array, Floats, Positions, Sparse
 from .reference_left_out import REST
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .base import BACK_STRENGTH, PairTable, TripleTable
-from .data import Array, Floats, Positions
+from .layouts import Array, Floats, Positions
 
 
 class DependenceReference:

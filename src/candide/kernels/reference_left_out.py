@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from .base import Findings, LogSums, NormalTable
-from .data import Data, Floats, Positions
+from .layouts import Data, Floats, Positions
 from .places import refuse
 
 # A count that is this part of the one it is taken from is what rounding left of 0.

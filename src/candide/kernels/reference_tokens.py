@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _core
 from .analysis import analyse
-from .data import Floats, Positions, Sparse
+from .layouts import Floats, Positions, Sparse
 from .tokens import Look, TokenRows, TokenScores, TokenTables, TokenTally
 from .vocabulary import Buckets, Coding, SomeBuckets, Vocabulary
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ._core import Texts
-from .data import Array, Sparse
+from .layouts import Array, Sparse
 from .tokens import Look
 
 

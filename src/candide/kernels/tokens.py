@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from ..exceptions import ParameterError
-from .data import Array, Floats, Sparse
+from .layouts import Array, Floats, Sparse
 from .vocabulary import Coding
 
 Analyzer = Literal["word", "char", "char_wb", "place"]

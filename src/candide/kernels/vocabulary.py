@@ -11,7 +11,7 @@ import numpy as np
 
 from ..exceptions import ParameterError
 from . import _core
-from .data import Array, Positions
+from .layouts import Array, Positions
 
 
 class Vocabulary:

@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..encoding.columns import like_frame, missing_cells
+from ..data.columns import like_frame, missing_cells
 from ..exceptions import ParameterError
-from ..kernels.data import Array, Floats, Sparse
+from ..kernels.layouts import Array, Floats, Sparse
 from ..model.decisions import adapt_prior, conformal_threshold, label_set, least_cost, read_costs
 from ..model.evaluation import Report
 from ..model.typicality import typicality

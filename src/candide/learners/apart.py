@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ..clusters import cluster_of
-from ..encoding.columns import as_array
-from ..encoding.roles import Roles
-from ..encoding.rows import read_weights
+from ..data.columns import as_array
+from ..data.roles import Roles
+from ..data.rows import read_weights
 from ..engines.growth import Growth
 from ..engines.parts import Counted
 from ..engines.stream import gathered, learn
 from ..exceptions import InputError
 from ..families import Family
 from ..kernels._core import release_memory
-from ..kernels.data import Array
+from ..kernels.layouts import Array
 from ..model.classifier import Classifier
 from ..model.plan import ClassPrior, Plan
 from ..model.state import State

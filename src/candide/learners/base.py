@@ -10,16 +10,16 @@ import numpy as np
 
 from .. import kernels as kernel_room
 from ..clusters import cluster_of
-from ..encoding.columns import as_array, read_numbers
-from ..encoding.containers import names_of
-from ..encoding.index import Index, encode
-from ..encoding.labelled import LabelledRows
-from ..encoding.rows import label_array, read_labels, read_weights, warn_of_measurements
+from ..data.columns import as_array, read_numbers
+from ..data.containers import names_of
+from ..data.index import Index, encode
+from ..data.labelled import LabelledRows
+from ..data.rows import label_array, read_labels, read_weights, warn_of_measurements
 from ..engines.memory import summarize
 from ..exceptions import InputError, MergeError, NotFitted, ParameterError, warn
 from ..families import Batch, Family
 from ..kernels import Kernels
-from ..kernels.data import Array, Floats, Positions
+from ..kernels.layouts import Array, Floats, Positions
 from ..model.calibration import METHODS
 from ..model.classifier import Classifier
 from ..model.plan import ClassPrior, Plan

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import ParameterError
-from ..kernels.data import Array
+from ..kernels.layouts import Array
 from ..model.plan import ClassPrior
 from ..priors import ESTIMATES, Dirichlet, Estimate
 from .settings import number

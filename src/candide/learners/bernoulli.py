@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from ..families import Bernoulli
-from ..kernels.data import Floats
+from ..kernels.layouts import Floats
 from ..priors import Beta
 from .discrete import CountNB
 from .settings import DEFAULTS, number

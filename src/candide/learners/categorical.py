@@ -6,10 +6,10 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from ..encoding.categories import read_categories
+from ..data.categories import read_categories
 from ..exceptions import ParameterError
 from ..families import Categorical
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..priors import Dirichlet
 from .beliefs import read_prior
 from .discrete import DiscreteNB

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..encoding.labelled import LabelledRows
-from ..encoding.roles import Roles
+from ..data.labelled import LabelledRows
+from ..data.roles import Roles
 from ..engines.growth import Growth
 from ..engines.stream import Chunk, gathered, learn, numbered
 from ..exceptions import InputError

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..exceptions import NotADensity, ParameterError
 from ..families import Complement
-from ..kernels.data import Floats
+from ..kernels.layouts import Floats
 from ..priors import Dirichlet
 from .discrete import CountNB
 from .settings import DEFAULTS, flag

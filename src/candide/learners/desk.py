@@ -9,7 +9,7 @@ import numpy as np
 
 from ..exceptions import ParameterError
 from ..kernels import Kernels
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..model.classifier import Classifier
 from ..model.evidence import LogOdds, bayes_factors, class_place, intervals, log_odds
 from ..model.honest import folds_left_out, left_out_posterior

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ..exceptions import ParameterError, warn
-from ..kernels.data import Floats
+from ..kernels.layouts import Floats
 from ..model.classifier import Classifier
 from ..model.plan import ClassPrior
 from ..priors import Estimate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernels.data import Array
+from ..kernels.layouts import Array
 from ..statistics.table import TableStatistics
 
 

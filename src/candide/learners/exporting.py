@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from ..kernels.data import Array
+from ..kernels.layouts import Array
 from .fitted import Fitted
 
 

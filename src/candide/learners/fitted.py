@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from ..families import Batch
 from ..kernels import Kernels
-from ..kernels.data import Array
+from ..kernels.layouts import Array
 from ..model.classifier import Classifier
 from ..model.plan import Plan
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..exceptions import ParameterError
 from ..families import Gaussian
-from ..kernels.data import Floats
+from ..kernels.layouts import Floats
 from ..model.plan import ClassPrior
 from ..priors import Normal, NormalInverseGamma
 from .base import BaseNB

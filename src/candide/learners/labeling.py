@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..encoding.containers import n_rows_of, take_rows
-from ..encoding.rows import without_label
+from ..data.containers import n_rows_of, take_rows
+from ..data.rows import without_label
 from ..exceptions import InputError, warn
 from .settings import choice
 

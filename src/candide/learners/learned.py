@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..model.table import Table
 from .fitted import Fitted
 

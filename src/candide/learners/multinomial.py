@@ -8,7 +8,7 @@ import numpy as np
 
 from ..exceptions import ParameterError
 from ..families import Multinomial
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..priors import Dirichlet
 from .discrete import CountNB
 from .settings import DEFAULTS

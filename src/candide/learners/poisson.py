@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from ..families import Poisson
-from ..kernels.data import Floats
+from ..kernels.layouts import Floats
 from ..priors import Gamma
 from .discrete import CountNB
 from .learned import read_only

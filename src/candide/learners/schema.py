@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from ..encoding.columns import new_frame
-from ..encoding.containers import Filling, filled, library_named, library_of, names_of, some_columns, under_names
-from ..encoding.examples import cells_like, examples_of
-from ..encoding.index import is_whole
-from ..encoding.names import check_columns
-from ..encoding.records import Records, with_omitted
-from ..encoding.selection import select_columns
-from ..encoding.strangers import remark_strangers, unseen_categories
-from ..encoding.table import Column, Columns, Kind, read_table
+from ..data.columns import new_frame
+from ..data.containers import Filling, filled, library_named, library_of, names_of, some_columns, under_names
+from ..data.examples import cells_like, examples_of
+from ..data.index import is_whole
+from ..data.names import check_columns
+from ..data.records import Records, with_omitted
+from ..data.selection import select_columns
+from ..data.strangers import remark_strangers, unseen_categories
+from ..data.table import Column, Columns, Kind, read_table
 from ..exceptions import InputError, ParameterError
 from ..families.columns.options import OPTIONS, check_options
 from ..families.table import Block, Wanted
-from ..kernels.data import Array
+from ..kernels.layouts import Array
 from ..statistics.table import TableStatistics
 from .blocks import BLOCKS, block_family, is_block
 

@@ -10,10 +10,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..encoding.columns import as_array
-from ..encoding.rows import label_array, read_weights
+from ..data.columns import as_array
+from ..data.rows import label_array, read_weights
 from ..exceptions import CandideError, ParameterError
-from ..kernels.data import Floats
+from ..kernels.layouts import Floats
 from ..model.folds import deal_blocks
 from ..model.honest import cross_chosen
 from ..model.leave_one_out import left_out_scores, read_folds

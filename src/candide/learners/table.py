@@ -6,12 +6,12 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from ..encoding.selection import find_label
-from ..encoding.table import Columns
+from ..data.selection import find_label
+from ..data.table import Columns
 from ..exceptions import InputError, MergeError, ParameterError
 from ..families import Family
 from ..families.table import TableFamily
-from ..kernels.data import Array
+from ..kernels.layouts import Array
 from ..model.plan import ClassPrior, Plan
 from ..model.summary import summary
 from ..model.table import Table

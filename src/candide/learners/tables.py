@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..encoding.categories import encode_categories, read_categories
-from ..encoding.columns import is_missing
+from ..data.categories import encode_categories, read_categories
+from ..data.columns import is_missing
 from ..exceptions import InputError
 from ..kernels import default
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..statistics import CategoryCounts, Counts, Moments
 
 

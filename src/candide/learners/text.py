@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from ..clusters import cluster_of
-from ..encoding.columns import as_array
-from ..encoding.rows import read_weights, without_label
-from ..encoding.texts import read_texts
-from ..encoding.tokens import Buckets
+from ..data.columns import as_array
+from ..data.rows import read_weights, without_label
+from ..data.texts import read_texts
+from ..data.tokens import Buckets
 from ..engines.unlabeled import Unlabeled, Unread, learn_unlabeled
 from ..exceptions import InputError, ParameterError
-from ..kernels.data import Array
+from ..kernels.layouts import Array
 from ..kernels.text_rows import TextRows
 from ..model.plan import ClassPrior, Plan
 from ..model.refinement import word_looks

@@ -7,7 +7,7 @@ from dataclasses import replace
 from inspect import signature
 from typing import Any
 
-from ..encoding.tokens import Buckets, Coding, Recipe, Vocabulary, read_vocabulary
+from ..data.tokens import Buckets, Coding, Recipe, Vocabulary, read_vocabulary
 from ..exceptions import ParameterError
 from ..families import Bernoulli, Complement, Multinomial
 from ..families.terms import NO_LIMITS, WEIGHTINGS, Limits, TokenLook, Weighting

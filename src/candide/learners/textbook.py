@@ -7,11 +7,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..encoding.index import Index, encode
-from ..encoding.rows import label_array
+from ..data.index import Index, encode
+from ..data.rows import label_array
 from ..exceptions import InputError, ParameterError
 from ..kernels import default
-from ..kernels.data import Array
+from ..kernels.layouts import Array
 from ..model.classifier import Classifier
 from ..model.state import State
 from ..priors import Dirichlet

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..encoding.index import Index
-from ..encoding.table import Columns
+from ..data.index import Index
+from ..data.table import Columns
 from ..exceptions import InputError, ParameterError, warn
 from ..families import Batch, Family
 from ..families.table import HeldOut, TableFamily
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..statistics import Sample
 from ..statistics.hashing import row_hashes
 from ..statistics.table import TableStatistics

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..encoding.index import Index
+from ..data.index import Index
 from ..exceptions import ParameterError
 from ..families import Family
 from ..families.table import TableFamily
 from ..kernels import Kernels, default
-from ..kernels.data import Array, Floats, Positions
+from ..kernels.layouts import Array, Floats, Positions
 from ..kernels.mixing import Hashes
 from ..statistics.hashing import ABOVE_ALL
 from .blend import Blend, fit_blend, held_out, seen_rows, with_refinement

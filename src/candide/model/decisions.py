@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import ParameterError
-from ..kernels.data import Array, Floats, Positions
+from ..kernels.layouts import Array, Floats, Positions
 
 UNSURE = -1
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..exceptions import InputError
-from ..kernels.data import Array, Floats, Positions
+from ..kernels.layouts import Array, Floats, Positions
 from . import measures
 from .table import Table
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..exceptions import ParameterError
 from ..kernels import Kernels
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..priors import MeanVariance
 from .table import Table, named
 

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..encoding.table import Columns
+from ..data.table import Columns
 from ..families.table import TableFamily
 from ..families.table_likelihood import TableLikelihood
 from ..kernels import Kernels
-from ..kernels.data import Array, Dense, Floats
+from ..kernels.layouts import Array, Dense, Floats
 from ..statistics.mixed_rows import MixedRows
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from ..exceptions import ParameterError
 from ..families import Batch
 from ..families.left_out import refuse_strangers
 from ..kernels import Kernels
-from ..kernels.data import Array, Floats, chunks
+from ..kernels.layouts import Array, Floats, chunks
 from ..statistics import Sample
 from ..statistics.hashing import group_hashes, row_hashes
 from .blend import alphas, scores_left_out, seen_rows

@@ -9,7 +9,7 @@ import numpy as np
 from ..exceptions import ParameterError
 from ..families import Batch
 from ..kernels import Kernels
-from ..kernels.data import Array, Floats, Positions
+from ..kernels.layouts import Array, Floats, Positions
 from ..statistics import Sample
 from .classifier import Classifier
 from .evaluation import Report

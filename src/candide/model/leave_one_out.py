@@ -16,7 +16,7 @@ from ..exceptions import ParameterError
 from ..families import Batch, Family
 from ..families.left_out import refuse_strangers
 from ..kernels import Kernels
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..statistics.base import remaining
 from .scorer import Scorer, leaders_only
 

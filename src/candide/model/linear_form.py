@@ -12,7 +12,7 @@ from ..exceptions import ParameterError
 from ..families.inputs import InputNames, not_linear
 from ..families.linear import LinearScores, Score
 from ..kernels import Kernels
-from ..kernels.data import Array, Data, Floats, Sparse
+from ..kernels.layouts import Array, Data, Floats, Sparse
 from .calibration.scaling import Scaling
 from .scorer import leaders_only
 from .table import Table

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels.data import Floats, Positions, chunks
+from ..kernels.layouts import Floats, Positions, chunks
 
 if TYPE_CHECKING:
     from .classifier import Classifier

@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..encoding.index import Index
+from ..data.index import Index
 from ..exceptions import ParameterError
 from ..families import Family
-from ..kernels.data import Floats
+from ..kernels.layouts import Floats
 
 
 @dataclass(frozen=True)

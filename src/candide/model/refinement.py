@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ..encoding.tokens import Look, TokenTables, Vocabulary
+from ..data.tokens import Look, TokenTables, Vocabulary
 from ..families.terms import TokenLook
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..kernels.text_rows import TextRows
 from .folds import folds_of
 from .leave_one_out import rows_by_fold

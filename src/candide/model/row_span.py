@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 
 # The length of the slope, in parts of the first, at which the search ends.
 _FLAT = 1e-4

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..families import Likelihood
 from ..kernels import Kernels
-from ..kernels.data import Array, Floats, chunks
+from ..kernels.layouts import Array, Floats, chunks
 
 
 class Scorer:

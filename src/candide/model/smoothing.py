@@ -9,7 +9,7 @@ import numpy as np
 
 from ..families import Batch, Family
 from ..kernels import Kernels
-from ..kernels.data import Array, Dense, Floats, Sparse
+from ..kernels.layouts import Array, Dense, Floats, Sparse
 from .calibration import calibrate
 from .folds import Dealt, deal, deal_blocks
 from .leave_one_out import rows_by_fold, scored_by_rest

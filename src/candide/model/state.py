@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..encoding.index import Index, kind_of
+from ..data.index import Index, kind_of
 from ..exceptions import ForgetError, InputError, ParameterError
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..kernels.mixing import Hashes
 from ..statistics import Sample
 from ..statistics.table import TableStatistics

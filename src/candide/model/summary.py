@@ -8,7 +8,7 @@ import numpy as np
 
 from ..families.columns.losses import gain
 from ..families.table import TableFamily
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..statistics.table import TableStatistics
 from ..statistics.token_counts import n_seen
 from .table import Table, objects

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.data import Array
+from ..kernels.layouts import Array
 from ..printable import printable
 
 _SHOWN = 20

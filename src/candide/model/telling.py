@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..encoding.columns import as_array
-from ..encoding.tokens import Buckets, Coding
+from ..data.columns import as_array
+from ..data.tokens import Buckets, Coding
 from ..families.terms import TokenLook
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
-from ..kernels.data import Array, Floats, Sparse
+from ..kernels.layouts import Array, Floats, Sparse
 from ..kernels.text_rows import TextRows
 from .table import Table
 from .token_names import named

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..encoding.tokens import Buckets, Coding, Look, Recipe, Vocabulary
+from ..data.tokens import Buckets, Coding, Look, Recipe, Vocabulary
 from ..kernels import Kernels
 from ..kernels._core import release_memory
-from ..kernels.data import Array, chunks
+from ..kernels.layouts import Array, chunks
 from ..kernels.text_rows import TextRows
 
 # Texts that are searched for tokens.

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..encoding.columns import missing_cells
+from ..data.columns import missing_cells
 from ..exceptions import ParameterError
 from ..families import Batch
 from ..kernels import Kernels
-from ..kernels.data import Array, Floats, Sparse
+from ..kernels.layouts import Array, Floats, Sparse
 from .blend import seen_rows
 from .scorer import log_sum, with_infinities
 

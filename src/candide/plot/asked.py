@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InputError, ParameterError
-from ..kernels.data import Floats
+from ..kernels.layouts import Floats
 from ..learners.base import BaseNB
 from ..model.blend import scores_left_out, seen_rows
 from ..model.evaluation import Report

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..encoding.table import Column, Columns
+from ..data.table import Column, Columns
 from ..exceptions import InputError, ParameterError
 from ..families import Batch
 from ..families.columns import CodedColumn, ColumnModel, named_column
 from ..families.columns.stretches import atoms_of, middles
 from ..families.table import TableFamily, Wanted
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..learners import BernoulliNB, CategoricalNB, GaussianNB, NaiveBayes, PoissonNB
 from ..learners.base import BaseNB
 from ..model.blend import seen_rows

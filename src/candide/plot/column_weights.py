@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from ..kernels.data import Array
+from ..kernels.layouts import Array
 from ..learners import NaiveBayes
 from ..model.table import Table
 from . import style

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..model.table import Table
 from . import style
 from .asked import fitted, report_of, rows_named

@@ -9,10 +9,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 
-from ..encoding.rows import label_array
-from ..encoding.table import read_table
+from ..data.rows import label_array
+from ..data.table import read_table
 from ..exceptions import InputError
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..learners import NaiveBayes
 from ..learners.base import BaseNB
 from ..model.table import Table

@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from ..exceptions import ParameterError
 from ..families.columns.options import OPTIONS
-from ..kernels.data import Array
+from ..kernels.layouts import Array
 from ..model.table import Table
 from . import style
 from .asked import fitted, place_of

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 
-from ..encoding.columns import missing_cells
+from ..data.columns import missing_cells
 from ..exceptions import InputError
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..model.table import Table
 from . import style
 from .display import Display

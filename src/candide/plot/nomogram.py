@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from ..exceptions import ParameterError
-from ..kernels.data import Array
+from ..kernels.layouts import Array
 from ..learners.base import BaseNB
 from ..model.table import Table
 from . import style

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from ..exceptions import ParameterError
-from ..kernels.data import Floats
+from ..kernels.layouts import Floats
 from ..model.table import Table
 from ..priors import Beta, Dirichlet, Gamma, Normal, NormalInverseGamma
 from . import style

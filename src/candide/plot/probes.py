@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from ..encoding.table import Column, Columns
+from ..data.table import Column, Columns
 from ..exceptions import ParameterError
 from ..explain.dates import date_columns, written
 from ..families.columns.stretches import are_whole
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..learners import BernoulliNB, CategoricalNB, GaussianNB, NaiveBayes, TextNB
 from ..learners.base import BaseNB
 from ..statistics.table import TableStatistics

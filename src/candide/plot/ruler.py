@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from ..kernels.data import Floats
+from ..kernels.layouts import Floats
 from . import style
 from .probes import Scale
 

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from ..exceptions import ParameterError
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..model.table import Table
 from ..priors import Dirichlet
 from . import style

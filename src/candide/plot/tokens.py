@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..exceptions import NotADensity
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..learners import TextNB
 from ..model.table import Table
 from . import style

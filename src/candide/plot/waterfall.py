@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from ..exceptions import ParameterError
 from ..explain.explanation import Explanation
-from ..kernels.data import Floats
+from ..kernels.layouts import Floats
 from ..model.table import Table
 from . import style
 from .display import Display

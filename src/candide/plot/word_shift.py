@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from ..exceptions import ParameterError
-from ..kernels.data import Floats
+from ..kernels.layouts import Floats
 from ..learners import TextNB
 from ..model.table import Table
 from . import style

@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, Self
 import numpy as np
 
 from ..exceptions import ParameterError
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 
 Estimate = Literal["mean", "map", "mle", "predictive"]
 ESTIMATES: tuple[Estimate, ...] = ("mean", "map", "mle", "predictive")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import ParameterError
-from ..kernels.data import Floats
+from ..kernels.layouts import Floats
 from .base import Readable, check_proper, check_shapes, draws, generator, observations, out, parameter, summaries, tails
 from .rising import log_rising
 

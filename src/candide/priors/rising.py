@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.data import Floats
+from ..kernels.layouts import Floats
 
 # log Γ(z) = (z - ½) log z - z + ½ log 2π + Σ of these over z, z³, z⁵, …: to the last digit from 15 on.
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188)

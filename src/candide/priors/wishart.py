@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import ParameterError
-from ..kernels.data import Floats
+from ..kernels.layouts import Floats
 from .base import Readable, check_proper, draws, generator, out, parameter
 from .normal import MeanVariance, NormalInverseGamma
 

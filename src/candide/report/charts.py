@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..model.evaluation import Report
 from ..model.table import Table
 from .markup import Column, details, figure, legend, number, percent, plain, table, users

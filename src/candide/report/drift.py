@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..encoding.table import Column, Columns
+from ..data.table import Column, Columns
 from ..families.columns.stretches import equal_frequency
 from ..families.table import TableFamily
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..model.classifier import Classifier
 from ..statistics.table import TableStatistics
 

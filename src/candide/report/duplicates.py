@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.data import Array, Positions
+from ..kernels.layouts import Array, Positions
 from ..kernels.mixing import Hashes
 from ..statistics import Sample
 

@@ -7,8 +7,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..encoding.table import Columns
-from ..kernels.data import Array, Floats, Positions
+from ..data.table import Columns
+from ..kernels.layouts import Array, Floats, Positions
 from ..kernels.text_rows import TextRows
 
 Kind = Literal["doubtful label", "least sure", "surest"]

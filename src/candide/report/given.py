@@ -9,7 +9,7 @@ import numpy as np
 
 from ..exceptions import InputError
 from ..families import Batch
-from ..kernels.data import Array, Floats, Positions
+from ..kernels.layouts import Array, Floats, Positions
 from ..kernels.mixing import Hashes
 from ..model.evaluation import Report, Verdicts
 from ..statistics.hashing import row_hashes

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..encoding.table import Column
+from ..data.table import Column
 from ..families.columns import ColumnModel
 from ..families.columns.base import CodedColumn
 from ..families.columns.stretches import may_be_whole, middles
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..statistics.grid import Cells
 from ..statistics.table import TableStatistics
 

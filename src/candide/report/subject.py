@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..encoding.roles import Roles
+from ..data.roles import Roles
 from ..explain.importance import summary_with_importance
 from ..families.table import TableFamily
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
-from ..kernels.data import Array
+from ..kernels.layouts import Array
 from ..model.classifier import Classifier
 from ..model.evaluation import Report
 from ..model.table import Table

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..encoding.labels import Labelled
-from ..encoding.names import did_you_mean, listed
-from ..encoding.prose import has_words, is_prose
-from ..encoding.roles import Roles
+from ..data.labels import Labelled
+from ..data.names import did_you_mean, listed
+from ..data.prose import has_words, is_prose
+from ..data.roles import Roles
 from ..exceptions import InputError, ParameterError
 
 # What a label is called; the first that a table has is it.

@@ -7,7 +7,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 import numpy as np
 
 from ..exceptions import ForgetError
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 
 # Differences below this share of what stood there before are rounding, not weight.
 ROUNDING = 1e-12

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.data import Floats
+from ..kernels.layouts import Floats
 from .base import Statistics, as_dense
 from .categories import CategoryCounts
 from .counts import Counts

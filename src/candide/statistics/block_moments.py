@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.data import Array, Floats, Positions
+from ..kernels.layouts import Array, Floats, Positions
 from .base import move_classes, refuse_above, subtract
 from .moments import Moments, refuse_scatter
 

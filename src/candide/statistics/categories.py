@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..encoding.index import Index, join, settled
+from ..data.index import Index, join, settled
 from ..exceptions import ForgetError
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from .base import move_classes, refuse_above, subtract
 
 

@@ -13,13 +13,13 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from ..encoding.columns import is_missing
-from ..encoding.index import EXACT
-from ..encoding.labels import distinct
-from ..encoding.stacking import alike, stacked
-from ..encoding.typed import Column, Columns
+from ..data.columns import is_missing
+from ..data.index import EXACT
+from ..data.labels import distinct
+from ..data.stacking import alike, stacked
+from ..data.typed import Column, Columns
 from ..exceptions import MergeError
-from ..kernels.data import Array, Data, Dense, Floats, Sparse
+from ..kernels.layouts import Array, Data, Dense, Floats, Sparse
 from ..kernels.text_rows import TextRows
 from .mixed_rows import MixedRows
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..exceptions import ForgetError
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from .base import as_dense, move_classes, never_learned, refuse_above, remaining, subtract
 
 # Sums that grow are an array once one in so many cells is not 0, if these are not too many.

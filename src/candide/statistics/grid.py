@@ -9,7 +9,7 @@ import numpy as np
 
 from ..kernels import Kernels, binades
 from ..kernels.binades import Keys
-from ..kernels.data import Array, Dense, Floats, Positions
+from ..kernels.layouts import Array, Dense, Floats, Positions
 from .base import move_classes, refuse_above, subtract
 
 # Occupied cells of a binade, over all classes, beyond which they pair up.

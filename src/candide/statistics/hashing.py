@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from ..encoding.columns import as_array
-from ..encoding.index import kind_of
-from ..encoding.rows import without_label
-from ..encoding.typed import Column, Columns
+from ..data.columns import as_array
+from ..data.index import kind_of
+from ..data.rows import without_label
+from ..data.typed import Column, Columns
 from ..exceptions import InputError
 from ..kernels import default
-from ..kernels.data import Array, Dense, Sparse
+from ..kernels.layouts import Array, Dense, Sparse
 from ..kernels.mixing import Hashes, mixed
 from ..kernels.text_rows import TextRows
 from .cells import Kept, coded, column_at, doubles, is_numeric, parted

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 
 
 def heaviest(weight: Floats, cost: Array, budget: int, names: Callable[[Array], list[Any]]) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..kernels.data import Dense
+from ..kernels.layouts import Dense
 from ..kernels.text_rows import TextRows
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from .base import move_classes, never_learned, refuse_above, subtract
 
 # Rows that take away more than this multiple of the scatter there is were never in it. It is no closer to 1 because

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from .heaviest import heaviest
 from .texts import TextStatistics
 from .token_counts import Dropped, TokenCounts

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..encoding.typed import Columns
-from ..kernels.data import Array, Dense, Floats, Positions, Sparse
+from ..data.typed import Columns
+from ..kernels.layouts import Array, Dense, Floats, Positions, Sparse
 from ..kernels.mixing import Hashes
 from ..kernels.text_rows import TextRows
 from .base import ROUNDING, move_classes, never_learned, refuse_above, subtract

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from .counts import Counts
 
 

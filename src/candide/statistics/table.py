@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..encoding.table import Kind
+from ..data.table import Kind
 from ..exceptions import InputError
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from .base import Statistics, move_classes
 from .categories import CategoryCounts
 from .grid import Grid

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from .token_counts import Dropped, TokenCounts
 
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..encoding.tokens import Buckets, Coding
+from ..data.tokens import Buckets, Coding
 from ..exceptions import MergeError
-from ..kernels.data import Array, Floats
+from ..kernels.layouts import Array, Floats
 from ..kernels.tokens import DENSE_CELLS
 from .base import as_dense
 from .counts import Counts

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.data import Array
+from ..kernels.layouts import Array
 from ..kernels.vocabulary import Vocabulary
 from .container import arrays_of
 from .reading import Opened

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..exceptions import ModelFileError
-from ..kernels.data import Array
+from ..kernels.layouts import Array
 from .header import BLANK, CHECKSUM, METADATA, MOST_HEADER, Header, are_sizes, header_of, length_of
 from .verdict import require
 

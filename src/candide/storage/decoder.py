@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..kernels.data import Array
+from ..kernels.layouts import Array
 from ..kernels.text_rows import TextRows
 from ..kernels.vocabulary import Vocabulary
 from ..model.table import Table

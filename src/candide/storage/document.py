@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any, NamedTuple
 
-from ..kernels.data import Array
+from ..kernels.layouts import Array
 from .ahead import Ahead
 from .checks import check_content
 from .content import Content, Provenance

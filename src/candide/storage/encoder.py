@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..encoding.columns import is_sparse
+from ..data.columns import is_sparse
 from ..exceptions import ModelFileError
-from ..kernels.data import Array
+from ..kernels.layouts import Array
 from ..kernels.text_rows import TextRows
 from ..kernels.vocabulary import Vocabulary
 from ..model.table import Table

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from ..kernels.data import Array
+from ..kernels.layouts import Array
 from ..statistics import Sample
 from .ahead import Ahead
 from .aside import write_aside

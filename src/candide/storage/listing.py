@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.data import Array
+from ..kernels.layouts import Array
 from ..printable import printable_json
 from .container import DTYPE_NAMES, DTYPES
 from .document import Document

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..encoding.index import Index
+from ..data.index import Index
 from ..engines.unlabeled import Unlabeled
 from ..families import Bernoulli, Categorical, Complement, Family, Gaussian, Multinomial, MultivariateNormal, Poisson
 from ..families.table import Block, TableFamily, Wanted
@@ -16,7 +16,7 @@ from ..families.terms import Limits, TokenLook
 from ..families.text import TextFamily
 from ..families.text_likelihood import BandName
 from ..kernels.base import PairTable, TripleTable
-from ..kernels.data import Dense, Sparse
+from ..kernels.layouts import Dense, Sparse
 from ..kernels.tokens import Recipe
 from ..kernels.vocabulary import Buckets
 from ..model.blend import Blend

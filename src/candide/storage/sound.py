@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.data import Array
+from ..kernels.layouts import Array
 from .verdict import NOT_A_MODEL as NOT_A_MODEL
 from .verdict import Unsound as Unsound
 from .verdict import judged

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.data import Array
+from ..kernels.layouts import Array
 from .document import Document
 from .header import CURRENT as CURRENT
 from .verdict import Unsound, require

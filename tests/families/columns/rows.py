@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from candide.encoding.table import Column
+from candide.data.table import Column
 from candide.families.columns.base import CodedColumn
 from candide.families.columns.losses import size_kept
-from candide.kernels.data import Array, Floats, Positions
+from candide.kernels.layouts import Array, Floats, Positions
 from candide.statistics import Moments
 from candide.statistics.grid import Cells
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from candide.kernels.data import Array, Floats
+from candide.kernels.layouts import Array, Floats
 from candide.model.views import Cases, Looked
 
 # Codes of each column, besides missing and unseen.

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import multivariate_t
 
 from candide.kernels import default
-from candide.kernels.data import Floats
+from candide.kernels.layouts import Floats
 from candide.model.views import Cases, Covariance, Looked, covariances, number_coordinates
 from candide.model.views import covariance as module
 from candide.statistics import BlockMoments

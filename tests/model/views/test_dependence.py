@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from candide.kernels import default
-from candide.kernels.data import Array, Floats
+from candide.kernels.layouts import Array, Floats
 from candide.kernels.reference import Reference
 from candide.model.views import Cases, Looked, Merging, OneDependence, one_dependence, two_dependence
 from candide.model.views import dependence as module

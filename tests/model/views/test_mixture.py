@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax
 
-from candide.kernels.data import Array, Floats
+from candide.kernels.layouts import Array, Floats
 from candide.model.views.mixture import TIE, Mixture, fit_mixture
 
 

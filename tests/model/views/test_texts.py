@@ -8,7 +8,7 @@ import pytest
 from candide import TextNB
 from candide.families import Batch
 from candide.kernels import default
-from candide.kernels.data import Array
+from candide.kernels.layouts import Array
 from candide.model.blend import seen_rows
 from candide.model.folds import stretches
 

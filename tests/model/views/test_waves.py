@@ -9,7 +9,7 @@ import pytest
 
 import candide
 from candide.kernels import default
-from candide.kernels.data import Floats
+from candide.kernels.layouts import Floats
 from candide.model.views import Cases, Looked, Waves, make_waves
 from candide.model.views import waves as module
 from candide.model.views.cosines import draw_cosines

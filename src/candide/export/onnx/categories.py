@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...encoding.categories import Lookup
+from ...data.categories import Lookup
 from ...families.categorical_likelihood import CategoricalLikelihood
-from ...kernels.data import Floats
+from ...kernels.layouts import Floats
 from .likelihoods import Scored
 from .rows import Cells
 from .tensor import Tensor, concatenated

@@ -14,7 +14,7 @@ from ...families.columns.changes import BoxCox, Change, Same, YeoJohnson
 from ...families.columns.holes import WithHoles
 from ...families.columns.parametric import ParametricColumn
 from ...families.table_likelihood import TableLikelihood, log_table
-from ...kernels.data import Array, Floats
+from ...kernels.layouts import Array, Floats
 from .likelihoods import scored
 from .rows import Cells, cut_places, number_places
 from .tensor import Tensor, added, concatenated

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...families.elliptic import EllipticLikelihood, log_density
-from ...kernels.data import Floats
+from ...kernels.layouts import Floats
 from .tensor import Tensor, added, filled
 
 

@@ -15,7 +15,7 @@ from ...exceptions import MissingPackage, ParameterError
 from ...families.categorical_likelihood import CategoricalLikelihood
 from ...families.table_likelihood import TableLikelihood
 from ...families.text_likelihood import TextLikelihood
-from ...kernels.data import Array
+from ...kernels.layouts import Array
 from ...model.classifier import Classifier
 from ...model.views.blended import Blended
 from .categories import scored_categories

@@ -13,7 +13,7 @@ from ...families.negative_binomial import NegativeBinomialLikelihood
 from ...families.normal import GaussianLikelihood
 from ...families.polya import PolyaLikelihood
 from ...families.student import StudentLikelihood, student_table
-from ...kernels.data import Floats
+from ...kernels.layouts import Floats
 from .elliptic import elliptic_scores
 from .tensor import Tensor, filled
 

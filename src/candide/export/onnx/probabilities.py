@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...exceptions import ParameterError
-from ...kernels.data import Array, Floats
+from ...kernels.layouts import Array, Floats
 from ...model.calibration import Chain
 from ...model.calibration.base import CERTAIN
 from ...model.calibration.beta import Beta

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...encoding.dates import PARTS
+from ...data.dates import PARTS
 from ...exceptions import ParameterError
 from ...explain.dates import date_columns
-from ...kernels.data import Array, Floats
+from ...kernels.layouts import Array, Floats
 from .tensor import Graph, Tensor, concatenated
 
 

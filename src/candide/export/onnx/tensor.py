@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...exceptions import ParameterError
-from ...kernels.data import Array
+from ...kernels.layouts import Array
 
 # Operators of these versions are in every onnxruntime since 1.17.
 _OPSET, _ML_OPSET, _IR_VERSION = 18, 4, 9

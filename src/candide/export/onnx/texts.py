@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...encoding.tokens import Vocabulary
+from ...data.tokens import Vocabulary
 from ...exceptions import ParameterError
 from ...families.terms import KnownTokens
 from ...families.text_likelihood import TextLikelihood

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...exceptions import ParameterError
 from ...families.table_likelihood import TableLikelihood
-from ...kernels.data import Array, Floats
+from ...kernels.layouts import Array, Floats
 from ...model.views.blended import Blended
 from ...model.views.coordinates import ClippedCoordinates, Coordinates, RankCoordinates
 from ...model.views.covariance import Covariance, marginal_patterns

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...families.columns import CodedColumn
 from ...families.table_likelihood import TableLikelihood
-from ...kernels.data import Floats
+from ...kernels.layouts import Floats
 from ...model.views.blended import Blended
 from ...model.views.covariance import Covariance
 from ...model.views.dependence import OneDependence

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.data import Floats
+from ...kernels.layouts import Floats
 from ...model.calibration import Chain
 from ...model.calibration.beta import Beta
 from ...model.calibration.isotonic import Curve, Isotonic

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import date, time, timedelta
 from typing import Any, NamedTuple
 
-from ...encoding.dates import PARTS, WEEKDAYS
-from ...encoding.index import EXACT
+from ...data.dates import PARTS, WEEKDAYS
+from ...data.index import EXACT
 from .dialects import Dialect
 from .query import ROWS
 

@@ -13,7 +13,7 @@ from ...families.columns.parametric import ParametricColumn
 from ...families.normal import GaussianLikelihood
 from ...families.student import StudentLikelihood
 from ...families.table_likelihood import TableLikelihood, log_table
-from ...kernels.data import Floats
+from ...kernels.layouts import Floats
 from .cells import Cells, Labelled
 from .codes import Codes
 from .dialects import Dialect

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...kernels.data import Floats
+from ...kernels.layouts import Floats
 from ...model.views.covariance import Covariance, Factor, marginal_patterns
 from .dialects import Dialect
 from .expressions import affine, square, total

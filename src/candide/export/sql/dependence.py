@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...kernels.base import BACK_STRENGTH
-from ...kernels.data import Array, Floats
+from ...kernels.layouts import Array, Floats
 from ...model.views.dependence import OneDependence
 from ...model.views.two_dependence import TwoDependence
 from .dialects import Dialect

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from ...exceptions import ParameterError
-from ...kernels.data import Array
+from ...kernels.layouts import Array
 from ...sources.engine import identifier, literal
 
 # More arguments than this no database takes in one call.

@@ -10,7 +10,7 @@ import numpy as np
 from ...exceptions import ParameterError
 from ...families.table_likelihood import TableLikelihood
 from ...families.text_likelihood import TextLikelihood
-from ...kernels.data import Floats
+from ...kernels.layouts import Floats
 from ...model.classifier import Classifier
 from ...model.views.blended import Blended
 from .blend import Blend

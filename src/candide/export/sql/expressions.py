@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...kernels.data import Floats
+from ...kernels.layouts import Floats
 from .dialects import Dialect
 
 # Branches that are tried one after the other; more are halved first.

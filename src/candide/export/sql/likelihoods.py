@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...encoding.categories import Lookup
+from ...data.categories import Lookup
 from ...exceptions import ParameterError
 from ...families.categorical_likelihood import CategoricalLikelihood
 from ...families.elliptic import EllipticLikelihood
 from ...families.linear import LinearLikelihood, Score
 from ...families.normal import GaussianLikelihood
 from ...families.student import StudentLikelihood, student_table
-from ...kernels.data import Floats
+from ...kernels.layouts import Floats
 from .cells import Cells, Labelled
 from .codes import Codes
 from .dialects import Dialect

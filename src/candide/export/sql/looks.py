@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...kernels.data import Array
+from ...kernels.layouts import Array
 from ...model.views.coordinates import ClippedCoordinates, Coordinates, RankCoordinates
 from ...model.views.look import ColumnLook, Look
 from ...model.views.merging import Merging

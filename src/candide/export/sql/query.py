@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...kernels.data import Array
+from ...kernels.layouts import Array
 from .dialects import Dialect
 
 # How steps call the table: not as a column of it may be called, which some databases would take for it.

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...families.columns import CodedColumn
 from ...families.table_likelihood import TableLikelihood
-from ...kernels.data import Floats
+from ...kernels.layouts import Floats
 from .cells import Cells
 from .codes import Codes
 from .columns import kind_of, picked_column, smooth_column

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...kernels.data import Floats
+from ...kernels.layouts import Floats
 from ...model.views import inputs as views
 from ...model.views.covariance import marginal_patterns
 from ...model.views.inputs import Regression

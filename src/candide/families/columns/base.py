@@ -8,8 +8,8 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from ...encoding.table import Column
-from ...kernels.data import Array, Floats, Positions
+from ...data.table import Column
+from ...kernels.layouts import Array, Floats, Positions
 from ..base import CELLS
 from ..slots import draw_slots
 from .losses import loss_of_nothing, own_kept, own_left, table_losses

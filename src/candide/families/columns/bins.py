@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ...kernels.data import Array, Floats
+from ...kernels.layouts import Array, Floats
 from ...statistics.grid import Cells
 from .base import CodedColumn
 from .discretise import deal

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ...kernels.data import Floats
+from ...kernels.layouts import Floats
 from ...statistics import Moments
 from ...statistics.grid import Cells
 from .stretches import middles

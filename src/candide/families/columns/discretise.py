@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...kernels.data import Array, Floats
+from ...kernels.layouts import Array, Floats
 from ...statistics.grid import Cells
 from .stretches import equal_frequency, merged
 

@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from ...encoding.table import Column
-from ...kernels.data import Array, Floats, Positions
+from ...data.table import Column
+from ...kernels.layouts import Array, Floats, Positions
 from .base import CodedColumn
 from .losses import log_others, own_kept, weighted_losses
 from .parametric import ParametricColumn

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...kernels.data import Array, Floats
+from ...kernels.layouts import Array, Floats
 from .base import CodedColumn
 from .bins import STRENGTHS, coding
 from .stretches import Numbers, mid_ranks

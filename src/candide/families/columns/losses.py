@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...kernels.data import Array, Floats, Positions
+from ...kernels.layouts import Array, Floats, Positions
 
 # What is left of a share when rounding has taken all of it.
 LEAST = 1e-12

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...exceptions import ParameterError
-from ...kernels.data import Array, Floats
+from ...kernels.layouts import Array, Floats
 from ...statistics.grid import Cells
 from .base import ColumnModel
 from .bins import BIN_NUMBERS, STRENGTHS, bins, micro, supervised_bins

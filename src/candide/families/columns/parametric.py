@@ -9,9 +9,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from ...encoding.table import Column
+from ...data.table import Column
 from ...kernels import default
-from ...kernels.data import Array, Dense, Floats, Positions
+from ...kernels.layouts import Array, Dense, Floats, Positions
 from ...statistics import Counts, Moments
 from ...statistics.grid import Cells
 from ..base import CELLS, Batch

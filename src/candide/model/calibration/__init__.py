@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...exceptions import ParameterError
-from ...kernels.data import Array, Floats, Positions
+from ...kernels.layouts import Array, Floats, Positions
 from ..folds import deal
 from .base import Calibration, Rows, normalised
 from .beta import fit_beta

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from ...kernels import default
-from ...kernels.data import Array, Floats, Positions
+from ...kernels.layouts import Array, Floats, Positions
 
 # Stands for infinite log-odds: differences and slopes stay numbers.
 CERTAIN = 1e200

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...kernels.data import Array, Floats
+from ...kernels.layouts import Array, Floats
 from .base import CERTAIN, Rows, joined, log_odds, normalised
 from .newton import MANY, RIDGE, Loss, Penalised, Slope, blocks, minimise
 

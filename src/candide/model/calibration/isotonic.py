@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...kernels.data import Array, Floats
+from ...kernels.layouts import Array, Floats
 from .base import Rows, joined, log_odds, normalised
 
 # Weight of an imagined row of the other side at each end of the curve, so that no probability is 0 or 1.

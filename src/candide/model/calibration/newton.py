@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...kernels.data import Array, Floats
+from ...kernels.layouts import Array, Floats
 
 # What the square of a change costs, in rows. Where nothing is changed nothing is paid, so the penalty never makes a
 # calibration worse than none; it keeps all parameters finite where the classes are perfectly separated, and small where

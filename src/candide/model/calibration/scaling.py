@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...kernels.data import Array, Floats
+from ...kernels.layouts import Array, Floats
 from .base import Rows, normalised
 from .newton import MANY, RIDGE, Penalised, Products, Slope, blocks, minimise
 

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ...kernels import Kernels
-from ...kernels.data import Array, Floats, Positions
+from ...kernels.layouts import Array, Floats, Positions
 from ..calibration.base import normalised
 
 # Scores of views that repeat themselves are too sure; each is judged at the temperature that suits it best.

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...encoding.table import Columns
+from ...data.table import Columns
 from ...families import Batch
 from ...families.columns.losses import log_shares
 from ...families.table_likelihood import TableLikelihood
 from ...kernels import Kernels
-from ...kernels.data import Array, Floats, chunks
+from ...kernels.layouts import Array, Floats, chunks
 from ...kernels.mixing import Hashes
 from ...kernels.serial import serial
 from ...statistics import Sample

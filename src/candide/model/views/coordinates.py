@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ...kernels.data import Array, Floats
+from ...kernels.layouts import Array, Floats
 from .base import Looked
 from .lean import Lean
 

@@ -7,7 +7,7 @@ from math import factorial
 
 import numpy as np
 
-from ...kernels.data import Floats
+from ...kernels.layouts import Floats
 from .base import Cases, Looked
 from .inputs import Inputs
 

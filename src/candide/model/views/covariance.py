@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...kernels import Kernels
-from ...kernels.data import CHUNK_ROWS, Array, Floats, Positions
+from ...kernels.layouts import CHUNK_ROWS, Array, Floats, Positions
 from ...statistics import BlockMoments
 from ...statistics.base import remaining
 from .base import Cases, Looked, ViewParts, by_chunks

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...kernels import Kernels
 from ...kernels.base import PairTable, room_for
-from ...kernels.data import Array, Floats, Positions
+from ...kernels.layouts import Array, Floats, Positions
 from .base import Cases, Looked, View, ViewParts, averaged, least_loss
 from .lean import Lean
 from .merging import Merging

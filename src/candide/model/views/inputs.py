@@ -11,7 +11,7 @@ import numpy as np
 
 from ...kernels import default
 from ...kernels.base import PickTable
-from ...kernels.data import Array, Dense, Floats, Positions
+from ...kernels.layouts import Array, Dense, Floats, Positions
 from .base import Cases, Looked
 from .coordinates import RankCoordinates
 from .lean import Lean

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...encoding.table import Column, Columns
+from ...data.table import Column, Columns
 from ...families.columns.stretches import MICRO_BINS, cuts_between, equal_frequency, merged
 from ...kernels import Kernels
-from ...kernels.data import Array, Dense, Floats
+from ...kernels.layouts import Array, Dense, Floats
 from ...statistics.grid import Cells
 from ...statistics.table import TableStatistics
 from .base import Looked

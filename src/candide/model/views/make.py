@@ -10,7 +10,7 @@ import numpy as np
 from ...families.columns.losses import gain, log_shares
 from ...families.table_likelihood import TableLikelihood
 from ...kernels import Kernels
-from ...kernels.data import Array, Floats
+from ...kernels.layouts import Array, Floats
 from ...kernels.serial import serial
 from .base import Cases, View, tempered_loss
 from .covariance import covariances, number_coordinates

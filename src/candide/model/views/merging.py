@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...kernels.data import Array, Floats, Positions
+from ...kernels.layouts import Array, Floats, Positions
 from .lean import Lean
 
 # Codes that every column has besides its own: missing, and never seen.

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...kernels.data import Array, Floats
+from ...kernels.layouts import Array, Floats
 from .newton import least_by_newton
 
 # How strongly the weights that a view has for the classes are held together.

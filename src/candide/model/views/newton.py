@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...kernels.data import Floats
+from ...kernels.layouts import Floats
 
 _STEPS = 50
 _HALVINGS = 40

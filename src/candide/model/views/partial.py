@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...kernels.data import Array, Floats
+from ...kernels.layouts import Array, Floats
 from .mixture import Mixture, fit_from
 
 # Different sets of columns that are taken away, and rows that they are taken from: at most, and per row of training.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...kernels.data import Array
+from ...kernels.layouts import Array
 
 if TYPE_CHECKING:
     from ..smoothing import Seen

@@ -10,7 +10,7 @@ import numpy as np
 from ...families import Batch
 from ...families.table_likelihood import TableLikelihood, texts_at
 from ...kernels import Kernels
-from ...kernels.data import Array, Floats, chunks
+from ...kernels.layouts import Array, Floats, chunks
 from ..folds import folds_of
 from .texts import TextBlended
 

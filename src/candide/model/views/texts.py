@@ -11,7 +11,7 @@ from ...families import Batch
 from ...families.text_likelihood import BandName, TextLikelihood
 from ...kernels import Kernels
 from ...kernels._core import release_memory
-from ...kernels.data import Array, Floats, Positions, Sparse, chunks
+from ...kernels.layouts import Array, Floats, Positions, Sparse, chunks
 from ...kernels.serial import serial
 from ...kernels.text_rows import TextRows
 from ..folds import folds_of

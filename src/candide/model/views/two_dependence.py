@@ -11,7 +11,7 @@ import numpy as np
 
 from ...kernels import Kernels
 from ...kernels.base import BACK_STRENGTH, PairTable, TripleTable, room_for
-from ...kernels.data import Array, Floats, Positions
+from ...kernels.layouts import Array, Floats, Positions
 from .base import Cases, Looked, View, ViewParts, averaged, least_loss
 from .dependence import MOST_CELLS, OneDependence, put_mean, take_mean
 from .lean import Lean

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...kernels import Kernels
 from ...kernels.base import PairTable, TripleTable
-from ...kernels.data import Array, Floats, Positions
+from ...kernels.layouts import Array, Floats, Positions
 from ...statistics.base import ROUNDING
 from .base import Cases, Looked, ViewParts
 from .dependence import OneDependence

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...kernels import Kernels
-from ...kernels.data import Array, Dense, Floats, Positions
+from ...kernels.layouts import Array, Dense, Floats, Positions
 from ...kernels.mixing import Hashes
 from ...statistics.base import remaining
 from ...statistics.hashing import ABOVE_ALL, row_hashes

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...encoding.index import kind_of
+from ...data.index import kind_of
 from ...engines.unlabeled import Unlabeled
 from ...families import Bernoulli, Categorical, Complement, Gaussian, Multinomial, Poisson
 from ...families.table import Block, TableFamily, Wanted

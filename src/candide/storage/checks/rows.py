@@ -9,7 +9,7 @@ import numpy as np
 from ...families import Categorical
 from ...families.table import TableFamily
 from ...families.text import TextFamily
-from ...kernels.data import Dense, Sparse
+from ...kernels.layouts import Dense, Sparse
 from ...kernels.text_rows import TextRows
 from ...statistics import Sample
 from ...statistics.cells import Kept

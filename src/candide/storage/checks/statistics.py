@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ...encoding.columns import is_missing, is_sparse
+from ...data.columns import is_missing, is_sparse
 from ...kernels.binades import floats_of
-from ...kernels.data import Array, Floats
+from ...kernels.layouts import Array, Floats
 from ...statistics import BlockMoments, CategoryCounts, Counts, Moments
 from ...statistics.grid import Grid
 from ...statistics.stored_counts import CompressedRows

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels.base import PairTable
-from ...kernels.data import Array
+from ...kernels.layouts import Array
 from ...model.views.base import View
 from ...model.views.coordinates import ClippedCoordinates, RankCoordinates
 from ...model.views.cosines import Cosines

@@ -1,0 +1,247 @@
+"""Columns of categories as they are (codes, texts, booleans, pandas and polars categoricals) to small codes.
+
+A column keeps its labels: whole numbers as int64, everything else as objects. Missing is -1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import InputError, warn
+from ..kernels import Kernels
+from ..kernels.base import Extent
+from ..kernels.layouts import Array, Dense
+from .columns import aligned, as_frame, is_missing, is_sparse, not_empty, series_array, two_dimensional
+from .index import EXACT, Index, encode, is_whole, kind_of
+
+# Whole-number codes below this are counted and looked up by their own value; larger ones are ranked first.
+DIRECT_CODES = 1 << 12
+
+
+def read_categories(X: Any) -> Dense:
+    """Columns of categories from anything that holds them."""
+    if is_sparse(X):
+        raise InputError("sparse input is not supported by CategoricalNB: a category is no count; pass X.toarray()")
+    frame = as_frame(X)
+    if frame is not None:
+        columns = tuple(_frame_column(series) for series in frame.iter_columns())
+        return not_empty(Dense(columns, len(frame), len(columns), 0, tuple(frame.columns)))
+    values = two_dimensional(X)
+    if values.dtype.kind not in "biuf":
+        columns = tuple(_tidy(values[:, j]) for j in range(values.shape[1]))
+        return not_empty(Dense(columns, *values.shape))
+    if values.dtype == np.float16 or values.dtype.itemsize > 8 or not values.dtype.isnative:
+        values = values.astype(np.float64 if values.dtype.kind == "f" else values.dtype.newbyteorder("="))
+    return not_empty(Dense(aligned(values), *values.shape))
+
+
+def _frame_column(series: Any) -> Array:
+    if series.dtype.is_numeric() or str(series.dtype) == "Boolean":
+        values = series_array(series)
+        rounded = values.dtype.kind == "f" and series.dtype.is_integer() and bool((np.abs(values) >= EXACT).any())
+        if values.dtype.kind in "biuf" and not rounded:
+            return aligned(values)
+    listed = series.dtype.is_nested() or series.dtype.is_integer()
+    return _tidy(np.asarray(series.to_list() if listed else series_array(series), dtype=object))
+
+
+def _tidy(values: Array) -> Array:
+    """An object column of nothing but numbers and holes becomes numbers; others keep their objects."""
+    if values.dtype.kind in "US":
+        return values.astype(object)
+    if values.dtype.kind != "O":
+        return values
+    items = values.tolist()
+    # Types first: most columns are decided without a look at every cell.
+    kinds = {kind for kind in set(map(type, items)) if kind.__name__ not in ("NoneType", "NAType", "NaTType")}
+    numbers = all(issubclass(kind, (int, float, np.number)) and kind is not bool for kind in kinds)
+    flags = kinds <= {bool, np.bool_, float} and all(is_missing(item) for item in items if isinstance(item, float))
+    if not (numbers or flags):
+        return values
+    if any(isinstance(item, (int, np.integer)) and abs(int(item)) >= EXACT for item in items):
+        return values
+    return np.array([np.nan if is_missing(item) else item for item in items], dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """Codes of a batch, and for each column the label of every code (not all of which need occur)."""
+
+    codes: Dense
+    labels: tuple[Array, ...]
+
+    @property
+    def offsets(self) -> Array:
+        return np.concatenate([[0], np.cumsum([len(column) for column in self.labels])]).astype(np.int64)
+
+
+def encode_categories(data: Dense, n_classes: int, kernels: Kernels) -> Coded:
+    """Codes and labels of a batch for learning."""
+    # Counting by value costs a cell for every class and value up to the largest: at most a sixteenth of the data, or
+    # half a megabyte a column.
+    limit = min(DIRECT_CODES, max(1 << 16, data.n_rows // 16) // n_classes)
+    extents = _extents(data, kernels)
+    if not isinstance(data.values, tuple) and all(e is not None and _direct(e, limit) for e in extents):
+        labels = tuple(np.arange(max(e.high, -1) + 1) for e in extents if e is not None)
+        return Coded(data, labels)
+    parts = [_encode_column(data.column(j), extents[j], limit, kernels, data.name(j)) for j in range(data.n_columns)]
+    return Coded(Dense.of(tuple(codes for codes, _ in parts)), tuple(labels for _, labels in parts))
+
+
+def _extents(data: Dense, kernels: Kernels) -> list[Extent | None]:
+    """What each numeric column holds; None for columns of objects."""
+    if not isinstance(data.values, tuple):
+        found: list[Extent | None] = list(kernels.scan(data))
+    else:
+        found = [kernels.scan(Dense.of((c,)))[0] if c.dtype.kind in "biuf" else None for c in data.values]
+    for j, extent in enumerate(found):
+        if extent is None:
+            continue
+        if extent.first_infinite >= 0:
+            row = data.first_row + extent.first_infinite
+            raise InputError(
+                f"Input X contains infinity: {data.name(j)} is infinite at row {row}; codes must be finite, or NaN "
+                "where they are missing; replace or drop it"
+            )
+        if extent.low < 0 or (extent.first_fraction >= 0 and _lowest(data.column(j)) < 0):
+            raise _negative(data.name(j), _lowest(data.column(j)))
+    return found
+
+
+def _lowest(column: Array) -> Any:
+    return np.nanmin(column).item()
+
+
+def _direct(extent: Extent, limit: int) -> bool:
+    return extent.high < limit and extent.first_fraction < 0 and extent.first_huge < 0
+
+
+def _encode_column(
+    column: Array, extent: Extent | None, limit: int, kernels: Kernels, name: str
+) -> tuple[Array, Array]:
+    if extent is not None and _direct(extent, limit):
+        return column, np.arange(max(extent.high, -1) + 1)
+    if extent is not None and extent.first_fraction >= 0:
+        row = extent.first_fraction
+        warn(
+            f"{name} holds numbers that are not whole (first: {column[row]} at row {row}); each distinct value is "
+            "taken as a category; for measurements use GaussianNB"
+        )
+    known, index, positions = distinct_values(column, name, kernels)
+    codes = np.full(len(column), -1, dtype=np.int64)
+    codes[known] = positions
+    return codes, index.labels
+
+
+def distinct_values(column: Array, name: str, kernels: Kernels) -> tuple[Array, Index, Array]:
+    """Which rows are known, the distinct values of those, and the position of each."""
+    if column.dtype == np.uint64 and (column > np.iinfo(np.int64).max).any():
+        column = column.astype(object)
+    if column.dtype.kind in "biu":
+        index, positions = encode(column.astype(np.int64), kernels)
+        return _all_rows(column), index, positions
+    if column.dtype.kind == "f":
+        known = ~np.isnan(column)
+        values = column[known]
+        index, positions = encode(values.astype(np.int64 if is_whole(values) else np.float64), kernels)
+        return known, index, positions
+    holes = {value for value in _values(column) if is_missing(value)}
+    known = np.array([value not in holes for value in column.tolist()], dtype=bool) if holes else _all_rows(column)
+    index, positions = encode(column[known], kernels)
+    _not_negative(index.labels, name)
+    return known, index, positions
+
+
+def _values(column: Array) -> set[Any]:
+    try:
+        return set(column.tolist())
+    except TypeError:
+        return set()  # something that cannot be a label: the encoder says so
+
+
+def _all_rows(column: Array) -> Array:
+    return np.ones(len(column), dtype=bool)
+
+
+def _not_negative(labels: Array, name: str) -> None:
+    """A number below 0 is refused beside texts as it is among numbers."""
+    low = [label for label in labels.tolist() if isinstance(label, (int, float)) and label < 0]
+    if low:
+        raise _negative(name, low[0])
+
+
+def _negative(name: str, lowest: Any) -> InputError:
+    return InputError(
+        f"Negative values in data passed to CategoricalNB (input X): {name} holds {lowest}; codes start at 0; use "
+        "NaN for a missing value, or pass the categories as texts"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """How one column's values find their slot.
+
+    ``direct``: by their own value, one slot for each code below ``range_end``. Else by their place among the labels,
+    followed, if there is a range, by one slot for all codes of the range that nobody saw. The last slot, at ``size``,
+    belongs to values outside of all this.
+    """
+
+    labels: Array
+    range_end: int  # 0: no range
+    direct: bool
+
+    @property
+    def size(self) -> int:
+        return self.range_end if self.direct else len(self.labels) + bool(self.range_end)
+
+    def slot(self, label: Any, place: int) -> int:
+        """The slot of a value whose place among the labels is known (below 0: not there)."""
+        if place >= 0 and not self.direct:
+            return place
+        inside = isinstance(label, (int, float)) and 0 <= label < self.range_end and label == int(label)
+        if not inside:
+            return self.size
+        return int(label) if self.direct else len(self.labels)
+
+
+def look_up(data: Dense, lookups: tuple[Lookup, ...], kernels: Kernels) -> Dense:
+    """Slots of a batch for predicting; what has no slot gets the last one, what is missing -1."""
+    extents = _extents(data, kernels)
+    plain = [
+        lookup.direct and extent is not None and extent.first_fraction < 0 and extent.first_huge < 0
+        for lookup, extent in zip(lookups, extents, strict=True)
+    ]
+    if all(plain) and not isinstance(data.values, tuple):
+        return data
+    columns = [
+        data.column(j) if plain[j] else _look_up_column(data.column(j), data.name(j), lookups[j], kernels)
+        for j in range(data.n_columns)
+    ]
+    return Dense.of(tuple(columns))
+
+
+def _look_up_column(column: Array, name: str, lookup: Lookup, kernels: Kernels) -> Array:
+    known, index, positions = distinct_values(column, name, kernels)
+    same_kind(index.labels, lookup.labels, name)
+    places = index.positions_in(Index(lookup.labels))
+    place = np.array([lookup.slot(*pair) for pair in zip(index.labels.tolist(), places, strict=True)], dtype=np.int64)
+    codes = np.full(len(column), -1, dtype=np.int64)
+    codes[known] = place[positions]
+    return codes
+
+
+def same_kind(asked: Array, learned: Array, name: str) -> bool:
+    """'1' is not 1: a column that comes in another type than it was learned in is all unseen, most likely by a slip,
+    which is worth a warning.
+    """
+    kinds = [{kind_of(label) for label in labels.tolist()} for labels in (asked, learned)]
+    if not all(kinds) or kinds[0] & kinds[1]:
+        return True
+    warn(
+        f"{name} holds values such as {asked.tolist()[0]!r}, but was learned with values such as "
+        f"{learned.tolist()[0]!r}, so none of them is known; pass the type that was learned"
+    )
+    return False

@@ -1,0 +1,191 @@
+"""Labels and their positions. Classes and categories are this one thing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import InputError
+from ..kernels import Kernels
+from ..kernels.layouts import Array, Dense, Positions
+from ..kernels.mixing import mixed
+
+# Whole numbers from here on are not all doubles: two of them may become one.
+EXACT = 1 << 53
+# Bits of a hash that tell a few texts apart, and characters that are hashed sooner than made an object of.
+_HASH_BITS, _WIDEST = 16, 32
+
+
+@dataclass(frozen=True, eq=False)
+class Index:
+    """Distinct labels in order. Two indexes agree on nothing until one is mapped into the other.
+
+    >>> a, b = Index(np.array(["ham", "spam"])), Index(np.array(["news", "spam"]))
+    >>> both = a.union(b)
+    >>> both.labels.tolist(), b.positions_in(both).tolist()
+    (['ham', 'news', 'spam'], [1, 2])
+    """
+
+    labels: Array
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Index) and self.labels.tolist() == other.labels.tolist()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def union(self, other: Index) -> Index:
+        """Both sets of labels in order."""
+        return self if self == other else Index(join(self.labels, other.labels))
+
+    def positions_in(self, other: Index) -> Array:
+        """Where each of these labels stands in ``other``; -1 where it does not."""
+        place = {label: i for i, label in enumerate(other.labels.tolist())}
+        return np.array([place.get(label, -1) for label in self.labels.tolist()], dtype=np.int64)
+
+    def take(self, keep: Array) -> Index:
+        """Only some labels, by mask or position."""
+        return Index(self.labels[keep])
+
+
+def together(parts: Sequence[Index]) -> tuple[Index, list[Array]]:
+    """The labels of all parts, and where those of each stand among them.
+
+    >>> both, places = together([Index(np.array(["ham", "spam"])), Index(np.array(["news", "spam"]))])
+    >>> both.labels.tolist(), [place.tolist() for place in places]
+    (['ham', 'news', 'spam'], [[0, 2], [1, 2]])
+    """
+    labels = _join_all([part.labels for part in parts])
+    place = {label: i for i, label in enumerate(labels.tolist())}
+    return Index(labels), [np.array([place[label] for label in part.labels.tolist()], dtype=np.int64) for part in parts]
+
+
+def _join_all(parts: Sequence[Array]) -> Array:
+    """By halves: labels take part in few unions, however many parts there are."""
+    middle = len(parts) // 2
+    return join(_join_all(parts[:middle]), _join_all(parts[middle:])) if middle else parts[0]
+
+
+def join(a: Array, b: Array) -> Array:
+    """The distinct labels of both in order. Labels that a common type would round stay objects."""
+    if not len(a) or not len(b):
+        return a if len(a) else b
+    kinds = {a.dtype.kind, b.dtype.kind}
+    if kinds == {"U"} or kinds == {"S"} or kinds == {"M"}:
+        return np.union1d(a, b)
+    if kinds <= set("biuf"):
+        rounds = np.result_type(a, b).kind == "f"  # also for signed with unsigned
+        if not rounds or (is_exact(a) and is_exact(b)):
+            both = np.union1d(a, b)
+            return both.astype(np.int64) if rounds and "f" not in kinds else both
+    return settled(ordered([*a.tolist(), *b.tolist()]))
+
+
+def is_exact(numbers: Array) -> bool:
+    """Whether integers and doubles cannot be mistaken for one another: all are below 2^53 in size."""
+    return numbers.dtype == bool or bool((np.abs(numbers.astype(np.float64)) < EXACT).all())
+
+
+def is_whole(numbers: Array) -> bool:
+    """Whether all are whole numbers that a double holds exactly."""
+    return bool((numbers == np.trunc(numbers)).all()) and is_exact(numbers)
+
+
+def settled(labels: Array) -> Array:
+    """Labels in the type they have when nothing else was ever seen: whole numbers are int64, also after texts left."""
+    if not len(labels):
+        return np.empty(0, dtype=np.int64)
+    if labels.dtype.kind == "O":
+        items = labels.tolist()
+        if all(isinstance(item, (int, np.integer)) and -(2**63) <= int(item) < 2**63 for item in items):
+            return labels.astype(np.int64)
+        if not all(isinstance(item, (int, float, np.number)) for item in items):
+            return labels
+        if any(isinstance(item, (int, np.integer)) and abs(int(item)) >= EXACT for item in items):
+            return labels
+        labels = labels.astype(np.float64)
+    return labels.astype(np.int64) if labels.dtype.kind == "f" and is_whole(labels) else labels
+
+
+def ordered(labels: list[Any]) -> Array:
+    """Distinct labels of any types in a fixed order: by kind of type, then by value."""
+    distinct = set(labels)
+    # Texts alone need no key, which takes longer than the sorting.
+    texts = set(map(type, distinct)) == {str}
+    in_order = sorted(distinct) if texts else sorted(distinct, key=lambda label: (kind_of(label), label))
+    out = np.empty(len(in_order), dtype=object)
+    out[:] = in_order
+    return out
+
+
+def kind_of(label: Any) -> str:
+    """Labels of one kind have an order: numbers and booleans, texts, or any one other type."""
+    if isinstance(label, (bool, int, float, np.number, np.bool_)):
+        return ""
+    return "str" if isinstance(label, str) else type(label).__name__
+
+
+def encode(values: Array, kernels: Kernels) -> tuple[Index, Positions]:
+    """The distinct values of a column without holes, and the position of each row's value."""
+    kind = values.dtype.kind
+    if kind in "iub":
+        found = kernels.encode_labels(values)
+        if found is not None:
+            return Index(found[0].astype(values.dtype)), found[1]
+    if kind in "US":
+        return _encode_texts(values, kernels) or _encode_objects(values)
+    if kind in "OT":
+        return _encode_objects(values)
+    labels, positions = np.unique(values, return_inverse=True)
+    return Index(labels), positions.astype(np.int32)
+
+
+def _encode_texts(values: Array, kernels: Kernels) -> tuple[Index, Positions] | None:
+    """Of texts of one width, by a few bits of their hash, without an object each; None if two texts share them."""
+    part = np.dtype(np.uint32 if values.dtype.kind == "U" else np.uint8)
+    width = values.dtype.itemsize // part.itemsize
+    if not len(values) or not 0 < width <= _WIDEST:
+        return None
+    parts = np.ascontiguousarray(values).view(part).reshape(-1, width)
+    keys = mixed(np.arange(1, width + 1, dtype=np.uint64))
+    found = kernels.encode_labels(kernels.hash_rows(Dense.of(parts), keys) >> np.uint64(64 - _HASH_BITS))
+    assert found is not None  # few bits are small numbers
+    first = np.empty(len(found[0]), dtype=np.int64)
+    first[found[1][::-1]] = np.arange(len(values))[::-1]
+    if not np.array_equal(parts, parts[first[found[1]]]):
+        return None
+    index, order = _encode_objects(values[first])
+    return index, order[found[1]]
+
+
+def _encode_objects(values: Array) -> tuple[Index, Positions]:
+    # A dictionary over the values is several times faster than sorting the rows.
+    items = values.tolist()
+    try:
+        labels = ordered(items)
+    except TypeError:
+        raise InputError(_unsortable(items)) from None
+    place = {label: i for i, label in enumerate(labels.tolist())}
+    positions = np.fromiter(map(place.__getitem__, items), dtype=np.int32, count=len(items))
+    return Index(labels if values.dtype.kind == "O" else labels.astype(values.dtype)), positions
+
+
+def _unsortable(items: list[Any]) -> str:
+    odd = next((item for item in items if not _hashable(item)), None)
+    if odd is not None:
+        return f"a label or category is a {type(odd).__name__} ({odd!r}); use numbers, texts or booleans"
+    kinds = sorted({type(item).__name__ for item in items})
+    return f"labels or categories of types {', '.join(kinds)} cannot be put in order; use numbers, texts or booleans"
+
+
+def _hashable(item: Any) -> bool:
+    try:
+        hash(item)
+    except TypeError:
+        return False
+    return True

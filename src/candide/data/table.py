@@ -1,0 +1,145 @@
+"""Any table, with columns of any kinds, as columns of numbers, of coded categories and of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import InputError
+from ..kernels.layouts import Array, Dense
+from ..kernels.places import infinite_cell
+from ..kernels.text_rows import TextRows
+from .columns import SOME_COLUMNS, as_array, as_frame, as_one, is_sparse, not_empty, two_dimensional
+from .kinds import Cells, column_of, columns_of
+from .series import array_cells, series_cells
+from .sparse import checked_rows
+from .typed import Column, Columns, Kind
+
+__all__ = ["Column", "Columns", "Kind", "read_table", "table_of"]
+
+# More sparse columns than this are words or the like: too many for a model of each.
+MOST_SPARSE_COLUMNS = 4096
+# Rows looked at together, column by column: columns of one array lie interleaved, and are read from memory once.
+_STRETCH = 1 << 13
+
+
+def read_table(X: Any, kinds: Mapping[Any, Kind] | None = None) -> Columns:
+    """The columns of a frame, a dict of columns, a two-dimensional array, lists of rows, or a sparse matrix.
+
+    Numbers and booleans (0 and 1) are number columns; names, categoricals and columns of mixed objects are categories,
+    but many different texts of several words are texts; a date makes a number column, the days since 1970 by the clock
+    of its own time zone, and categories ``month``, ``weekday`` and, where times of day occur, ``hour``; durations and
+    times of day are numbers, in seconds. Names that look like numbers stay names.
+
+    ``kinds`` forces columns by name: a number column to be categories, names to be numbers or texts. What was learned
+    as "missing" forces nothing. Of a date that is named there, only the parts that are named too are made.
+
+    >>> table = read_table({"age": [31, None, 58], "job": ["cook", "smith", None]})
+    >>> [(column.name, column.kind, column.values.tolist()) for column in table.columns]
+    [('age', 'number', [31.0, nan, 58.0]), ('job', 'category', [0, 1, -1])]
+    >>> table.columns[1].labels.tolist()
+    ['cook', 'smith']
+    """
+    made = [column for name, cells in _table_cells(X) for column in columns_of(name, cells, kinds or {})]
+    n_rows = len(made[0].values) if made else _n_rows(X)
+    return _finite(_names_differ(_equally_long(not_empty(Columns(tuple(made), n_rows)))))
+
+
+def table_of(
+    data: Dense, kinds: tuple[Kind, ...], names: tuple[Any, ...], texts: Mapping[int, TextRows] | None = None
+) -> Columns:
+    """The table of rows as a ``Sample`` keeps them; ``texts`` are those of text columns, by place.
+
+    >>> table = read_table([[1.5, "a"], [2.5, None]])
+    >>> again = table_of(table.dense(), table.kinds, table.names)
+    >>> again.kinds, again.columns[1].values.tolist()
+    (('number', 'category'), [0, -1])
+    """
+    texts = texts or {}
+    columns = [
+        Column(name, "text", data.column(j), texts=texts[j])
+        if j in texts
+        else column_of(name, array_cells(data.column(j), name), kind)
+        for j, (name, kind) in enumerate(zip(names, kinds, strict=True))
+    ]
+    return Columns(tuple(columns), data.n_rows, data.first_row)
+
+
+def _table_cells(X: Any) -> Iterator[tuple[Any, Cells]]:
+    if is_sparse(X):
+        return _sparse_cells(X)
+    if isinstance(X, Mapping):
+        return _mapping_cells(X)
+    frame = as_frame(X)
+    if frame is None:
+        values = two_dimensional(X)
+        return _array_cells(values, range(values.shape[1]))
+    # Made one array, few columns would be copied; asked one by one, many take longer than all the rest.
+    whole = as_one(frame) if len(frame.columns) > SOME_COLUMNS else None
+    if whole is not None:
+        return _array_cells(whole, frame.columns)
+    return ((series.name, series_cells(series)) for series in frame.iter_columns())
+
+
+def _n_rows(X: Any) -> int:
+    """Of a table without columns."""
+    frame = None if isinstance(X, Mapping) or is_sparse(X) else as_frame(X)
+    return len(frame) if frame is not None else int(np.shape(X)[0]) if np.ndim(X) else 0
+
+
+def _array_cells(values: Array, names: Iterable[Any]) -> Iterator[tuple[Any, Cells]]:
+    return ((name, array_cells(values[:, j], name)) for j, name in enumerate(names))
+
+
+def _mapping_cells(X: Mapping[Any, Any]) -> Iterator[tuple[Any, Cells]]:
+    import narwhals.stable.v2 as nw
+
+    for name, values in X.items():
+        if nw.dependencies.is_into_series(values):
+            yield name, series_cells(nw.from_native(values, series_only=True).alias(name))
+            continue
+        array = as_array(values, f"column {name!r}")
+        if array.ndim != 1:
+            what = "a single value" if array.ndim == 0 else f"an array of shape {array.shape}"
+            raise InputError(f"column {name!r} is {what}; pass one value a row")
+        yield name, array_cells(array, name)
+
+
+def _sparse_cells(X: Any) -> Iterator[tuple[Any, Cells]]:
+    if X.ndim == 2 and X.shape[1] > MOST_SPARSE_COLUMNS:
+        raise InputError(
+            f"X is sparse and has {X.shape[1]} columns; up to {MOST_SPARSE_COLUMNS} are modelled one by one; for "
+            "counts of words use MultinomialNB, or pass the columns that matter"
+        )
+    values = two_dimensional(checked_rows(X).toarray(order="F"))
+    return _array_cells(values, range(values.shape[1]))
+
+
+def _equally_long(table: Columns) -> Columns:
+    odd = next((column for column in table.columns if len(column.values) != table.n_rows), None)
+    if odd is not None:
+        found = f"column {odd.name!r} has {len(odd.values)} cells, {table.name(0)} has {table.n_rows}"
+        raise InputError(f"{found}; give all columns the same length")
+    return table
+
+
+def _names_differ(table: Columns) -> Columns:
+    names = table.names
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(
+            f"two columns have the name {twice!r} (a date column 'x' also makes 'x.month', 'x.weekday' and 'x.hour'); "
+            "give each a name of its own"
+        )
+    return table
+
+
+def _finite(table: Columns) -> Columns:
+    floats = [column for column in table.columns if column.kind == "number" and column.values.dtype.kind == "f"]
+    for begin in range(0, table.n_rows, _STRETCH):
+        for column in floats:
+            if np.isinf(column.values[begin : begin + _STRETCH]).any():
+                raise infinite_cell(Dense.of((column.values,), (column.name,)))
+    return table

@@ -1,0 +1,141 @@
+"""Texts from anything that holds them, as they lie in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import InputError
+from ..kernels._core import Texts
+from ..kernels.layouts import Array
+from .columns import is_missing, is_sparse, refuse_streams
+
+__all__ = ["Texts", "read_texts"]
+
+# Characters of a cell that a message shows.
+_MOST_SHOWN = 60
+
+
+def read_texts(source: Any) -> Texts:
+    """Texts from a list, an array, a series of any data frame, Arrow strings, or any iterable of strings.
+
+    Nothing is copied: strings and Arrow buffers are read where they are. None, NaN and nulls are missing texts, which
+    have no tokens. What is no UTF-8, or half a surrogate pair, is read as U+FFFD.
+
+    >>> texts = read_texts(["free entry", None])
+    >>> len(texts), texts.missing().tolist()
+    (2, [False, True])
+    """
+    if isinstance(source, (str, bytes)):
+        raise InputError(f"the texts are one {type(source).__name__}; pass a list of texts, [text], for one text")
+    if isinstance(source, Texts):
+        return source
+    if isinstance(source, np.ndarray):
+        return _of_items(_column(source).tolist())
+    chunks = _arrow_chunks(source)
+    if chunks is not None:
+        return Texts.joined([_of_arrow(chunk) for chunk in chunks])
+    return _of_items(_items(source))
+
+
+def _column(array: Array) -> Array:
+    if array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1):
+        return array.ravel()
+    raise InputError(f"the texts are an array of shape {array.shape}; a text is one cell; pass one dimension")
+
+
+def _items(source: Any) -> list[Any]:
+    if type(source) is list:
+        return source
+    if (
+        isinstance(source, Mapping)
+        or not isinstance(source, Iterable)
+        or hasattr(source, "columns")
+        or is_sparse(source)
+    ):
+        raise InputError(
+            f"the texts are a {type(source).__name__}; pass a list, array or series of texts, such as frame['text']"
+        )
+    refuse_streams(source)
+    tolist = getattr(source, "tolist", None)
+    return list(source) if tolist is None else list(tolist())
+
+
+def _of_items(items: list[Any]) -> Texts:
+    texts, odd = _read(items)
+    if odd >= 0 and is_missing(items[odd]):
+        texts, odd = _read([None if not isinstance(item, str) and is_missing(item) else item for item in items])
+    if odd >= 0:
+        raise InputError(_strange(items[odd], odd))
+    return texts
+
+
+def _read(items: list[Any]) -> tuple[Texts, int]:
+    try:
+        return Texts.of_list(items)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
+def _shown(item: Any) -> str:
+    """The beginning of what something says of itself, in one line."""
+    said = " ".join(repr(item).split())
+    return said if len(said) <= _MOST_SHOWN else f"{said[:_MOST_SHOWN]}…"
+
+
+def _strange(item: Any, row: int) -> str:
+    advice = "decode it, as in text.decode('utf-8')" if isinstance(item, bytes) else "make it one, as in str(value)"
+    return (
+        f"row {row} of the texts is a {type(item).__name__} ({_shown(item)}); a text is a str, or None where it is "
+        f"missing; {advice}"
+    )
+
+
+def _arrow_chunks(source: Any) -> list[Any] | None:
+    """The Arrow arrays inside, None if there are none."""
+    if hasattr(source, "chunks") and hasattr(source, "type"):
+        return list(source.chunks)
+    if hasattr(source, "buffers") and hasattr(source, "type"):
+        return [source]
+    inside = getattr(source, "array", None)  # of pandas
+    if inside is not None and hasattr(inside, "__arrow_array__") and "pyarrow" in repr(getattr(source, "dtype", "")):
+        return _arrow_chunks(inside.__arrow_array__())
+    if hasattr(source, "to_arrow") and hasattr(source, "dtype"):  # of polars
+        try:
+            return _arrow_chunks(source.to_arrow())
+        except ModuleNotFoundError:  # it asks for pyarrow
+            return None
+    return None
+
+
+def _of_arrow(chunk: Any) -> Texts:
+    kind = str(chunk.type)
+    if kind not in ("string", "large_string"):
+        if chunk.type.num_fields or ("string" not in kind and kind != "null"):
+            raise InputError(
+                f"the texts are Arrow values of type {kind}; texts are strings; cast them, as in array.cast('string')"
+            )
+        chunk = chunk.cast("large_string")
+        kind = "large_string"
+    valid, offsets, data = chunk.buffers()
+    begin, n = chunk.offset, len(chunk)
+    if offsets is None:
+        return Texts.of_buffers(np.empty(0, dtype=np.uint8), np.zeros(1, dtype=np.int64), None)
+    at = np.frombuffer(offsets, dtype=np.int32 if kind == "string" else np.int64)[begin : begin + n + 1]
+    utf8 = np.empty(0, dtype=np.uint8) if data is None else np.frombuffer(data, dtype=np.uint8)
+    return _of_buffers(utf8, at if n else np.zeros(1, dtype=np.int64), _bits(valid, begin, n))
+
+
+def _of_buffers(utf8: Array, offsets: Array, valid: Array | None) -> Texts:
+    try:
+        return Texts.of_buffers(utf8, offsets, valid)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
+def _bits(valid: Any, begin: int, n: int) -> Array | None:
+    if valid is None:
+        return None
+    return np.unpackbits(np.frombuffer(valid, dtype=np.uint8), count=begin + n, bitorder="little")[begin:].astype(bool)

@@ -1,0 +1,119 @@
+"""Dates are numbers and parts of the calendar, by the clock of their own time zone."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from candide.data.table import read_table
+from candide.exceptions import InputError
+
+from .containers import plain
+
+SUMMER = dt.datetime(2024, 6, 30, 22, 30, tzinfo=dt.UTC)  # already Monday in Paris
+PARIS = pd.Timestamp(SUMMER).tz_convert("Europe/Paris")
+
+
+def cells(X: Any, **options: Any) -> dict[Any, list[Any]]:
+    return {name: values for name, _, values in plain(read_table(X, **options))}
+
+
+ZONED: dict[str, Any] = {
+    "pandas": pd.DataFrame({"w": pd.Series([PARIS, None])}),
+    "pandas objects": pd.DataFrame({"w": pd.Series([PARIS, None], dtype=object)}),
+    "pandas arrow": pd.DataFrame(
+        {"w": pd.Series([PARIS, None], dtype=pd.ArrowDtype(pa.timestamp("us", "Europe/Paris")))}
+    ),
+    "polars": pl.DataFrame({"w": pl.Series([SUMMER, None]).dt.convert_time_zone("Europe/Paris")}),
+    "pyarrow": pa.table({"w": pa.array([SUMMER, None], pa.timestamp("ms", "Europe/Paris"))}),
+    "dict": {"w": [PARIS.to_pydatetime(), None]},
+}
+
+
+@pytest.mark.parametrize("container", ZONED)
+def test_time_zones_show_their_own_clock(container: str) -> None:
+    found = cells(ZONED[container])
+    assert found["w"] == pytest.approx([19905 + 0.5 / 24, None])
+    assert (found["w.month"], found["w.weekday"], found["w.hour"]) == ([7.0, None], ["Monday", None], [0.0, None])
+
+
+@pytest.mark.parametrize("unit", ["Y", "M", "D", "h", "s", "ms", "us", "ns"])
+def test_every_unit(unit: str) -> None:
+    found = cells({"w": np.array(["1969-01-01", "NaT", "2001-01-01"], dtype=f"datetime64[{unit}]")})
+    assert found == {
+        "w": [-365.0, None, 11323.0],
+        "w.month": [1.0, None, 1.0],
+        "w.weekday": ["Wednesday", None, "Monday"],
+    }
+
+
+def test_the_calendar_of_a_century() -> None:
+    """Against the standard library, a day and an hour at a time, before 1970 as after."""
+    moments = [dt.datetime(1930, 1, 1) + n * dt.timedelta(days=17, hours=5, minutes=7) for n in range(2000)]
+    found = cells({"w": np.array(moments, dtype="datetime64[us]")})
+    assert found["w.month"] == [float(moment.month) for moment in moments]
+    assert found["w.weekday"] == [moment.strftime("%A") for moment in moments]
+    assert found["w.hour"] == [float(moment.hour) for moment in moments]
+    epoch = dt.datetime(1970, 1, 1)
+    assert found["w"] == pytest.approx([(moment - epoch) / dt.timedelta(days=1) for moment in moments], abs=1e-9)
+
+
+def test_an_array_of_dates() -> None:
+    found = cells(np.array([["2020-01-01", "2020-02-01"]], dtype="datetime64[D]"))
+    assert list(found) == [0, "0.month", "0.weekday", 1, "1.month", "1.weekday"]
+
+
+def test_dates_and_moments_mix() -> None:
+    found = cells({"w": np.array([dt.date(2020, 1, 1), dt.datetime(2020, 1, 1, 12), np.datetime64("2020-01-02")])})
+    assert found["w"] == [18262.0, 18262.5, 18263.0]
+
+
+def test_dates_without_any_are_missing() -> None:
+    for X in (pd.DataFrame({"w": pd.to_datetime([None, None])}), pl.DataFrame({"w": pl.Series([None], dtype=pl.Date)})):
+        table = read_table(X)
+        assert table.names == ("w", "w.month", "w.weekday")
+        assert table.kinds == ("missing",) * 3
+
+
+class TestKinds:
+    midnight = pd.DataFrame({"w": pd.to_datetime(["2020-01-01", None])})
+    noon = pd.DataFrame({"w": pd.to_datetime(["2020-01-01 12:00"])})
+    empty = pd.DataFrame({"w": pd.to_datetime([None])})
+
+    def test_parts_that_were_learned_are_made_again(self) -> None:
+        """Neither more nor fewer, whatever times a batch holds."""
+        for learned in (self.midnight, self.noon):
+            table = read_table(learned)
+            kinds = dict(zip(table.names, table.kinds, strict=True))
+            for batch in (self.midnight, self.noon, self.empty, {"w": [None]}, {"w": [np.nan]}, {"w": [dt.date.max]}):
+                again = read_table(batch, kinds)
+                assert (again.names, again.kinds) == (table.names, table.kinds)
+
+    def test_texts_are_no_dates(self) -> None:
+        with pytest.raises(
+            InputError, match="column 'w' held dates when it was learned, and now holds texts such as '2020-01-01'"
+        ):
+            read_table({"w": ["2020-01-01"]}, {"w": "number", "w.month": "category"})
+
+    def test_only_days(self) -> None:
+        assert cells(self.noon, kinds={"w": "number"}) == {"w": [18262.5]}
+        assert cells({"w": [dt.date(2020, 1, 1)]}, kinds={"w": "number"}) == {"w": [18262.0]}
+
+    def test_a_part_as_number(self) -> None:
+        table = read_table(self.noon, {"w.hour": "number"})
+        assert table.kinds == ("number", "category", "category", "number")
+        assert table.columns[3].values.tolist() == [12.0]
+
+    def test_dates_as_categories(self) -> None:
+        """The text of a date does not depend on the dates beside it."""
+        for X in (
+            pd.concat([self.midnight, self.noon]),
+            {"w": [dt.date(2020, 1, 1), None, dt.datetime(2020, 1, 1, 12)]},
+        ):
+            assert cells(X, kinds={"w": "category"}) == {"w": ["2020-01-01", None, "2020-01-01 12:00:00"]}

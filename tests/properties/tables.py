@@ -1,0 +1,64 @@
+"""Tables of numbers, counts, flags and categories with holes, whose columns tell something about the class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from candide import NaiveBayes
+from candide.kernels.layouts import Array, Floats
+
+from .compare import assert_alike
+
+# How a model may look at a table, from the naive model alone to everything.
+SETTINGS: dict[str, dict[str, Any]] = {
+    "plain": {"blend": None, "calibrate": None},
+    "calibrated": {"blend": None},
+    "columns": {"order": 0},
+    "pairs": {"order": 1},
+    "all": {},
+}
+
+
+def mixed(n: int, seed: int = 0, n_classes: int = 3) -> tuple[pd.DataFrame, Array]:
+    """Rows of every kind of column."""
+    rng = np.random.default_rng(seed)
+    which = rng.integers(0, n_classes, n)
+    age = rng.normal(30 + 5 * which, 4).round(1)
+    age[rng.random(n) < 0.1] = np.nan
+    job = np.array(["cook", "smith", "nurse", "clerk"], dtype=object)[(which + rng.integers(0, 2, n)) % 4]
+    job[rng.random(n) < 0.2] = None
+    frame = pd.DataFrame(
+        {"age": age, "visits": rng.poisson(1 + which), "job": job, "member": rng.random(n) < 0.3 + 0.2 * which}
+    )
+    return frame, np.array(["u", "v", "w"])[which]
+
+
+def fit(X: Any, y: Array, weight: Floats | None = None, **settings: Any) -> Any:
+    """A model of one thread."""
+    return NaiveBayes(n_threads=1, **settings).fit(X, y, sample_weight=weight)
+
+
+def assert_same_table(a: Any, b: Any, rtol: float = 0.0) -> None:
+    """The same classes, kinds, grids, categories and sample, to the last count; moments to rounding."""
+    assert a.classes_.tolist() == b.classes_.tolist()
+    mine, theirs = a._model.state, b._model.state
+    assert mine.statistics.kinds == theirs.statistics.kinds
+    for part in ("grid", "categories"):
+        assert_alike(getattr(mine.statistics, part), getattr(theirs.statistics, part), rtol=rtol)
+    assert_alike(mine.statistics.moments, theirs.statistics.moments, scale=40.0, rtol=rtol)
+    assert (mine.sample is None) == (theirs.sample is None)
+    if mine.sample is not None:
+        assert_alike(mine.sample, theirs.sample, rtol=rtol)
+
+
+def assert_predicts_alike(a: Any, b: Any, X: Any, Z: Any = None, atol: float = 1e-12) -> None:
+    """Equal probabilities of rows, which the second model may be given in another form.
+
+    Weights of a blend are found step by step, to about eight digits.
+    """
+    if a.blend is not None:
+        atol = max(atol, 1e-7)
+    np.testing.assert_allclose(a.predict_proba(X), b.predict_proba(X if Z is None else Z), rtol=0, atol=atol)

@@ -1,0 +1,223 @@
+"""Native kernels over texts do what their reference says: tokens and counts exactly, scores to rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from candide.data.texts import read_texts
+from candide.kernels.few_texts import tally_few
+from candide.kernels.native import Native
+from candide.kernels.reference import Reference
+from candide.kernels.text_rows import TextRows
+from candide.kernels.tokens import Look, Recipe, TokenRows, TokenTables
+from candide.kernels.vocabulary import Buckets, Coding, SomeBuckets, Vocabulary
+
+from .compare import dense
+from .texts import RECIPES, lists
+
+NATIVE, REFERENCE = Native(2), Reference()
+KNOWN = Vocabulary.of(["ab", "c", "cd", "ab c", " a", "日本", "1", "a"])
+
+every_recipe = pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
+SOME = SomeBuckets(4, buckets=np.array([0, 1, 5, 6, 7, 15], dtype=np.int32))
+codings = st.sampled_from([Vocabulary(), KNOWN, Buckets(3), Buckets(22), SOME])
+
+
+def assert_same_rows(got: TokenRows, meant: TokenRows) -> None:
+    """The same tokens with the same codes in the same order."""
+    assert got.coding == meant.coding
+    for part in ("indptr", "indices", "values"):
+        np.testing.assert_array_equal(getattr(got.rows, part), getattr(meant.rows, part))
+    np.testing.assert_array_equal(got.unknown, meant.unknown)
+
+
+def all_looks(coding: Coding) -> list[Look]:
+    return [Look(recipe, coding) for recipe in RECIPES.values()]
+
+
+@every_recipe
+@given(items=lists, coding=codings, grow=st.booleans())
+def test_rows(recipe: Any, items: list[str | None], coding: Coding, grow: bool) -> None:
+    """One recipe at a time."""
+    texts, looks = read_texts(items), [Look(recipe, coding)]
+    got, meant = (kernels.count_tokens(texts, looks, grow=grow) for kernels in (NATIVE, REFERENCE))
+    assert_same_rows(got[0], meant[0])
+
+
+@every_recipe
+@given(items=lists, coding=codings)
+def test_presence(recipe: Any, items: list[str | None], coding: Coding) -> None:
+    """The same tokens, each once."""
+    texts, looks = read_texts(items), [Look(recipe, coding)]
+    for kernels in (NATIVE, REFERENCE):
+        got = kernels.count_tokens(texts, looks, grow=True, presence=True)[0]
+        counted = kernels.count_tokens(texts, looks, grow=True)[0]
+        ones = replace(counted.rows, values=np.ones_like(counted.rows.values))
+        assert_same_rows(got, counted._replace(rows=ones))
+
+
+@given(items=lists, coding=codings, grow=st.booleans())
+def test_all_recipes_in_one_pass(items: list[str | None], coding: Coding, grow: bool) -> None:
+    """Recipes that share a pass do not disturb each other."""
+    texts = read_texts(items)
+    together = NATIVE.count_tokens(texts, all_looks(coding), grow=grow)
+    for got, look in zip(together, all_looks(coding), strict=True):
+        assert_same_rows(got, NATIVE.count_tokens(texts, [look], grow=grow)[0])
+
+
+def groups(n_texts: int, n_classes: int, weights: str) -> tuple[Any, Any, int]:
+    """Classes of texts, and weights."""
+    rng = np.random.default_rng(n_texts)
+    weight = {"none": None, "whole": rng.integers(0, 3, n_texts) * 1.0, "fraction": rng.random(n_texts)}[weights]
+    return rng.integers(0, n_classes, n_texts).astype(np.int32), weight, n_classes
+
+
+@pytest.mark.parametrize("weights", ["none", "whole", "fraction"])
+@pytest.mark.parametrize("n_classes", [1, 3, 20])
+@given(items=lists, coding=codings, grow=st.booleans())
+def test_tallies(n_classes: int, weights: str, items: list[str | None], coding: Coding, grow: bool) -> None:
+    """Occurrences and texts by class, exactly where weights are whole."""
+    looks = [Look(recipe, Buckets(6) if isinstance(coding, Buckets) else coding) for recipe in RECIPES.values()]
+    arguments = read_texts(items), *groups(len(items), n_classes, weights), looks
+    got, meant = (kernels.tally_tokens(*arguments, grow=grow) for kernels in (NATIVE, REFERENCE))
+    for mine, theirs in zip(got, meant, strict=True):
+        assert mine.coding == theirs.coding
+        for part in ("occurrences", "texts", "tokens"):
+            shape = getattr(theirs, part).shape
+            np.testing.assert_allclose(
+                dense(getattr(mine, part), shape),
+                getattr(theirs, part),
+                rtol=0,
+                atol=1e-12 if weights == "fraction" else 0,
+            )
+
+
+@pytest.mark.parametrize("n_words", [50, pytest.param(400_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_classes", [2, 20])
+@pytest.mark.parametrize("coding", [Vocabulary(), Buckets(8), Buckets(22)], ids=str)
+def test_tallies_of_texts_short_and_long(coding: Coding, n_classes: int, n_words: int) -> None:
+    """Sums are kept in other ways where texts, classes and codes are few or many; all are the sums of the rows."""
+    rng = np.random.default_rng(0)
+    words = [f"w{i}" for i in rng.zipf(1.3, n_words) % 3000]
+    texts = read_texts([" ".join(words[at : at + 40]) for at in range(0, n_words, 40)])
+    classes = rng.integers(0, n_classes, len(texts)).astype(np.int32)
+    look = Look(RECIPES["words"], coding)
+    tally = NATIVE.tally_tokens(texts, classes, None, n_classes, [look], grow=True)[0]
+    rows = NATIVE.count_tokens(texts, [look], grow=True)[0]
+    assert tally.coding == rows.coding
+    counts, by_class = rows.rows.matrix(), np.eye(n_classes)[classes].T
+    for got, meant in ((tally.occurrences, by_class @ counts), (tally.texts, by_class @ (counts > 0))):
+        assert (got != meant).sum() == 0
+
+
+@pytest.mark.parametrize("weights", ["none", "whole", "fraction"])
+@pytest.mark.parametrize("kernels", [NATIVE, REFERENCE], ids=["native", "reference"])
+@given(items=lists)
+def test_few_texts(kernels: Any, weights: str, items: list[str | None]) -> None:
+    """The sums of a tally, and rows that need not be counted again, of the same texts in another order too."""
+    looks = [Look(RECIPES["words"], Vocabulary()), Look(RECIPES["pairs"], Buckets(12))]
+    data, how = TextRows(read_texts(items)), groups(len(items), 3, weights)
+    got, meant = tally_few(data, *how, looks, kernels), kernels.tally_tokens(data.texts, *how, looks, grow=True)
+    for mine, theirs in zip(got, meant, strict=True):
+        assert mine.coding == theirs.coding
+        np.testing.assert_allclose(
+            dense(mine.texts, theirs.texts.shape), dense(theirs.texts, theirs.texts.shape), 0, 1e-12
+        )
+    backwards = data.stored(np.arange(len(items))[::-1])
+    asked = [look for look, _ in data.counted]
+    again = kernels.count_tokens(backwards.texts, asked, grow=False)
+    kept = backwards.counted_by(asked)
+    assert kept is not None
+    assert backwards.counted_by(asked[:1]) is None
+    for rows, found in zip(kept, again, strict=True):
+        np.testing.assert_array_equal(rows.floats(), found.rows.floats() > 0)
+
+
+def tables(looks: Sequence[Look], dtype: str, *, each: bool = True, once: bool = True) -> list[TokenTables]:
+    """Numbers for every token."""
+    rng = np.random.default_rng(0)
+    made = [[rng.normal(size=(len(look.coding), width)).astype(dtype) for width in (3, 1)] for look in looks]
+    return [TokenTables(a if each else None, b if once else None) for a, b in made]
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize(("each", "once", "distinct"), [(1, 1, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1)])
+@given(items=lists, coding=st.sampled_from([Vocabulary(), KNOWN, Buckets(3), Buckets(10), SOME]))
+def test_scores(dtype: str, each: int, once: int, distinct: int, items: list[str | None], coding: Coding) -> None:
+    """Sums over the tokens of a text."""
+    looks = all_looks(coding)
+    arguments = read_texts(items), looks, tables(looks, dtype, each=bool(each), once=bool(once))
+    got, meant = (kernels.score_tokens(*arguments, distinct=bool(distinct)) for kernels in (NATIVE, REFERENCE))
+    for mine, theirs in zip(got, meant, strict=True):
+        for a, b in zip(mine, theirs, strict=True):
+            assert (a is None) == (b is None)
+            if a is not None and b is not None:
+                np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 if dtype == "f4" else 1e-11)
+
+
+@pytest.mark.parametrize("analyzer", ["char", "char_wb"])
+def test_long_tokens(analyzer: Any) -> None:
+    """Tokens that are known by more than their first bytes, many in a text."""
+    texts = read_texts([" ".join(f"{i}longer{j}words{i * j}" for j in range(40)) for i in range(5)])
+    look = Look(Recipe(analyzer, ngrams=(8, 12)), Vocabulary())
+    rows, meant = (kernels.count_tokens(texts, [look], grow=True)[0] for kernels in (NATIVE, REFERENCE))
+    assert_same_rows(rows, meant)
+    scores = NATIVE.score_tokens(texts, [Look(look.recipe, rows.coding)], [TokenTables()])[0]
+    np.testing.assert_array_equal(scores.known, rows.rows.floats().sum(axis=1))
+
+
+def many_texts() -> list[str]:
+    """Enough for several shards, with tokens that first appear everywhere."""
+    rng = np.random.default_rng(4)
+    words = np.array([f"w{i}é" if i % 7 == 0 else f"word{i}" for i in range(50_000)], dtype=object)
+    rank = rng.zipf(1.3, size=(9000, 80)) % len(words)
+    return [" ".join(words[row]) for row in rank]
+
+
+@pytest.mark.parametrize("n_threads", [2, 3, 7])
+def test_threads_do_not_matter(n_threads: int) -> None:
+    """Bit for bit: codes, rows, sums with weights, and scores."""
+    texts = read_texts(many_texts())
+    assert texts.units() > 4 << 20
+    looks = [Look(RECIPES["words"], Vocabulary()), Look(RECIPES["pairs"], Buckets(16))]
+    one, more = Native(1), Native(n_threads)
+    for got, meant in zip(*(k.count_tokens(texts, looks, grow=True) for k in (more, one)), strict=True):
+        assert_same_rows(got, meant)
+    known = [
+        Look(recipe, got.coding)
+        for (recipe, _), got in zip(looks, one.count_tokens(texts, looks, grow=True), strict=True)
+    ]
+    for weights, n_classes in (("none", 3), ("fraction", 3), ("none", 20)):
+        arguments = texts, *groups(len(texts), n_classes, weights), looks
+        for mine, theirs in zip(*(k.tally_tokens(*arguments, grow=True) for k in (more, one)), strict=True):
+            assert mine.coding == theirs.coding
+            for a, b in zip(mine[1:], theirs[1:], strict=True):
+                np.testing.assert_array_equal(dense(a, a.shape), dense(b, b.shape))
+    scored = (k.score_tokens(texts, known, tables(known, "f4"), distinct=True) for k in (more, one))
+    for mine, theirs in zip(*scored, strict=True):
+        for a, b in zip(mine, theirs, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_chunks_equal_one_pass() -> None:
+    """A vocabulary that grows chunk by chunk gives the codes of one pass, and old ones stay as they were."""
+    texts, kernels = read_texts(many_texts()), Native(2)
+    whole = kernels.count_tokens(texts, [Look(RECIPES["words"], Vocabulary())], grow=True)[0]
+    coding: Coding = Vocabulary()
+    parts, sizes, codings = [], [], []
+    for begin in range(0, len(texts), 1000):
+        codings.append(coding)
+        sizes.append(len(coding))
+        part = kernels.count_tokens(texts.rows(begin, begin + 1000), [Look(RECIPES["words"], coding)], grow=True)[0]
+        coding = part.coding
+        parts.append(part.rows.indices)
+    assert coding == whole.coding
+    np.testing.assert_array_equal(np.concatenate(parts), whole.rows.indices)
+    assert [len(old) for old in codings] == sizes
