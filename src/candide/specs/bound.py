@@ -1,4 +1,4 @@
-"""How to look at the data, and what is believed about the classes."""
+"""A spec resolved to the columns of a table: the family of the columns, the class prior, what is fitted on top."""
 
 from __future__ import annotations
 
@@ -143,21 +143,21 @@ def _listed(classes: Index) -> str:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """A family for the columns and a prior for the classes."""
+class BoundSpec:
+    """A family for the columns, a prior for the classes, and what is fitted on rows left out."""
 
     family: Family
     prior: ClassPrior = ClassPrior()
     prior_in_score: bool = True  # False: scores that are not log p(x, class), where a prior has no place
     alpha: Literal["evidence", "loo"] | None = None  # how the pseudo-count is chosen; None: it is the family's
     calibrate: str | None = None
-    order: int | None = None  # views are weighed: of columns (0), and of how many columns another depends on
-    refine: bool = False  # a logistic regression goes on from the blend
-    sample_bytes: int = 0  # room for training rows per class, for what must look at rows again
+    order: int | None = None  # stacking: on how many other columns a column may depend in a view; None: no stacking
+    refine: bool = False  # a logistic regression is fitted on top of the stacked views
+    sample_bytes: int = 0  # bytes of training rows kept per class
     target: Floats | None = None  # p(class) where the model is used, if it is not that of the training rows
-    n_threads: int | None = None  # for what looks at rows again; None: all there are
+    n_threads: int | None = None  # None: all cores
 
-    def chooses_like(self, other: Plan) -> bool:
+    def chooses_like(self, other: BoundSpec) -> bool:
         """Whether what is chosen and fitted by looking at rows again would be the same."""
         return _alike(self._choices, other._choices)
 

@@ -1,9 +1,9 @@
-"""Which columns a table has, what is asked of each, and how other tables are brought into their order."""
+"""The columns of a table of mixed types, the family asked for each, and how other tables are read in their order."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,34 +18,68 @@ from ..data.selection import select_columns
 from ..data.strangers import remark_strangers, unseen_categories
 from ..data.table import Column, Columns, Kind, read_table
 from ..exceptions import InputError, ParameterError
-from ..families.columns.options import OPTIONS, check_options
+from ..families import Family, Multinomial, MultivariateNormal
+from ..families.columns.options import FROM_0, OPTIONS, Option, check_options, one_of
 from ..families.table import Block, Wanted
 from ..kernels.layouts import Array
+from ..priors import ESTIMATES, Dirichlet, NormalInverseWishart
 from ..statistics.table import TableStatistics
-from .blocks import BLOCKS, block_family, is_block
+from .schema import Schema
 
 # What a column may be asked to be modelled by.
 COLUMN_FAMILIES = ("auto", *OPTIONS, "text", "ignore")
 # Families of values that are names, be they numbers.
 _NAMES = ("categorical", "bernoulli")
+# Families of several columns together.
+BLOCKS = ("multinomial", "multivariate_normal")
+_BLOCK_OPTIONS: dict[str, dict[str, Option]] = {
+    "multinomial": {
+        "prior": Option(lambda value: isinstance(value, Dirichlet), "a Dirichlet of candide.priors"),
+        "estimate": one_of(*ESTIMATES),
+    },
+    "multivariate_normal": {
+        "prior": Option(
+            lambda value: isinstance(value, NormalInverseWishart), "a NormalInverseWishart of candide.priors"
+        ),
+        "estimate": one_of(*ESTIMATES),
+        "var_smoothing": FROM_0,
+    },
+}
 
 
-@dataclass(frozen=True)
-class Schema:
-    """The columns of training."""
+@dataclass(frozen=True, kw_only=True)
+class TableSchema(Schema):
+    """The columns of training, and what they become: a date makes several columns.
 
-    given: tuple[Any, ...] | None  # the names that the user's columns have; None: they have none
-    n_given: int
-    names: tuple[Any, ...]  # of the columns that were made of them
+    Attributes
+    ----------
+    given : tuple, optional
+        Names of the columns of the input; None if they have none.
+    names : tuple
+        Names of the columns that were made of them.
+    wanted : tuple of Wanted
+        The family asked for each of these.
+    blocks : tuple of Block
+        Families of several columns together.
+    backend : narwhals implementation, optional
+        The data frame library of the input, in which tables are returned.
+    examples : dict
+        By given name or position, a cell of the type of the column.
+    whole : frozenset
+        Columns that held integers alone.
+    """
+
+    given: tuple[Any, ...] | None
+    names: tuple[Any, ...]
     wanted: tuple[Wanted, ...]
     blocks: tuple[Block, ...]
-    backend: Any  # of data frames, to answer in kind, as is the rest
-    examples: dict[Any, Any] = field(default_factory=dict)  # by given name or place: a cell of the column's type
-    whole: frozenset[Any] = frozenset()  # made columns that held whole numbers alone
+    backend: Any
+    examples: dict[Any, Any] = field(default_factory=dict)
+    whole: frozenset[Any] = frozenset()
 
     @classmethod
-    def of(cls, X: Any, columns: Any) -> tuple[Schema, Columns]:
-        """From the first table, and that table read."""
+    def of_table(cls, X: Any, columns: Any) -> tuple[TableSchema, Columns]:
+        """Return the schema of the first table, and that table encoded."""
         given, backend = names_of(X), library_of(X)
         data = read_table(X)
         asked = _asked(columns, data)
@@ -53,30 +87,35 @@ class Schema:
         forced = tuple(map(_kind_for, wanted, data.kinds))
         if forced != data.kinds:
             data = read_table(X, dict(zip(data.names, forced, strict=True)))
-        n_given = data.n_columns if given is None else len(given)
-        whole = frozenset(column.name for column in data.columns if _is_whole(column))
-        blocks = _blocks(asked, data.names)
-        return cls(given, n_given, data.names, wanted, blocks, backend, examples_of(X), whole), data
+        parts = {
+            "given": given,
+            "n_given": data.n_columns if given is None else len(given),
+            "names": data.names,
+            "wanted": wanted,
+            "blocks": _blocks(asked, data.names),
+            "backend": None,
+            "examples": examples_of(X),
+            "whole": frozenset(column.name for column in data.columns if _is_whole(column)),
+        }
+        return replace(cls.of_parts(parts), backend=backend), data
 
     def parts(self) -> dict[str, Any]:
-        """What it is made of, for files."""
-        made = {field.name: getattr(self, field.name) for field in fields(self)}
-        return made | {"backend": None if self.backend is None else self.backend.value}
+        """Return what is written to model files."""
+        names = ("given", "names", "wanted", "blocks", "examples", "whole")
+        backend = None if self.backend is None else self.backend.value
+        return {name: getattr(self, name) for name in names} | {"n_given": self.n_features, "backend": backend}
 
     @classmethod
-    def of_parts(cls, parts: dict[str, Any]) -> Schema:
-        """The inverse of ``parts``."""
-        return cls(**parts | {"backend": library_named(parts["backend"])})
+    def of_parts(cls, parts: dict[str, Any]) -> TableSchema:
+        """Return the schema that ``parts`` describes."""
+        parts = dict(parts)
+        n_features, given = parts.pop("n_given"), parts["given"]
+        named = given is not None and all(isinstance(name, str) for name in given)
+        parts["backend"] = library_named(parts["backend"])
+        return cls(n_features=n_features, feature_names=given if named else None, **parts)
 
-    def describe(self, estimator: Any) -> None:
-        """Sets the attributes that scikit-learn's users expect."""
-        estimator.n_features_in_ = self.n_given
-        estimator.__dict__.pop("feature_names_in_", None)
-        if self.given is not None and all(isinstance(name, str) for name in self.given):
-            estimator.feature_names_in_ = np.array(self.given, dtype=object)
-
-    def again(self, columns: Any, kinds: tuple[Kind, ...]) -> Schema:
-        """With other wishes for the same columns, which must not change what is counted."""
+    def again(self, columns: Any, kinds: tuple[Kind, ...]) -> TableSchema:
+        """Return the schema with other families for the same columns, which must not change what is counted."""
         nothing = np.zeros(0)
         header = Columns(tuple(map(Column, self.names, kinds, [nothing] * len(kinds))), 0)
         asked = _asked(columns, header)
@@ -97,7 +136,7 @@ class Schema:
         """
         kinds, theirs = self._kinds(known), names_of(X)
         if self.given is None or theirs is None:
-            mine = range(self.n_given) if self.given is None else self.given
+            mine = range(self.n_features) if self.given is None else self.given
             data = read_table(X if self.given is theirs else under_names(X, mine), kinds)
         else:
             check_columns(self.given, theirs, absent)
@@ -125,16 +164,16 @@ class Schema:
         columns = (found.get(name, Column(name, "missing", nothing, absent=absent)) for name in self.names)
         return Columns(tuple(columns), data.n_rows)
 
-    def remark_strangers(self, data: Columns, statistics: TableStatistics) -> None:
-        """Warns of columns of which nothing is known. Parts of dates go on to what was not seen yet."""
-        given = set(range(self.n_given) if self.given is None else self.given)
+    def warn_of_unseen_categories(self, data: Columns, statistics: TableStatistics) -> None:
+        """Warn of columns none of whose categories was seen in training. Parts of dates are left out."""
+        given = set(range(self.n_features) if self.given is None else self.given)
         for j, column in enumerate(data.columns):
             if column.kind == statistics.kinds[j] == "category" and column.name in given:
                 remark_strangers(column, statistics.categories.labels[statistics.place(j)])
 
     def unseen(self, data: Columns, statistics: TableStatistics) -> dict[Any, dict[Any, int]]:
         """Categories that were never learned, by column, and in how many rows each is. Parts of dates are left out."""
-        given = set(range(self.n_given) if self.given is None else self.given)
+        given = set(range(self.n_features) if self.given is None else self.given)
         found = {}
         for j, column in enumerate(data.columns):
             if column.kind == statistics.kinds[j] == "category" and column.name in given:
@@ -144,7 +183,7 @@ class Schema:
 
     def table(self, columns: list[Array]) -> Any:
         """A table like that of training from the cells of its columns."""
-        names = self.given if self.given is not None else tuple(range(self.n_given))
+        names = self.given if self.given is not None else tuple(range(self.n_features))
         made = {name: cells_like(self.examples.get(name), columns[self.names.index(name)]) for name in names}
         if self.backend is not None:
             return new_frame(made, self.backend)
@@ -156,7 +195,7 @@ class Schema:
     def filled(self, X: Any, data: Columns, guesses: list[Array | None]) -> Any:
         """The table with its holes filled."""
         theirs = names_of(X)
-        places = range(self.n_given)
+        places = range(self.n_features)
         mine = theirs if theirs is not None and self.given is not None else self.given or places
         own = places if theirs is None else theirs
         pairs_of = zip(self.names, data.columns, guesses, strict=True)
@@ -208,7 +247,7 @@ def _asked(columns: Any, data: Columns) -> list[tuple[list[Any], Any]]:
 
 def _wanted(asked: list[tuple[list[Any], Any]], names: tuple[Any, ...]) -> tuple[Wanted, ...]:
     """What is asked of each column by itself."""
-    singles = ((group, setting) for group, setting in asked if not is_block(setting))
+    singles = ((group, setting) for group, setting in asked if not _is_block(setting))
     found = {name: wanted for group, setting in singles for name, wanted in _each(group, setting).items()}
     return tuple(found.get(name, Wanted()) for name in names)
 
@@ -226,5 +265,28 @@ def _each(group: list[Any], setting: Any) -> dict[Any, Wanted]:
 
 
 def _blocks(asked: list[tuple[list[Any], Any]], names: tuple[Any, ...]) -> tuple[Block, ...]:
-    groups = [(group, setting) for group, setting in asked if group and is_block(setting)]
-    return tuple(Block(tuple(map(names.index, group)), block_family(setting, group)) for group, setting in groups)
+    groups = [(group, setting) for group, setting in asked if group and _is_block(setting)]
+    return tuple(Block(tuple(map(names.index, group)), _block_family(setting, group)) for group, setting in groups)
+
+
+def _is_block(setting: Any) -> bool:
+    """Whether a setting speaks of columns together."""
+    if isinstance(setting, tuple) and len(setting) == 2 and isinstance(setting[1], Mapping):
+        setting = setting[0]
+    elif hasattr(setting, "observe") and not isinstance(setting, type):
+        return True
+    return isinstance(setting, str) and setting in BLOCKS
+
+
+def _block_family(setting: Any, names: list[Any]) -> Family:
+    """The family of a block of the columns named."""
+    if not isinstance(setting, (str, tuple)):
+        family: Family = setting
+        return family
+    name, options = setting if isinstance(setting, tuple) else (setting, {})
+    if len(names) < 2:
+        raise ParameterError(
+            f"columns asks for {name!r} of column {names[0]!r} alone; it takes several: {{('a', 'b'): {name!r}}}"
+        )
+    check_options(f"the block with {names[0]!r}", name, options, _BLOCK_OPTIONS[name])
+    return Multinomial(**options) if name == "multinomial" else MultivariateNormal(**options)

@@ -14,17 +14,17 @@ from ..families.unlabeled import shared_out, token_by_token
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
 from ..kernels.text_rows import TextRows
-from ..model.blend import Blend
-from ..model.calibration import calibrate, cross_fitted, normalised
-from ..model.classifier import Classifier
-from ..model.evaluation import Report
-from ..model.folds import deal_blocks
-from ..model.honest import weighed_again
-from ..model.refinement import fit_refinement, refined_without
-from ..model.smoothing import Seen
-from ..model.views.texts import TextBlended
+from .blend import Blend
+from .calibration import calibrate, cross_fitted, normalised
+from .classifier import Classifier
+from .evaluation import Report
+from .folds import deal_blocks
+from .honest import weighed_again
+from .refinement import fit_refinement, refined_without
+from .smoothing import Seen
+from .views.texts import TextBlended
 from ..statistics.hashing import row_hashes
-from .memory import summarize
+from .accumulator import summarize
 
 How = Literal["em", "sfe"]
 # What a probability of 0 counts as: that of a class whose texts were all in one fold.

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from ..exceptions import ParameterError
-from ..kernels.layouts import Array
-from ..model.plan import ClassPrior
 from ..priors import ESTIMATES, Dirichlet, Estimate
-from .settings import number
+from .bound import ClassPrior
+from .parameters import number
 
 
 def read_estimate(estimate: Any, default: Estimate) -> Estimate:
@@ -25,7 +24,7 @@ def read_estimate(estimate: Any, default: Estimate) -> Estimate:
     return checked
 
 
-def read_prior(given: Any, kinds: tuple[type, ...], n_features: int, names: Array | None) -> Any:
+def read_prior(given: Any, kinds: tuple[type, ...], n_features: int, names: Sequence[Any] | None) -> Any:
     """A prior for all columns: one object, or one per column (a list, or a dict by column) put together."""
     if isinstance(given, kinds):
         _check_shape(given, n_features)
@@ -55,9 +54,9 @@ def stacked(priors: Any) -> Any:
     return kind(**{name: np.array(values) for name, values in columns.items()})
 
 
-def _in_order(given: Mapping[Any, Any], n_features: int, names: Array | None) -> list[Any]:
+def _in_order(given: Mapping[Any, Any], n_features: int, names: Sequence[Any] | None) -> list[Any]:
     """By the names that tables print (x0, x1, … where columns have none), or by position."""
-    printed = [f"x{j}" for j in range(n_features)] if names is None else names.tolist()
+    printed = [f"x{j}" for j in range(n_features)] if names is None else list(names)
     places = {name: j for j, name in enumerate(printed)} | {j: j for j in range(n_features)}
     found: dict[int, Any] = {}
     for key, prior in given.items():
