@@ -15,14 +15,14 @@ from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
 from ..kernels.text_rows import TextRows
 from ..model.blend import Blend
-from ..model.calibration import calibrate, cross_fitted, normalised
 from ..model.classifier import Classifier
 from ..model.evaluation import Report
-from ..model.folds import deal_blocks
 from ..model.honest import weighed_again
-from ..model.refinement import fit_refinement, refined_without
-from ..model.smoothing import Seen
-from ..model.views.texts import TextBlended
+from ..stacking.calibration import calibrate, cross_fitted, normalised
+from ..stacking.folds import deal_blocks
+from ..stacking.refinement import fit_refinement, refined_without
+from ..stacking.token_views import TextBlended
+from ..stacking.training_rows import Seen
 from ..statistics.hashing import row_hashes
 from .memory import summarize
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..data.tokens import Look, TokenTally
 from ..kernels import Kernels, default
-from ..kernels.layouts import Floats, chunks
 from ..kernels.few_texts import are_worth_keeping, tally_few
+from ..kernels.layouts import Floats, chunks
 from ..kernels.text_rows import TextRows
 from ..priors import Estimate
 from ..statistics.texts import TextStatistics

@@ -13,7 +13,7 @@ from ..families.inputs import InputNames, not_linear
 from ..families.linear import LinearScores, Score
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Data, Floats, Sparse
-from .calibration.scaling import Scaling
+from ..stacking.calibration.scaling import Scaling
 from .scorer import leaders_only
 from .table import Table
 
