@@ -7,7 +7,6 @@ the next refit.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
 from ..kernels.text_rows import TextRows
+from ..lazy_dataclass import dataclass
 from .folds import folds_of, rows_by_fold
 from .row_span import Regression
 from .token_views import TextBlended
