@@ -14,7 +14,7 @@ from .session import Session, as_json
 
 if TYPE_CHECKING:
     from ..kernels.layouts import Floats
-    from ..learners.base import BaseNB
+    from ..model.model import Model
 
 
 def answer(model: str, texts: list[str]) -> None:
@@ -26,24 +26,24 @@ def classified(model: Path, texts: list[str] | None, abstain: float | None, sess
     """Writes a line for each text; those of stdin are answered as they come."""
     texts = texts if texts is not None else [STDIN]
     check_stdin(model, texts)
-    learner = open_model(model)
+    fitted = open_model(model)
     if STDIN in texts and sys.stdin.isatty():
         session.say("one text a line; Ctrl-D ends")
-    probabilities = learner.predict_proba if learner.reads_texts else _of_rows(learner, session)
+    probabilities = fitted.predict_proba if fitted.spec.reads_texts else _of_rows(fitted, session)
     for lines in texts_or_stdin(texts):
-        answers = _answers(learner, probabilities(lines), abstain, session.as_json)
+        answers = _answers(fitted, probabilities(lines), abstain, session.as_json)
         sys.stdout.writelines(f"{answer}\n" for answer in answers)
         sys.stdout.flush()
 
 
-def _of_rows(learner: BaseNB, session: Session) -> Any:
+def _of_rows(model: Model, session: Session) -> Any:
     from .records import Records
 
-    return Records(learner, session).probabilities
+    return Records(model, session).probabilities
 
 
-def _answers(learner: BaseNB, probability: Floats, abstain: float | None, machine: bool) -> Iterator[str]:
-    labels = learner.classes_.tolist()
+def _answers(model: Model, probability: Floats, abstain: float | None, machine: bool) -> Iterator[str]:
+    labels = model.classes.tolist()
     for shares in probability.tolist():
         surest = max(shares)
         label: Any = labels[shares.index(surest)] if abstain is None or surest >= abstain else "unsure"

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ..data.arrow_batches import needed
 from ..data.columns import is_sparse
 from ..data.names import listed
 from ..data.roles import Roles
-from ..engines.batches import needed
-from ..engines.parts import Part, merged
 from ..exceptions import InputError
+from ..model.accumulator import PartialState, merge_partial_states
 from . import dask_tasks as tasks
 from .dask_tasks import n_labels
 from .rows import Answerer, Casting, Chunk, Counter, SpreadRows, check_name
@@ -56,15 +56,15 @@ class DaskRows(SpreadRows):
         X, y, weight = (_end_to_end([chunk[i] for chunk in chunks]) for i in range(3))
         return X, y, weight
 
-    def count(self, counter: Counter) -> Part:
+    def count(self, counter: Counter) -> PartialState:
         from dask import compute, delayed
 
         sent = delayed(counter, traverse=False)
         parts = [delayed(tasks.count)(sent, place, self._within, *part) for place, part in enumerate(self._parts)]
         while len(parts) > 1:
-            parts = [delayed(merged)(parts[i : i + _FAN_IN]) for i in range(0, len(parts), _FAN_IN)]
+            parts = [delayed(merge_partial_states)(parts[i : i + _FAN_IN]) for i in range(0, len(parts), _FAN_IN)]
         with self._columns_checked():
-            found: tuple[Part] = compute(parts[0])
+            found: tuple[PartialState] = compute(parts[0])
         return found[0]
 
     def score(self, model: Answerer) -> float:
@@ -219,8 +219,8 @@ def _end_to_end(pieces: list[Any]) -> Any:
 def _block_answers(model: Answerer, sent: Any, verb: str, X: Any) -> Any:
     """An array of answers: one to each row, or one to each row and class."""
     n_axes = 1 if verb == "predict" else 2
-    dtype = model.classes_.dtype if n_axes == 1 else np.dtype(np.float64)
-    chunks = (X.chunks[0],) if n_axes == 1 else (X.chunks[0], (len(model.classes_),))
+    dtype = model.classes.dtype if n_axes == 1 else np.dtype(np.float64)
+    chunks = (X.chunks[0],) if n_axes == 1 else (X.chunks[0], (len(model.classes),))
     axes = {"drop_axis": 1} if X.ndim > n_axes else {"new_axis": 1} if X.ndim < n_axes else {}
     nothing = np.zeros((0,) * n_axes, dtype)
     return X.map_blocks(tasks.block, sent, verb, chunks=chunks, dtype=dtype, meta=nothing, **axes)

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..data.arrow_batches import labelled_cells
 from ..data.index import Index
 from ..data.rows import read_labels
-from ..engines.batches import labelled_cells
 from ..exceptions import InputError
 from ..kernels import default
 from ..kernels.layouts import Array, Floats

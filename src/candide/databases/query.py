@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from ..data.arrow_batches import needed
 from ..data.roles import Roles
-from ..engines.batches import needed
 from ..sources.columns import plain
 from .database import Database
 

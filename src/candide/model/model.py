@@ -245,7 +245,7 @@ class Model:
         return self.schema.unseen(data, self.classifier.state.statistics)
 
     def roles_in(self, names: list[str], text: str | None = None, label: str | None = None) -> Roles:
-        """Return which of the named columns the model reads; ``label``: the column of labels, if it has another name."""
+        """Return which of the named columns the model reads; ``label``: of labels, if it is another."""
         trained = self.schema.roles
         if label is None:
             label = trained.label if trained else ""

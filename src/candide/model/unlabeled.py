@@ -15,10 +15,6 @@ from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
 from ..kernels.text_rows import TextRows
 from ..lazy_dataclass import dataclass
-from .blend import Blend
-from .classifier import Classifier
-from .evaluation import Report
-from .honest import weighed_again
 from ..stacking.calibration import calibrate, cross_fitted, normalised
 from ..stacking.folds import deal_blocks
 from ..stacking.refinement import fit_refinement, refined_without
@@ -26,6 +22,10 @@ from ..stacking.token_views import TextBlended
 from ..stacking.training_rows import Seen
 from ..statistics.hashing import row_hashes
 from .accumulator import summarize
+from .blend import Blend
+from .classifier import Classifier
+from .evaluation import Report
+from .honest import weighed_again
 
 How = Literal["em", "sfe"]
 # What a probability of 0 counts as: that of a class whose texts were all in one fold.

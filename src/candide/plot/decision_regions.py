@@ -11,10 +11,10 @@ from matplotlib.colors import ListedColormap
 
 from ..data.rows import label_array
 from ..data.table import read_table
+from ..estimators import NaiveBayes
+from ..estimators.base import BaseNB
 from ..exceptions import InputError
 from ..kernels.layouts import Array, Floats
-from ..learners import NaiveBayes
-from ..learners.base import BaseNB
 from ..model.table import Table
 from . import style
 from .asked import fitted
@@ -95,11 +95,11 @@ def _steps(values: Floats) -> Floats:
 def _answers(model: BaseNB, grid: Floats, names: list[str]) -> Array:
     # Past the checks of names: the columns are in order, as they were given.
     if isinstance(model, NaiveBayes):
-        given = model._schema.given
-        data = model._read(grid if given is None else dict(zip(given, grid.T, strict=True)))
+        given = model._fitted().schema.given
+        data = model._fitted().read(grid if given is None else dict(zip(given, grid.T, strict=True)))
     else:
-        data = model._encode(grid)
-    return model._fitted().predict(data, model._kernels())
+        data = model._fitted().spec.encode(grid)
+    return model._fitted().classifier.predict(data, model._fitted().kernels)
 
 
 def _draw(ax: Axes, x: Floats, up: Floats, answer: Array, labels: Array) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from ..estimators.base import BaseNB
 from ..exceptions import ParameterError
 from ..kernels.layouts import Array
-from ..learners.base import BaseNB
 from ..model.table import Table
 from . import style
 from .asked import fitted, log_odds, pair_of
@@ -88,7 +88,7 @@ def nomogram(
 
 def _lines(model: BaseNB, of: int, against: int | None, base: float, columns: Any) -> list[Line]:
     """The columns asked for that tell the classes apart."""
-    n_columns = len(model._column_names())
+    n_columns = len(model._fitted().column_names())
     places = range(n_columns) if columns is None else [named_place(model, column) for column in columns]
     if len(places) > _MOST_ASKED:
         raise ParameterError(f"a nomogram of {len(places)} columns cannot be read; name some of them as columns=[…]")

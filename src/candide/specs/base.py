@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
-import numpy as np
-
 from ..data.columns import read_numbers
 from ..exceptions import MergeError, ParameterError
 from ..families import Family

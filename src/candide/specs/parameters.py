@@ -8,6 +8,7 @@ import numpy as np
 
 from ..exceptions import ParameterError
 
+
 def number(value: Any, name: str, most: float = np.inf) -> float:
     """Return a finite real parameter from 0 to ``most``."""
     real = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)

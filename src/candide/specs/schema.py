@@ -53,6 +53,10 @@ class Schema:
                 "those, in that order"
             )
 
+    def parts(self) -> dict[str, Any] | None:
+        """Return what is written to model files besides the fields of every schema."""
+        return None
+
     def column_names(self) -> Array:
         """Return the names of the columns; ``x0``, ``x1``, … where they have none."""
         names = [f"x{j}" for j in range(self.n_features)] if self.feature_names is None else list(self.feature_names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,6 @@ from ..families import Family, Multinomial, MultivariateNormal
 from ..families.columns.options import FROM_0, OPTIONS, Option, check_options, one_of
 from ..families.table import Block, Wanted
 from ..kernels.layouts import Array
-from ..lazy_dataclass import dataclass
 from ..priors import ESTIMATES, Dirichlet, NormalInverseWishart
 from ..statistics.table import TableStatistics
 from .schema import Schema

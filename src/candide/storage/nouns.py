@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from ..data.index import Index
-from ..engines.unlabeled import Unlabeled
 from ..families import Bernoulli, Categorical, Complement, Family, Gaussian, Multinomial, MultivariateNormal, Poisson
 from ..families.table import Block, TableFamily, Wanted
 from ..families.terms import Limits, TokenLook
@@ -21,9 +20,10 @@ from ..kernels.tokens import Recipe
 from ..kernels.vocabulary import Buckets
 from ..model.blend import Blend
 from ..model.evaluation import Report
-from ..model.plan import ClassPrior, Plan
 from ..model.state import State
+from ..model.unlabeled import Unlabeled
 from ..priors import Beta, Dirichlet, Gamma, Normal, NormalInverseGamma, NormalInverseWishart
+from ..specs import BoundSpec, ClassPrior
 from ..stacking.binned_table import ColumnLook, Look
 from ..stacking.calibration import Calibration, Chain
 from ..stacking.calibration.beta import Beta as BetaCurves
@@ -95,7 +95,7 @@ NOUNS: dict[str, type[Any]] = {
     "text family": TextFamily,
     "token look": TokenLook,
     "limits": Limits,
-    "plan": Plan,
+    "plan": BoundSpec,
     # What was chosen by looking at rows again.
     "blend": Blend,
     "scaling": Scaling,

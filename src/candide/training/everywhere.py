@@ -16,11 +16,11 @@ from ..kernels.layouts import Array
 from ..model.evaluation import Report
 from ..model.labeled_rows import LabeledRows, NoLabels
 from ..model.model import Model
-from ..model.unlabeled import train_with_unlabeled
 from ..specs import Spec
 from .chunks import are_chunks, chunk_parts, train_chunks
 from .distributed import count_distributed, rows_of, train_distributed
 from .roles import cells_of, check_alone, chunks_of, is_source, roles_for
+from .semi_supervised import train_semi_supervised
 
 
 def train(
@@ -36,7 +36,7 @@ def train(
     if not more_to_come and spec.unlabeled_choice() in ("em", "sfe") and y is not None:
         missing = without_label(y)
         if missing.any() and not missing.all():
-            return train_with_unlabeled(spec, X, y, sample_weight, groups, missing)
+            return train_semi_supervised(spec, X, y, sample_weight, groups, missing)
     return Model.train(spec, X, y, sample_weight, groups, classes=classes, more_to_come=more_to_come)
 
 

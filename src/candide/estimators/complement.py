@@ -6,39 +6,20 @@ from typing import Any, ClassVar, Literal, NoReturn, Self
 
 import numpy as np
 
-from ..exceptions import NotADensity, ParameterError
-from ..families import Complement
+from ..exceptions import NotADensity
 from ..kernels.layouts import Floats
-from ..priors import Dirichlet
-from .discrete import CountNB
-from .settings import DEFAULTS, flag
-from .tables import column_names, read_probabilities, sums
-from .textbook import given_model, ready_model
-
-
-class _Refused:
-    """An inherited method that has no meaning here; the error says why."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, instance: object, owner: type) -> NoReturn:
-        raise NotADensity(
-            f"ComplementNB has no {self.name}: its scores compare a row with the other classes and are no log "
-            "probability of the row; use MultinomialNB for a density"
-        )
-
-
-def _no_density(asked: str, advice: str) -> ParameterError:
-    return ParameterError(f"{asked} asks for a density of the row, and complement scores are none; {advice}")
+from ..specs.discrete import ComplementSpec
+from .base import CountNB
+from .from_counts import given_model, ready_model
+from .given_tables import column_names, read_probabilities, sums
 
 
 class ComplementNB(CountNB):
     """Rennie's complement naive Bayes: a class wins where the other classes explain the row badly.
 
     Suits texts with unequal classes. A drop-in for ``sklearn.naive_bayes.ComplementNB``. Its scores are not log
-    probabilities of the data, so it has no ``sample``, ``log_density``, ``log_likelihood``, ``log_evidence`` and the
-    like; ``predict_proba`` is the softmax of the scores, which ``calibrate`` makes probabilities. As in scikit-learn,
+    probabilities of the data, so it has no ``sample``, and ``candide.diagnostics`` refuses it where a density is
+    needed; ``predict_proba`` is the softmax of the scores, which ``calibrate`` makes probabilities. As in scikit-learn,
     the class prior enters only if there is a single class; ``class_weight`` adds the logarithm of the weight to the
     score.
 
@@ -49,7 +30,7 @@ class ComplementNB(CountNB):
     alpha, estimate
         As in ``MultinomialNB``, but for what needs a density: "evidence" and "predictive".
     force_alpha, fit_prior, class_prior, class_weight, parameter_prior,
-    calibrate, evaluate, keep_sample, unlabeled, n_threads
+    calibrate, compute_loo, keep_sample, unlabeled, n_threads
         As in ``MultinomialNB``.
 
     Attributes
@@ -68,14 +49,13 @@ class ComplementNB(CountNB):
     array(['ham'], dtype='<U4')
     """
 
+    _spec_type = ComplementSpec
     _positive_only: ClassVar[bool] = True
-
-    _prior_kind: ClassVar[type] = Dirichlet
 
     def __init__(
         self,
         *,
-        alpha: Any = DEFAULTS["alpha"],
+        alpha: Any = None,
         force_alpha: bool = True,
         fit_prior: bool = True,
         class_prior: Any = None,
@@ -84,7 +64,7 @@ class ComplementNB(CountNB):
         estimate: Literal["mean", "map", "mle", "predictive"] | None = None,
         parameter_prior: Any = None,
         calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
-        evaluate: bool = False,
+        compute_loo: bool | None = None,
         keep_sample: bool | None = None,
         unlabeled: Literal["drop", "error"] = "drop",
         n_threads: int | None = None,
@@ -98,7 +78,7 @@ class ComplementNB(CountNB):
         self.estimate = estimate
         self.parameter_prior = parameter_prior
         self.calibrate = calibrate
-        self.evaluate = evaluate
+        self.compute_loo = compute_loo
         self.keep_sample = keep_sample
         self.unlabeled = unlabeled
         self.n_threads = n_threads
@@ -153,26 +133,13 @@ class ComplementNB(CountNB):
         n_features, names = statistics.total.shape[1], column_names(feature_names, count)
         return ready_model(cls, statistics, n_features, classes, class_prior, names, settings)
 
-    def _prior_in_score(self) -> bool:
-        return False
-
-    def _family(self, n_features: int) -> Any:
-        prior, estimate = self._belief(Dirichlet)
-        if estimate == "predictive":
-            raise _no_density("estimate='predictive'", "use MultinomialNB")
-        if self._alpha_choice() == "evidence":
-            raise _no_density("alpha='evidence'", "use MultinomialNB, or alpha='loo'")
-        return Complement(prior, flag(self.norm, "norm"), estimate)
-
-    sample = _Refused()
-    log_density = _Refused()
-    log_likelihood = _Refused()
-    log_evidence = _Refused()
-    bayes_factors = _Refused()
-    intervals = _Refused()
-    log_odds = _Refused()
-    typicality = _Refused()
-    impute = _Refused()
+    @property
+    def sample(self) -> NoReturn:  # type: ignore[override]
+        """Not available: complement scores are no density of the row."""
+        raise NotADensity(
+            "ComplementNB has no sample: its scores compare a row with the other classes and are no log probability "
+            "of the row; use MultinomialNB for a density"
+        )
 
     @property
     def feature_all_(self) -> Floats:
@@ -182,7 +149,7 @@ class ComplementNB(CountNB):
     @property
     def feature_log_prob_(self) -> Floats:
         """Weight of each class and column; +inf where no other class has the column (``alpha=0``)."""
-        model = self._fitted()
+        model = self._fitted().classifier
         family: Any = model.family
         finite, order = family.weights(model.state.statistics)
         return np.asarray(finite if order is None else np.where(order > 0, np.inf, finite))

@@ -5,42 +5,28 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
-import numpy as np
-
-from ..clusters import cluster_of
-from ..data.columns import as_array
-from ..data.rows import read_weights, without_label
-from ..data.texts import read_texts
 from ..data.tokens import Buckets
-from ..engines.unlabeled import Unlabeled, Unread, learn_unlabeled
-from ..exceptions import InputError, ParameterError
-from ..kernels.layouts import Array
-from ..kernels.text_rows import TextRows
-from ..model.plan import ClassPrior, Plan
+from ..exceptions import ParameterError
+from ..model.model import completed
 from ..model.table import Table
 from ..model.telling import telling
+from ..model.text_size import compact, prune
 from ..model.text_summary import text_summary
-from ..stacking.refinement import word_looks
-from ..statistics.hashing import group_hashes, group_of, in_groups, row_hashes
-from ..statistics.token_counts import TokenCounts
-from .beliefs import class_prior_of
-from .guard import all_or_nothing
-from .settings import choice, flag, whole_number
-from .smaller import Smaller
-from .text_settings import text_family
-
-# Room for training texts, per class, where a regression is fitted on all of them.
-_REFINED_BYTES = 1 << 27
+from ..model.unlabeled import Unlabeled
+from ..specs.parameters import whole_number
+from ..specs.text import TextSpec, token_counts
+from ..statistics.token_counts import Dropped
+from .base import BaseNB
 
 
-class TextNB(Smaller):
+class TextNB(BaseNB):
     """Naive Bayes for texts: messages, reviews, tickets, news, languages.
 
     Texts are cut into tokens, counted and learned in one pass, without a vectoriser.
 
     Parameters
     ----------
-    model : {"auto", "multinomial", "bernoulli", "complement", "polya"}
+    family : {"auto", "multinomial", "bernoulli", "complement", "polya"}
         "auto" looks at a text in several ways (words, pairs, places, characters), sorts tokens by how sure it is that
         they tell something, and weighs all these by what they say of texts that are left out. The others are what the
         textbooks have. p(text | class) is: tokens drawn one by one from the class's shares; every token present or not;
@@ -68,8 +54,8 @@ class TextNB(Smaller):
         are scored: the sums keep all tokens, so that merging and forgetting stay exact.
     buckets : "auto", None or int
         Hash tokens into 2^buckets places instead of keeping a vocabulary. With "auto", tokens of a textbook's model
-        have names, and so have the words of model="auto", whose other tokens go to 2^22 places; with None all have
-        names; a number is for all but the words of model="auto".
+        have names, and so have the words of family="auto", whose other tokens go to 2^22 places; with None all have
+        names; a number is for all but the words of family="auto".
     looks : list of str, optional
         Which looks at the texts "auto" takes: some of "words", "pairs of words", "places", "2 or 3 characters" and
         "4 or 5 characters"; all by default. ``summary()`` shows what each is worth.
@@ -82,7 +68,7 @@ class TextNB(Smaller):
         an error; or ``fit`` learns from them, if that helps on folds of the texts with labels: they count for the
         classes by their probabilities (one step of EM), or their tokens for the classes that such tokens are of (SFE).
         ``unlabeled_`` tells what came of it.
-    fit_prior, class_prior, class_weight, calibrate, evaluate, keep_sample, n_threads
+    fit_prior, class_prior, class_weight, calibrate, compute_loo, keep_sample, n_threads
         As in ``MultinomialNB``.
 
     Attributes
@@ -111,20 +97,13 @@ class TextNB(Smaller):
     ['spam']
     """
 
-    unlabeled_: Unlabeled
-    reads_texts: ClassVar[bool] = True
-    _unlabeled_ways: ClassVar[tuple[str, ...]] = ("drop", "error", "em", "sfe")
-    estimate = None
-    parameter_prior = None
-    _counting: ClassVar[dict[str, str]] = {
-        "weighting": "weighting",
-        "counting the texts that hold a token (for min_df and 'tfidf')": "frequencies",
-        "the rule for tokens": "looks",
-    }
+    _spec_type = TextSpec
+    _checks_names: ClassVar[bool] = False
+    _input_tags: ClassVar[dict[str, bool]] = {"two_d_array": False, "sparse": False, "string": True}
 
     def __init__(
         self,
-        model: Literal["auto", "multinomial", "bernoulli", "complement", "polya"] = "auto",
+        family: Literal["auto", "multinomial", "bernoulli", "complement", "polya"] = "auto",
         *,
         alpha: Any = 1.0,
         ngrams: Any = 1,
@@ -148,11 +127,11 @@ class TextNB(Smaller):
         class_prior: Any = None,
         class_weight: Any = None,
         calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
-        evaluate: bool = True,
+        compute_loo: bool | None = None,
         keep_sample: bool | None = None,
         n_threads: int | None = None,
     ) -> None:
-        self.model = model
+        self.family = family
         self.alpha = alpha
         self.ngrams = ngrams
         self.analyzer = analyzer
@@ -175,11 +154,10 @@ class TextNB(Smaller):
         self.class_prior = class_prior
         self.class_weight = class_weight
         self.calibrate = calibrate
-        self.evaluate = evaluate
+        self.compute_loo = compute_loo
         self.keep_sample = keep_sample
         self.n_threads = n_threads
 
-    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Learn from texts ``X`` with labels ``y``, forgetting what was learned before.
 
@@ -197,105 +175,16 @@ class TextNB(Smaller):
             Texts of one group (a thread, an author) leave together wherever texts are left out: in ``loo_``, in
             weights, refinement and calibration. None and NaN: a text of its own.
         """
-        how = self._unlabeled()
-        self.__dict__.pop("unlabeled_", None)
-        is_here = how in ("em", "sfe") and y is not None and cluster_of(X) is None
-        missing = without_label(y) if is_here else np.zeros(0, dtype=bool)
-        if missing.any() and not missing.all():
-            self._fit_some(X, y, sample_weight, groups, missing, how)
-        else:
-            super().fit(X, y, sample_weight, groups)
-        return self
-
-    def _fit_some(self, X: Any, y: Any, sample_weight: Any, groups: Any, missing: Array, how: str) -> None:
-        """From texts of which some have no label."""
-        data, weight = self._read_to_learn(X, reset=True), read_weights(sample_weight, len(missing))
-        if data.n_rows != len(missing):
-            raise InputError(f"there are {data.n_rows} texts and {len(missing)} labels; give each text one, or None")
-        labelled, others = np.flatnonzero(~missing), np.flatnonzero(missing)
-        labels = as_array(y, "y")[labelled]
-        own, rest = (None if weight is None else weight[rows] for rows in (labelled, others))
-        hashes = group_hashes(groups, data.n_rows)
-        blocks = None if hashes is None else group_of(in_groups(row_hashes(data), hashes))[labelled]
-        names = labels if labels.dtype.kind == "f" else labels.tolist()
-        super().fit(data.take(labelled).texts, names, own, blocks)
-        batch = self._batch(data.take(labelled).texts, labels, own)
-        texts = Unread(data.take(others), rest, "em" if how == "em" else "sfe")
-        model, self.unlabeled_ = learn_unlabeled(self._model, batch, texts, self._kernels(), blocks)
-        self._become(model)
-
-    def _plan(self, n_features: int, *, first: bool) -> Plan:
-        plan = super()._plan(n_features, first=first)
-        if not flag(self.refine, "refine"):
-            return plan
-        if self.model != "auto" or self.calibrate is not None:
-            raise ParameterError(
-                f"refine=True goes on from model='auto' with calibrate=None, and they are {self.model!r} and "
-                f"{self.calibrate!r}; what it gives is calibrated; drop one of the settings"
-            )
-        family: Any = plan.family
-        if not word_looks(family.looks):
-            raise ParameterError(
-                f"refine=True learns from words, and looks is {self.looks!r}; let it name 'words' or 'pairs of words'"
-            )
-        return replace(plan, refine=True, sample_bytes=_REFINED_BYTES if plan.sample_bytes else 0)
-
-    @property
-    def group_bytes(self) -> int:
-        # The tokens of all looks take a hundred times the room of a text; words alone take little, so that what a
-        # group costs beside them, to keep training texts in order, matters more.
-        return 1 << 21 if self.model == "auto" else 1 << 25
-
-    def _prior_in_score(self) -> bool:
-        return self.model != "complement"
-
-    def _encode(self, X: Any) -> TextRows:
-        return TextRows(read_texts(X))
-
-    def _read(self, X: Any, reset: bool = False) -> TextRows:
-        if reset:
-            self.n_features_in_ = 1
-        return self._encode(X)
-
-    def _read_to_learn(self, X: Any, reset: bool) -> TextRows:
-        data = self._read(X, reset)
-        if not data.n_rows:
-            raise InputError("there are no texts (0 rows), and nothing is learned from nothing; pass at least one")
-        return data
-
-    def _family(self, n_features: int) -> Any:
-        return text_family(self)
-
-    def _alpha_choice(self) -> Literal["evidence", "loo"] | None:
-        if not isinstance(self.alpha, str):
-            return None
-        how = choice(self.alpha, "alpha", ("evidence", "loo"))
-        if how == "evidence" and self.model == "complement":
-            raise ParameterError(
-                "alpha is 'evidence', and complement scores are no density of a text; pass alpha='loo' or a number"
-            )
-        return "loo" if how == "loo" else "evidence"
-
-    def _order(self) -> int | None:
-        return 0 if self.model == "auto" else None
-
-    def _class_prior(self) -> ClassPrior:
-        return class_prior_of(self.class_prior, self.fit_prior, self.class_weight)
-
-    def _column_names(self) -> Array:
-        coding = self._within.coding
-        if isinstance(coding, Buckets):
-            return np.array([f"bucket {j}" for j in range(len(coding))], dtype=object)
-        return np.array(coding.tokens(), dtype=object)
+        return super().fit(X, y, sample_weight, groups)
 
     def summary(self) -> Table:
         """What each look at the texts is worth: its different tokens, and with "auto" the weights of its bands.
 
         Band 0 holds the tokens that tell nothing that chance would not, the last those that surely tell something.
         """
-        return text_summary(self._fitted())
+        return text_summary(self._fitted().classifier)
 
-    def telling(self, n: int = 10, look: str | None = None) -> Table:
+    def top_features(self, n: int = 10, look: str | None = None) -> Table:
         """The tokens that identify most of each class's texts, the best first.
 
         Parameters
@@ -319,22 +208,22 @@ class TextNB(Smaller):
         Examples
         --------
         >>> mail = ["win cash now", "win a prize", "lunch at noon", "see you at noon"]
-        >>> TextNB("multinomial").fit(mail, ["spam", "spam", "ham", "ham"]).telling(1)
+        >>> TextNB("multinomial").fit(mail, ["spam", "spam", "ham", "ham"]).top_features(1)
         class  look   token  score      bits  count
         ham    words  at         1  0.696159      2
         spam   words  win        1  0.888804      2
         """
         model = self._fitted()
-        family: Any = model.plan.family
+        family: Any = model.classifier.plan.family
         names = [one.name for one in family.looks]
         if look is not None and look not in names:
             raise ParameterError(f"look is {look!r}; this model has {', '.join(map(repr, names))}; name one of them")
-        return telling(model, whole_number(n, "n"), look, self._kernels())
+        return telling(model.classifier, whole_number(n, "n"), look, model.kernels)
 
     @property
     def vocabulary_(self) -> dict[str, int]:
         """The tokens that take part, with their places in the table of counts."""
-        coding = self._within.coding
+        coding = token_counts(self._fitted().classifier).coding
         if isinstance(coding, Buckets):
             raise AttributeError("tokens that are hashed into buckets have no vocabulary_")
         return {token: place for place, token in enumerate(coding.tokens())}
@@ -342,11 +231,87 @@ class TextNB(Smaller):
     @property
     def token_count_(self) -> Any:
         """The weighted number of each token in each class; sparse where most are 0."""
-        return self._within.counts.total
+        return token_counts(self._fitted().classifier).counts.total
 
     @property
-    def _within(self) -> TokenCounts:
-        """The sums of the tokens within the limits."""
-        model: Any = self._fitted()
-        sums: TokenCounts = model.family.terms.within(model.state.statistics.looks[0])
-        return sums
+    def unlabeled_(self) -> Unlabeled:
+        """What was learned from texts without labels; available only where ``fit`` learned from some."""
+        found = self._fitted().unlabeled
+        if found is None:
+            raise AttributeError("unlabeled_ is available where fit learned from texts without labels")
+        return found
+
+    def prune(self, *, max_tokens: int | None = None, max_bytes: int | None = None) -> Self:
+        """Drop the rarest tokens, of all looks at the texts, until the others fit. Changes this model.
+
+        Unlike ``min_df`` and ``max_features`` this loses what was counted, and ``pruned_`` says how much. The model
+        goes on to learn, merge and forget, no longer exactly: a token that comes back begins anew, and forgetting
+        passes over what is gone already. Weights of looks and bands stay until they are fitted again (``refit``).
+
+        Parameters
+        ----------
+        max_tokens : int, optional
+            Different tokens that stay, of all looks together. Among equals the first in order stay.
+        max_bytes : int, optional
+            Bytes of their names and sums. Training texts that the model keeps (``keep_sample``) and a regression
+            (``refine``) come on top.
+
+        Examples
+        --------
+        >>> from candide import TextNB
+        >>> model = TextNB("multinomial").fit(["win cash", "win now", "see you"], ["spam", "spam", "ham"])
+        >>> sorted(model.prune(max_tokens=3).vocabulary_), model.pruned_
+        (['cash', 'now', 'win'], Dropped(tokens=2, weight=2.0))
+        """
+        model = self._fitted()
+        if (max_tokens is None) == (max_bytes is None):
+            raise ParameterError(
+                f"max_tokens is {max_tokens!r} and max_bytes {max_bytes!r}; a model is pruned to one of them; pass one"
+            )
+        if model.state.statistics.looks[0].fixed:
+            raise ParameterError("a vocabulary that was given keeps its tokens; pass a shorter one, and fit again")
+        if max_bytes is None:
+            return self._prune(whole_number(max_tokens, "max_tokens"), "tokens")
+        return self._prune(whole_number(max_bytes, "max_bytes"), "bytes")
+
+    def compact(self) -> Self:
+        """Drop looks at the texts whose weights are all 0 ("auto"): predictions stay as they are. Changes this model.
+
+        From now on the model learns from the looks that are left, and merges with models that have the same ones;
+        ``compacted_`` names those that are gone. Words stay in any case. ``fit`` begins anew, with all looks.
+
+        Examples
+        --------
+        >>> from candide import TextNB
+        >>> texts = ["free entry, win cash", "see you at lunch", "win a free prize", "lunch is at noon"]
+        >>> model = TextNB().fit(texts, ["spam", "ham", "spam", "ham"]).compact()
+        >>> set(model.summary()["look"]).isdisjoint(model.compacted_)
+        True
+        """
+        model = self._fitted()
+        self.model_ = replace(model, classifier=completed(model.spec, compact(model.classifier)), provenance=None)
+        return self
+
+    @property
+    def pruned_(self) -> Dropped:
+        """How many tokens ``prune`` has dropped, and what they weighed."""
+        dropped: Dropped = self._fitted().state.statistics.dropped
+        return dropped
+
+    @property
+    def compacted_(self) -> tuple[str, ...]:
+        """Looks at the texts that ``compact`` has dropped."""
+        family: Any = self._fitted().classifier.plan.family
+        dropped: tuple[str, ...] = family.dropped
+        return dropped
+
+    def _prune(self, budget: int, unit: Literal["tokens", "bytes"]) -> Self:
+        model = self._fitted()
+        classifier = completed(model.spec, prune(model.classifier, budget, unit))
+        self.model_ = replace(model, classifier=classifier, provenance=None)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.no_validation = True  # of X as a table of numbers
+        return tags

@@ -6,20 +6,15 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from ..data.categories import read_categories
-from ..exceptions import ParameterError
-from ..families import Categorical
 from ..kernels.layouts import Array, Floats
 from ..priors import Dirichlet
-from .beliefs import read_prior
-from .discrete import DiscreteNB
-from .learned import read_only
-from .settings import DEFAULTS, choice
-from .tables import category_counts, category_shares, table_categories
-from .textbook import given_model, ready_model
+from ..specs.categorical import CategoricalSpec, priors_by_column
+from .base import BaseNB, read_only
+from .from_counts import given_model, ready_model
+from .given_tables import category_counts, category_shares, table_categories
 
 
-class CategoricalNB(DiscreteNB):
+class CategoricalNB(BaseNB):
     """Naive Bayes for columns that take one of several values: codes, texts, booleans, categoricals, mixed.
 
     A drop-in for ``sklearn.naive_bayes.CategoricalNB`` on whole-number codes. Missing values are ignored cell by cell.
@@ -39,7 +34,8 @@ class CategoricalNB(DiscreteNB):
         column by itself.
     parameter_prior : Dirichlet, or a list or dict with one per column, optional
         What is believed about θ before data, in place of ``alpha``. An array in it has one pseudo-count per value.
-    force_alpha, fit_prior, class_prior, class_weight, estimate, calibrate, evaluate, keep_sample, unlabeled, n_threads
+    force_alpha, fit_prior, class_prior, class_weight, estimate,
+    calibrate, compute_loo, keep_sample, unlabeled, n_threads
         As in ``MultinomialNB``. The predictive is the mean.
 
     Attributes
@@ -62,14 +58,14 @@ class CategoricalNB(DiscreteNB):
            [0.5  , 0.5  ]])
     """
 
+    _spec_type = CategoricalSpec
     _positive_only: ClassVar[bool] = True
-
-    _prior_kind: ClassVar[type] = Dirichlet
+    _input_tags: ClassVar[dict[str, bool]] = {"categorical": True, "string": True, "sparse": False}
 
     def __init__(
         self,
         *,
-        alpha: Any = DEFAULTS["alpha"],
+        alpha: Any = None,
         force_alpha: bool = True,
         fit_prior: bool = True,
         class_prior: Any = None,
@@ -80,7 +76,7 @@ class CategoricalNB(DiscreteNB):
         estimate: Literal["mean", "map", "mle", "predictive"] | None = None,
         parameter_prior: Any = None,
         calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
-        evaluate: bool = False,
+        compute_loo: bool | None = None,
         keep_sample: bool | None = None,
         unlabeled: Literal["drop", "error"] = "drop",
         n_threads: int | None = None,
@@ -96,7 +92,7 @@ class CategoricalNB(DiscreteNB):
         self.estimate = estimate
         self.parameter_prior = parameter_prior
         self.calibrate = calibrate
-        self.evaluate = evaluate
+        self.compute_loo = compute_loo
         self.keep_sample = keep_sample
         self.unlabeled = unlabeled
         self.n_threads = n_threads
@@ -172,29 +168,13 @@ class CategoricalNB(DiscreteNB):
         categories = table_categories(categories, tables)
         statistics, orders = category_counts(tables, class_count, categories)
         if "parameter_prior" in settings:
-            priors = _by_column(settings["parameter_prior"], len(orders), feature_names)
+            priors = priors_by_column(settings["parameter_prior"], len(orders), feature_names)
             settings["parameter_prior"] = _in_value_order(priors, orders)
         settings["categories"] = "range" if categories is None else "seen"
         if not statistics.count.any(axis=0).all():
             # So that the smoothing does not change when rows are forgotten, and with them values that nobody saw.
             settings.setdefault("min_categories", np.diff(statistics.offsets))
         return ready_model(cls, statistics, len(statistics.labels), classes, class_prior, feature_names, settings)
-
-    def _family(self, n_features: int) -> Categorical:
-        for name, allowed in (("categories", ("range", "seen")), ("unseen", ("ignore", "smooth", "error"))):
-            choice(getattr(self, name), name, allowed)
-        least = None if self.min_categories is None else np.array(self.min_categories)  # a copy
-        prior, estimate = self._belief(Dirichlet)
-        family = Categorical(prior, self.categories, self.unseen, least, estimate)
-        if family.least(n_features).min() < 1:
-            raise ParameterError(f"min_categories is {self.min_categories!r}; a column has at least 1 category")
-        return family
-
-    def _read_prior(self) -> Any:
-        return _by_column(self.parameter_prior, self.n_features_in_, getattr(self, "feature_names_in_", None))
-
-    def _encode(self, X: Any) -> Any:
-        return read_categories(X)
 
     @property
     def n_categories_(self) -> Array:
@@ -220,16 +200,14 @@ class CategoricalNB(DiscreteNB):
         family, statistics = self._parts()
         return list(family.full_log_shares(statistics))
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
     def _parts(self) -> tuple[Any, Any]:
-        model = self._fitted()
+        model = self._fitted().classifier
         return model.family, model.state.statistics
-
-
-def _by_column(given: Any, n_features: int, names: Any) -> Any:
-    """A Dirichlet is about the values of a column, so that an array in it has one pseudo-count per value."""
-    if isinstance(given, Dirichlet) and np.ndim(given.concentration):
-        given = [given] * n_features
-    return read_prior(given, (Dirichlet,), n_features, None if names is None else np.asarray(names, dtype=object))
 
 
 def _in_value_order(priors: Any, orders: list[Array]) -> Any:

@@ -7,13 +7,11 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from ..exceptions import ParameterError
-from ..families import Multinomial
 from ..kernels.layouts import Array, Floats
-from ..priors import Dirichlet
-from .discrete import CountNB
-from .settings import DEFAULTS
-from .tables import column_names, read_probabilities, sums
-from .textbook import given_model, ready_model
+from ..specs.discrete import MultinomialSpec
+from .base import CountNB
+from .from_counts import given_model, ready_model
+from .given_tables import column_names, read_probabilities, sums
 
 
 class MultinomialNB(CountNB):
@@ -24,7 +22,7 @@ class MultinomialNB(CountNB):
 
     Parameters
     ----------
-    alpha : float, array, "evidence" or "loo", default 1.0
+    alpha : float, array, "evidence" or "loo", default 1.0 (none with ``estimate="mle"``)
         Pseudo-count added to every cell: one number, one per column, or one per class and column; or chosen by the
         data, as the one that makes them most probable, or predicts rows that are left out best.
     force_alpha : bool, default True
@@ -43,8 +41,9 @@ class MultinomialNB(CountNB):
         What is believed about θ before data, in place of ``alpha``.
     calibrate : {"temperature", "platt", "beta", "isotonic"}, optional
         Correct the probabilities by what rows that are left out teach.
-    evaluate : bool, default False
-        Keep what ``loo_`` needs: an honest report without a test set.
+    compute_loo : bool, optional
+        Whether ``loo_`` is available: leave-one-out figures of the model, without a test set. By default it is while
+        the model keeps training rows. True keeps what it needs, or with ``keep_sample=False`` computes it in ``fit``.
     keep_sample : bool, optional
         Whether training rows stay in the model for what looks at them again. By default they do if something needs
         them; False throws them away after ``fit``.
@@ -63,7 +62,7 @@ class MultinomialNB(CountNB):
     prior_ : Dirichlet
         What was believed before data, a chosen ``alpha`` included.
     loo_ : Report
-        With ``evaluate=True``: accuracy, log-loss and calibration on rows left out.
+        Accuracy, log-loss and calibration on rows left out (``compute_loo``).
     staleness_ : float
         The weight learned and forgotten since calibration and ``alpha="loo"`` were fitted, as a share of the weight
         they were fitted on.
@@ -76,14 +75,13 @@ class MultinomialNB(CountNB):
     array(['spam'], dtype='<U4')
     """
 
+    _spec_type = MultinomialSpec
     _positive_only: ClassVar[bool] = True
-
-    _prior_kind: ClassVar[type] = Dirichlet
 
     def __init__(
         self,
         *,
-        alpha: Any = DEFAULTS["alpha"],
+        alpha: Any = None,
         force_alpha: bool = True,
         fit_prior: bool = True,
         class_prior: Any = None,
@@ -91,7 +89,7 @@ class MultinomialNB(CountNB):
         estimate: Literal["mean", "map", "mle", "predictive"] | None = None,
         parameter_prior: Any = None,
         calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
-        evaluate: bool = False,
+        compute_loo: bool | None = None,
         keep_sample: bool | None = None,
         unlabeled: Literal["drop", "error"] = "drop",
         n_threads: int | None = None,
@@ -104,7 +102,7 @@ class MultinomialNB(CountNB):
         self.estimate = estimate
         self.parameter_prior = parameter_prior
         self.calibrate = calibrate
-        self.evaluate = evaluate
+        self.compute_loo = compute_loo
         self.keep_sample = keep_sample
         self.unlabeled = unlabeled
         self.n_threads = n_threads
@@ -178,19 +176,16 @@ class MultinomialNB(CountNB):
         n_features, names = statistics.total.shape[1], column_names(feature_names, count)
         return ready_model(cls, statistics, n_features, classes, class_prior, names, settings)
 
-    def _family(self, n_features: int) -> Any:
-        return Multinomial(*self._belief(Dirichlet))
-
     def sample(self, n: int = 1, random_state: Any = None, length: Any = 100) -> tuple[Array, Array]:
         """Draw ``n`` rows of counts: ``(X, y)``; ``length`` tokens a row, one number or one per row."""
         lengths = np.asarray(length)
         if lengths.dtype.kind not in "iu" or (lengths < 0).any() or lengths.shape not in ((), (n,)):
             raise ParameterError(f"length is {length!r}; it must be a whole number of tokens, or {n} of them")
-        return self._draw(n, random_state, length=length)
+        return self._fitted().sample(n, random_state, length=length)
 
     @property
     def feature_log_prob_(self) -> Floats:
         """log θ of each class and column; -inf where θ is 0."""
-        model = self._fitted()
+        model = self._fitted().classifier
         family: Any = model.family
         return np.asarray(family.log_shares(model.state.statistics).value())

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
-import numpy as np
-
-from ..exceptions import ParameterError
-from ..families import Gaussian
 from ..kernels.layouts import Floats
-from ..model.plan import ClassPrior
-from ..priors import Normal, NormalInverseGamma
-from .base import BaseNB
-from .beliefs import class_prior_of, read_estimate, read_prior, stacked
-from .learned import read_only
-from .settings import DEFAULTS, choice, is_given, number
-from .tables import column_names, moments
-from .textbook import given_model, ready_model
+from ..specs.gaussian import GaussianSpec
+from ..specs.parameters import number
+from .base import BaseNB, read_only
+from .from_counts import given_model, ready_model
+from .given_tables import column_names, moments
 
 
 class GaussianNB(BaseNB):
@@ -30,8 +23,9 @@ class GaussianNB(BaseNB):
     priors : array of shape (n_classes,), dict, "smoothed", "uniform" or Dirichlet, optional
         Probabilities of the classes in sorted order or by label, or how to find them. By default their shares of the
         rows.
-    var_smoothing : float, default 1e-9
-        This share of the largest variance of all columns is added to every variance. 0 is the exact maximum likelihood.
+    var_smoothing : float, optional
+        This share of the largest variance of all columns is added to every variance. By default 1e-9, and 0 with
+        ``estimate="mle"``; 0 is the exact maximum likelihood.
     ddof : float, default 0
         Subtracted from the number of rows that the variance divides by; 1 makes it unbiased.
     variance : {"class", "shared"}, default "class"
@@ -47,8 +41,9 @@ class GaussianNB(BaseNB):
         and variance, where ``estimate`` needs one.
     calibrate : {"temperature", "platt", "beta", "isotonic"}, optional
         Correct the probabilities by what rows that are left out teach.
-    evaluate : bool, default False
-        Keep what ``loo_`` needs: an honest report without a test set.
+    compute_loo : bool, optional
+        Whether ``loo_`` is available: leave-one-out figures of the model, without a test set. By default it is while
+        the model keeps training rows. True keeps what it needs, or with ``keep_sample=False`` computes it in ``fit``.
     keep_sample : bool, optional
         Whether training rows stay in the model for what looks at them again. By default they do if something needs
         them; False throws them away after ``fit``.
@@ -69,7 +64,7 @@ class GaussianNB(BaseNB):
     prior_ : NormalInverseGamma, Normal or None
         What was believed before data, be it given or taken from the columns; None by maximum likelihood.
     loo_ : Report
-        With ``evaluate=True``: accuracy, log-loss and calibration on rows left out.
+        Accuracy, log-loss and calibration on rows left out (``compute_loo``).
     staleness_ : float
         The weight learned and forgotten since the calibration was fitted, as a share of the weight it was fitted on.
 
@@ -85,20 +80,20 @@ class GaussianNB(BaseNB):
            [ 1.5,  8. ]])
     """
 
-    _class_prior_name: ClassVar[str] = "priors"
+    _spec_type = GaussianSpec
 
     def __init__(
         self,
         *,
         priors: Any = None,
-        var_smoothing: float = DEFAULTS["var_smoothing"],
+        var_smoothing: float | None = None,
         ddof: float = 0,
         variance: Literal["class", "shared"] = "class",
         class_weight: Any = None,
         estimate: Literal["mean", "map", "mle", "predictive"] | None = None,
         parameter_prior: Any = None,
         calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
-        evaluate: bool = False,
+        compute_loo: bool | None = None,
         keep_sample: bool | None = None,
         unlabeled: Literal["drop", "error"] = "drop",
         n_threads: int | None = None,
@@ -111,7 +106,7 @@ class GaussianNB(BaseNB):
         self.estimate = estimate
         self.parameter_prior = parameter_prior
         self.calibrate = calibrate
-        self.evaluate = evaluate
+        self.compute_loo = compute_loo
         self.keep_sample = keep_sample
         self.unlabeled = unlabeled
         self.n_threads = n_threads
@@ -182,66 +177,19 @@ class GaussianNB(BaseNB):
         n_features, names = statistics.mean.shape[1], column_names(feature_names, mean, variance)
         return ready_model(cls, statistics, n_features, classes, class_prior, names, settings)
 
-    def _family(self, n_features: int) -> Gaussian:
-        prior = self.parameter_prior
-        estimate = read_estimate(self.estimate, "mle" if prior is None else "mean")
-        given = is_given("var_smoothing", self.var_smoothing)
-        shared = choice(self.variance, "variance", ("class", "shared")) == "shared"
-        if estimate == "mle":
-            if prior is not None:
-                raise ParameterError(
-                    "parameter_prior is given with estimate='mle', and maximum likelihood knows no prior; leave one of "
-                    "them out"
-                )
-            floor = number(self.var_smoothing, "var_smoothing")
-            if self.estimate == "mle" and not given:
-                floor = 0.0
-            return Gaussian(None, estimate, floor, number(self.ddof, "ddof"), shared)
-        if given or self.ddof:
-            name = "var_smoothing" if given else "ddof"
-            other = "a parameter_prior" if self.estimate is None else f"estimate={estimate!r}"
-            raise ParameterError(
-                f"{name} is given with {other}, where a prior keeps variances from 0; leave one of them out"
-            )
-        return Gaussian(None if prior is None else self._read_prior(n_features, shared), estimate, 0.0, 0.0, shared)
-
-    def _read_prior(self, n_features: int, shared: bool) -> NormalInverseGamma | Normal:
-        names = getattr(self, "feature_names_in_", None)
-        prior: NormalInverseGamma | Normal = stacked(
-            read_prior(self.parameter_prior, (NormalInverseGamma, Normal), n_features, names)
-        )
-        if not prior.is_proper:
-            raise ParameterError(f"parameter_prior is {prior!r}; strength, shape and scale must be above 0")
-        if shared:
-            _check_one_variance(prior)
-        return prior
-
-    def _class_prior(self) -> ClassPrior:
-        return class_prior_of(self.priors, True, self.class_weight)
-
     @property
     def theta_(self) -> Floats:
         """Mean of each class and column."""
-        return read_only(self._fitted().likelihood.mean)
+        return read_only(self._fitted().classifier.likelihood.mean)
 
     @property
     def var_(self) -> Floats:
         """Variance of each class and column, floor included."""
-        return read_only(self._fitted().likelihood.variance)
+        return read_only(self._fitted().classifier.likelihood.variance)
 
     @property
     def epsilon_(self) -> float:
         """What was added to every variance."""
-        model = self._fitted()
+        model = self._fitted().classifier
         family: Any = model.family
         return float(family.floor(model.state.statistics))
-
-
-def _check_one_variance(prior: NormalInverseGamma | Normal) -> None:
-    for name in ("noise",) if isinstance(prior, Normal) else ("shape", "scale"):
-        rows = np.atleast_2d(getattr(prior, name))
-        if (rows != rows[0]).any():
-            raise ParameterError(
-                f"variance is 'shared', and {name} of the parameter_prior differs by class; give one number, or one "
-                "per column"
-            )

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
-from ..families import Bernoulli
 from ..kernels.layouts import Floats
-from ..priors import Beta
-from .discrete import CountNB
-from .settings import DEFAULTS, number
-from .tables import column_names, presences, read_table
-from .textbook import given_model, ready_model
+from ..specs.discrete import BernoulliSpec
+from .base import CountNB
+from .from_counts import given_model, ready_model
+from .given_tables import column_names, presences, read_table
 
 
 class BernoulliNB(CountNB):
@@ -26,7 +24,7 @@ class BernoulliNB(CountNB):
     binarize : float or None, default 0.0
         A column is on where its value lies above. None: the values are 0 or 1 already (or shares in between).
     alpha, force_alpha, fit_prior, class_prior, class_weight, estimate,
-    calibrate, evaluate, keep_sample, unlabeled, n_threads
+    calibrate, compute_loo, keep_sample, unlabeled, n_threads
         As in ``MultinomialNB``; ``alpha`` is added to both outcomes, and chosen for each column by itself. The
         predictive is the mean.
     parameter_prior : Beta, or a list or dict with one per column, optional
@@ -52,14 +50,12 @@ class BernoulliNB(CountNB):
     7
     """
 
-    _counting: ClassVar[dict[str, str]] = {"binarize": "threshold"}
-
-    _prior_kind: ClassVar[type] = Beta
+    _spec_type = BernoulliSpec
 
     def __init__(
         self,
         *,
-        alpha: Any = DEFAULTS["alpha"],
+        alpha: Any = None,
         force_alpha: bool = True,
         binarize: float | None = 0.0,
         fit_prior: bool = True,
@@ -68,7 +64,7 @@ class BernoulliNB(CountNB):
         estimate: Literal["mean", "map", "mle", "predictive"] | None = None,
         parameter_prior: Any = None,
         calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
-        evaluate: bool = False,
+        compute_loo: bool | None = None,
         keep_sample: bool | None = None,
         unlabeled: Literal["drop", "error"] = "drop",
         n_threads: int | None = None,
@@ -82,7 +78,7 @@ class BernoulliNB(CountNB):
         self.estimate = estimate
         self.parameter_prior = parameter_prior
         self.calibrate = calibrate
-        self.evaluate = evaluate
+        self.compute_loo = compute_loo
         self.keep_sample = keep_sample
         self.unlabeled = unlabeled
         self.n_threads = n_threads
@@ -148,14 +144,9 @@ class BernoulliNB(CountNB):
         n_features, names = statistics.total.shape[1], column_names(feature_names, count)
         return ready_model(cls, statistics, n_features, classes, class_prior, names, settings)
 
-    def _family(self, n_features: int) -> Bernoulli:
-        threshold = None if self.binarize is None else number(self.binarize, "binarize")
-        prior, estimate = self._belief(lambda alpha: Beta(alpha, alpha))
-        return Bernoulli(prior, threshold, estimate)
-
     @property
     def feature_log_prob_(self) -> Floats:
         """log φ of each class and column; -inf where φ is 0."""
-        model = self._fitted()
+        model = self._fitted().classifier
         family: Any = model.family
         return np.asarray(family.log_on_off(model.state.statistics)[0].value())

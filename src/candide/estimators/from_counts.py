@@ -1,4 +1,4 @@
-"""Models made ready from a statistic, as if they had learned the rows behind it."""
+"""Estimators made from a statistic, as if they had learned the rows behind it."""
 
 from __future__ import annotations
 
@@ -13,58 +13,61 @@ from ..exceptions import InputError, ParameterError
 from ..kernels import default
 from ..kernels.layouts import Array
 from ..model.classifier import Classifier
+from ..model.decisions import read_shares
+from ..model.model import Model, completed
 from ..model.state import State
 from ..priors import Dirichlet
-from .answers import read_shares
+from ..specs.schema import Schema
 from .base import BaseNB
 
-Model = TypeVar("Model", bound=BaseNB)
+Estimator = TypeVar("Estimator", bound=BaseNB)
 
 
 def ready_model(
-    kind: type[Model],
+    kind: type[Estimator],
     statistics: Any,
     n_features: int,
     classes: Any,
     class_prior: Any,
     feature_names: Any,
     settings: dict[str, Any],
-) -> Model:
+) -> Estimator:
     """A model that has learned ``statistics``, in which the classes stand as in ``classes``: in any order."""
     index, order = _sorted_classes(classes, len(statistics.rows))
-    prior_name = kind._class_prior_name
+    prior_name = kind._spec_type.class_prior_name
     if prior_name in settings:
-        raise ParameterError(f"{prior_name} is given; what is known of the classes goes into class_prior here")
+        raise ParameterError(f"{prior_name} is given; here the prior of the classes is class_prior")
     settings = {name: _setting_in_order(value, order) for name, value in settings.items()}
-    model = kind(**settings, **{prior_name: _prior_in_order(class_prior, index, order)})
-    model.n_features_in_ = n_features
-    if feature_names is not None:
-        model.feature_names_in_ = _read_names(feature_names, n_features)
-    plan = model._plan(n_features, first=True)
-    if plan.looks_back or model.evaluate:
+    estimator = kind(**settings, **{prior_name: _prior_in_order(class_prior, index, order)})
+    spec = estimator._spec()
+    schema = Schema(n_features, None if feature_names is None else _read_names(feature_names, n_features))
+    bound = spec.bind(schema)
+    if bound.looks_back or spec.compute_loo:
         raise ParameterError(
-            "calibrate, evaluate and alpha='loo' look at training rows again, and there are none here; leave them out, "
-            "or fit rows"
+            "calibrate, compute_loo and alpha='loo' need training rows, and there are none here; leave them out, or "
+            "fit rows"
         )
-    plan.prior.check_weights(index)
+    bound.prior.check_weights(index)
     # A class without rows was named all the same, so it stays.
-    return model._become(Classifier(plan, State(index, statistics.rows[order] <= 0, statistics.take(order))))
+    state = State(index, statistics.rows[order] <= 0, statistics.take(order))
+    estimator.model_ = Model(spec, schema, completed(spec, Classifier(bound, state)))
+    return estimator
 
 
 def given_model(
-    kind: type[Model],
+    kind: type[Estimator],
     statistics: Any,
     n_features: int,
     classes: Any,
     class_prior: Any,
     feature_names: Any,
     **settings: Any,
-) -> Model:
+) -> Estimator:
     """A model with the parameters whose maximum likelihood ``statistics`` are."""
     settings["estimate"] = "mle"
-    model = ready_model(kind, statistics, n_features, classes, class_prior, feature_names, settings)
-    model._given = model._model.state
-    return model
+    estimator = ready_model(kind, statistics, n_features, classes, class_prior, feature_names, settings)
+    estimator.model_ = replace(estimator.model_, has_given_parameters=True)
+    return estimator
 
 
 def _sorted_classes(classes: Any, n_classes: int) -> tuple[Index, Array]:
@@ -108,12 +111,12 @@ def _moved(values: Array, order: Array) -> Any:
     return values[order] if values.shape == order.shape else values
 
 
-def _read_names(feature_names: Any, n_features: int) -> Array:
-    names = np.array(list(feature_names), dtype=object)
-    if names.shape != (n_features,) or not all(isinstance(name, str) for name in names):
+def _read_names(feature_names: Any, n_features: int) -> tuple[str, ...]:
+    names = tuple(feature_names)
+    if len(names) != n_features or not all(isinstance(name, str) for name in names):
         raise InputError(
-            f"feature_names is {names.tolist()} for {n_features} columns; give one text per column, or leave it out"
+            f"feature_names is {list(names)} for {n_features} columns; give one text per column, or leave it out"
         )
     if len(set(names)) < n_features:
-        raise InputError(f"feature_names is {names.tolist()}; give every column a name of its own")
+        raise InputError(f"feature_names is {list(names)}; give every column a name of its own")
     return names

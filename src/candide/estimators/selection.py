@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 
 from ..data.columns import as_array
 from ..data.rows import label_array, read_weights
@@ -18,10 +19,10 @@ from ..model.honest import cross_chosen
 from ..model.leave_one_out import left_out_scores, read_folds
 from ..model.measures import mean_and_error
 from ..model.table import Table
+from ..specs.parameters import choice
 from ..stacking.folds import deal_blocks
 from ..stacking.training_rows import Seen
 from .base import BaseNB
-from .settings import choice
 
 _MEASURES = ("log_loss", "log_loss_error", "accuracy", "accuracy_error", "behind", "behind_error", "raw_log_loss")
 
@@ -117,7 +118,7 @@ def select(
     judged: dict[str, Judged] = {}
     for name, model in named.items():
         with _naming(name):
-            fitted[name] = model.unfitted().fit(X, y, sample_weight=sample_weight, groups=groups)
+            fitted[name] = clone(model).fit(X, y, sample_weight=sample_weight, groups=groups)
             judged[name] = _judge(fitted[name], X, y, sample_weight, (groups, n_folds) if by_folds else None)
     return _ranked(fitted, judged)
 
@@ -151,7 +152,8 @@ def _naming(name: str) -> Iterator[None]:
 
 
 def _judge(model: BaseNB, X: Any, y: Any, sample_weight: Any, blocks: tuple[Any, Any] | None) -> Judged:
-    seen, kernels, classifier = _seen(model, X, y, sample_weight, blocks), model._kernels(), model._fitted()
+    seen = _seen(model, X, y, sample_weight, blocks)
+    kernels, classifier = model.model_.kernels, model.model_.classifier
     classes = seen.batch.classes
     scores = left_out_scores(classifier, seen.batch, seen.blocks, kernels)
     plan = replace(classifier.plan, calibrate=classifier.plan.calibrate or "temperature")
@@ -170,7 +172,7 @@ def _seen(model: BaseNB, X: Any, y: Any, sample_weight: Any, blocks: tuple[Any, 
     if weight is not None:
         labels = np.where(weight > 0, labels, labels[weight.argmax()])
     folds = None if blocks is None else read_folds(*blocks, n_rows)
-    seen = Seen(model._batch(X, labels, weight), np.ones(n_rows) if weight is None else weight, once, folds)
+    seen = Seen(model.model_.batch(X, labels, weight), np.ones(n_rows) if weight is None else weight, once, folds)
     kept = np.flatnonzero(seen.case_weight)
     return seen if len(kept) == n_rows else seen.take(kept, once[kept])
 

@@ -10,11 +10,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..exceptions import InputError, ParameterError
 from ..kernels.layouts import Floats
-from ..learners.base import BaseNB
-from ..learners.settings import DEFAULTS
-from ..learners.textbook import ready_model
+from ..specs.gaussian import VAR_SMOOTHING
 from ..statistics import CategoryCounts, Counts, Moments
-from .shells import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
+from .base import BaseNB
+from .bernoulli import BernoulliNB
+from .categorical import CategoricalNB
+from .complement import ComplementNB
+from .from_counts import ready_model
+from .gaussian import GaussianNB
+from .multinomial import MultinomialNB
 
 
 def from_sklearn(fitted: Any) -> Any:
@@ -116,9 +120,10 @@ def _smoothed(fitted: Any) -> dict[str, Any]:
 
 
 def _ready(kind: Any, fitted: Any, statistics: Any, prior: Any, settings: dict[str, Any]) -> Any:
-    # What nobody gave is known by identity.
+    # Defaults stay None, so that ``estimate="mle"`` can be set later.
+    defaults = {"alpha": 1.0, "var_smoothing": VAR_SMOOTHING}
     given = {
-        name: DEFAULTS[name] if name in DEFAULTS and np.array_equal(value, DEFAULTS[name]) else value
+        name: None if name in defaults and np.array_equal(value, defaults[name]) else value
         for name, value in settings.items()
     }
     names = getattr(fitted, "feature_names_in_", None)

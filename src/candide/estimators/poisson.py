@@ -6,14 +6,11 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from ..families import Poisson
 from ..kernels.layouts import Floats
-from ..priors import Gamma
-from .discrete import CountNB
-from .learned import read_only
-from .settings import DEFAULTS, number
-from .tables import column_names, sums
-from .textbook import given_model, ready_model
+from ..specs.discrete import PoissonSpec
+from .base import CountNB, read_only
+from .from_counts import given_model, ready_model
+from .given_tables import column_names, sums
 
 
 class PoissonNB(CountNB):
@@ -31,7 +28,7 @@ class PoissonNB(CountNB):
         Rate of the prior, in rows. ``alpha=0, beta=0`` is the maximum likelihood.
     parameter_prior : Gamma, or a list or dict with one per column, optional
         What is believed about λ before data, in place of ``alpha`` and ``beta``.
-    fit_prior, class_prior, class_weight, estimate, calibrate, evaluate, keep_sample, unlabeled, n_threads
+    fit_prior, class_prior, class_weight, estimate, calibrate, compute_loo, keep_sample, unlabeled, n_threads
         As in ``MultinomialNB``. The predictive is the negative binomial.
 
     Attributes
@@ -54,24 +51,21 @@ class PoissonNB(CountNB):
     array(['busy'], dtype='<U5')
     """
 
-    force_alpha = True
-
+    _spec_type = PoissonSpec
     _positive_only: ClassVar[bool] = True
-
-    _prior_kind: ClassVar[type] = Gamma
 
     def __init__(
         self,
         *,
-        alpha: Any = DEFAULTS["alpha"],
-        beta: float = DEFAULTS["beta"],
+        alpha: Any = None,
+        beta: float | None = None,
         fit_prior: bool = True,
         class_prior: Any = None,
         class_weight: Any = None,
         estimate: Literal["mean", "map", "mle", "predictive"] | None = None,
         parameter_prior: Any = None,
         calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
-        evaluate: bool = False,
+        compute_loo: bool | None = None,
         keep_sample: bool | None = None,
         unlabeled: Literal["drop", "error"] = "drop",
         n_threads: int | None = None,
@@ -84,7 +78,7 @@ class PoissonNB(CountNB):
         self.estimate = estimate
         self.parameter_prior = parameter_prior
         self.calibrate = calibrate
-        self.evaluate = evaluate
+        self.compute_loo = compute_loo
         self.keep_sample = keep_sample
         self.unlabeled = unlabeled
         self.n_threads = n_threads
@@ -144,19 +138,13 @@ class PoissonNB(CountNB):
         n_features, names = statistics.total.shape[1], column_names(feature_names, total)
         return ready_model(cls, statistics, n_features, classes, class_prior, names, settings)
 
-    def _family(self, n_features: int) -> Poisson:
-        rate = number(self.beta, "beta")
-        return Poisson(*self._belief(lambda alpha: Gamma(alpha, rate)))
-
-    def _prior_settings(self) -> tuple[str, ...]:
-        return ("alpha", "beta", "parameter_prior")
-
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """log p(x, class) of each row and class, log x! included."""
-        model, data, kernels = self._fitted(), self._read(X), self._kernels()
-        return np.asarray(model.scorer.joint(data, kernels) + model.likelihood.log_base(data)[:, None])
+        model = self._fitted(X)
+        data, classifier = model.read(X), model.classifier
+        return np.asarray(classifier.scorer.joint(data, model.kernels) + classifier.likelihood.log_base(data)[:, None])
 
     @property
     def rate_(self) -> Floats:
         """λ of each class and column."""
-        return read_only(self._fitted().likelihood.rate)
+        return read_only(self._fitted().classifier.likelihood.rate)
