@@ -12,8 +12,8 @@ import numpy as np
 
 from ..exceptions import InputError, warn
 from ..kernels import Kernels
-from ..kernels.base import Extent
 from ..kernels.layouts import Array, Dense
+from ..kernels.tables import Extent
 from .columns import aligned, as_frame, is_missing, is_sparse, not_empty, series_array, two_dimensional
 from .index import EXACT, Index, encode, is_whole, kind_of
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InputError
-from ..kernels import default as default_kernels
+from ..kernels import Kernels
 from ..kernels.layouts import Array
 from .categories import distinct_values
 from .columns import DIRECT, aligned
@@ -95,7 +95,7 @@ def _numbers(name: Any, values: Array) -> Column:
 
 def _coded_numbers(name: Any, values: Array) -> Column:
     """Numbers as categories: the labels are the numbers."""
-    known, index, positions = distinct_values(values, f"column {name!r}", default_kernels())
+    known, index, positions = distinct_values(values, f"column {name!r}", Kernels())
     codes = np.full(len(values), -1, dtype=np.int32)
     codes[known] = positions
     return category(name, Labelled(codes, index.labels.tolist()))

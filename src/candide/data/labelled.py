@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..kernels.hashing import Hashes
 from ..kernels.layouts import Floats, Positions
-from ..kernels.mixing import Hashes
 from .index import Index, kind_of, together
 from .stacking import alike, stacked
 

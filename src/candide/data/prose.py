@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InputError
-from ..kernels.layouts import Array
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Array, TextRows
 from .labels import Labelled
 from .texts import read_texts
 from .typed import Column

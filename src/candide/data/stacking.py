@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.layouts import Dense, Sparse
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Dense, Sparse, TextRows
 from .index import Index, together
 from .texts import Texts
 from .typed import Column, Columns

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InputError
-from ..kernels.layouts import Array, Dense
-from ..kernels.places import infinite_cell
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Array, Dense, TextRows
+from ..kernels.tables import infinite_cell
 from .columns import SOME_COLUMNS, as_array, as_frame, as_one, is_sparse, not_empty, two_dimensional
 from .kinds import Cells, column_of, columns_of
 from .series import array_cells, series_cells

@@ -7,19 +7,20 @@ from pathlib import Path
 
 from ..exceptions import ParameterError
 from ..kernels._core import unicode_version
-from ..kernels.tokens import Look, Recipe, TokenRows, TokenScores, TokenTables, TokenTally
+from ..kernels.tokenizer import TokenizerConfig
+from ..kernels.tokens import TokenFeatures, TokenRows, TokenScores, TokenTables, TokenTally
 from ..kernels.vocabulary import Buckets, Coding, SomeBuckets, Vocabulary
 
 __all__ = [
     "Buckets",
     "Coding",
-    "Look",
-    "Recipe",
     "SomeBuckets",
+    "TokenFeatures",
     "TokenRows",
     "TokenScores",
     "TokenTables",
     "TokenTally",
+    "TokenizerConfig",
     "Vocabulary",
     "read_vocabulary",
     "unicode_version",

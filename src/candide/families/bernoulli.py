@@ -9,8 +9,8 @@ import numpy as np
 
 from ..exceptions import InputError
 from ..kernels import Kernels
-from ..kernels.base import LinearTable
 from ..kernels.layouts import Array, Data, Floats, Positions, Sparse
+from ..kernels.tables import LinearTable
 from ..priors import Beta, Estimate, LogProbability, above_zero, largest, log_of_wholes, log_share, pseudo_count
 from ..statistics import Counts
 from ..statistics.base import as_dense, remaining

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels.base import NormalTable, StudentTable
 from ..kernels.layouts import Array, Data, Floats, Positions, chunks
+from ..kernels.tables import NormalTable, StudentTable
 from ..priors import log_rising
 from ..statistics import Moments
 from .base import CELLS, Scores, cell_positions

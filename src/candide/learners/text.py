@@ -14,8 +14,7 @@ from ..data.texts import read_texts
 from ..data.tokens import Buckets
 from ..engines.unlabeled import Unlabeled, Unread, learn_unlabeled
 from ..exceptions import InputError, ParameterError
-from ..kernels.layouts import Array
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Array, TextRows
 from ..model.plan import ClassPrior, Plan
 from ..model.table import Table
 from ..model.telling import telling

@@ -12,8 +12,7 @@ from ..data.tokens import Buckets, Coding
 from ..families.terms import TokenLook
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
-from ..kernels.layouts import Array, Floats, Sparse
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Array, Floats, Sparse, TextRows
 from ..stacking.token_views import TextBlended
 from .table import Table
 from .token_names import named

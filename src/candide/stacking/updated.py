@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels.base import PairTable, TripleTable
+from ..kernels.dependence import PairTable, TripleTable
 from ..kernels.layouts import Array, Floats, Positions
 from ..statistics.base import ROUNDING
 from .one_dependence import OneDependence

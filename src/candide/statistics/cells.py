@@ -19,8 +19,7 @@ from ..data.labels import distinct
 from ..data.stacking import alike, stacked
 from ..data.typed import Column, Columns
 from ..exceptions import MergeError
-from ..kernels.layouts import Array, Data, Dense, Floats, Sparse
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Array, Data, Dense, Floats, Sparse, TextRows
 from .mixed_rows import MixedRows
 
 # Rows that a sample may keep.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..kernels.layouts import Dense
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Dense, TextRows
 
 
 @dataclass(frozen=True)
@@ -24,4 +23,4 @@ class MixedRows:
 
     def text(self, j: int) -> TextRows:
         """The texts of a column."""
-        return self.texts[j] if j in self.texts else TextRows.holes(self.n_rows)
+        return self.texts[j] if j in self.texts else TextRows.all_missing(self.n_rows)
