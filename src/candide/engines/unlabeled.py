@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from ..families.text import TextFamily
 from ..families.unlabeled import shared_out, token_by_token
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, TextRows
+from ..lazy_dataclass import dataclass
 from ..model.blend import Blend
 from ..model.classifier import Classifier
 from ..model.evaluation import Report

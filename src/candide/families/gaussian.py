@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from ..exceptions import InputError, ParameterError
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Data, Floats, Positions, Sparse
 from ..kernels.tables import NormalTable, infinite_cell
+from ..lazy_dataclass import dataclass
 from ..priors import Estimate, MeanVariance, Normal, NormalInverseGamma
 from ..priors.normal import LOG_2PI
 from ..statistics import Moments

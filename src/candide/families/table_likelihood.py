@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from ..data.tokens import Vocabulary
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Floats, Positions, TextRows
 from ..kernels.tables import PickTable
+from ..lazy_dataclass import dataclass
 from .base import Batch, Scores
 from .columns import CodedColumn, ColumnModel
 from .inputs import not_linear

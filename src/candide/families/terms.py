@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from ..data.tokens import Coding, TokenFeatures, TokenizerConfig, TokenTables, TokenTally
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, Sparse, TextRows
+from ..lazy_dataclass import dataclass
 from ..statistics import Counts
 from ..statistics.base import as_dense
 from ..statistics.heaviest import heaviest

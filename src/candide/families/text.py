@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from ..data.tokens import TokenFeatures, TokenTally
 from ..kernels import Kernels
 from ..kernels.layouts import Floats, TextRows, chunks
 from ..kernels.tokens import keeps_token_rows, tally_and_keep
+from ..lazy_dataclass import dataclass
 from ..priors import Estimate
 from ..statistics.texts import TextStatistics
 from .base import Batch, Plain, Scores

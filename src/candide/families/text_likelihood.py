@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +15,7 @@ from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, Positions, Sparse, TextRows, chunks
 from ..kernels.tables import LinearTable
 from ..kernels.token_bins import KNOTS, TokenBins, distinct, renumbered, some_columns
+from ..lazy_dataclass import dataclass
 from ..statistics.cells import row_bytes
 from ..statistics.texts import TextStatistics
 from .base import Batch, Scores

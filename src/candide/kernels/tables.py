@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..exceptions import InputError
+from ..lazy_dataclass import dataclass
 from .layouts import Data, Floats, Sparse
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
 from ..exceptions import InputError, ParameterError
+from ..lazy_dataclass import dataclass
 
 Analyzer = Literal["word", "char", "char_wb", "place"]
 Accents = Literal["unicode", "ascii"] | None

@@ -7,7 +7,7 @@ the weight was learned or forgotten. Until then the sums of its views follow the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from ..families.table import HeldOut, TableFamily
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
+from ..lazy_dataclass import dataclass
 from ..stacking.calibration import Calibration, calibrate, normalised
 from ..stacking.calibration.scaling import Scaling
 from ..stacking.folds import N_FOLDS, deal_blocks, folds_of, rows_by_fold

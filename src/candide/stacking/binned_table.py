@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..data.table import Column, Columns
 from ..families.columns.stretches import MICRO_BINS, cuts_between, equal_frequency, merged
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Floats
+from ..lazy_dataclass import dataclass
 from ..statistics.grid import Cells
 from ..statistics.table import TableStatistics
 from .views import Looked

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
 from ..kernels.layouts import Array, Floats
+from ..lazy_dataclass import dataclass
 from .lean import Lean
 from .views import Looked
 

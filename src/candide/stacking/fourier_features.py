@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import factorial
 
 import numpy as np
 
 from ..kernels.layouts import Floats
+from ..lazy_dataclass import dataclass
 from .inputs import Inputs
 from .views import Cases, Looked
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,6 +11,7 @@ import numpy as np
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Floats, Positions
 from ..kernels.tables import PickTable
+from ..lazy_dataclass import dataclass
 from .coordinates import RankCoordinates
 from .lean import Lean
 from .merging import Merging, merged

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from ..kernels.layouts import Array, Floats, Positions
+from ..lazy_dataclass import dataclass
 from .lean import Lean
 
 # Codes that every column has besides its own: missing, and never seen.

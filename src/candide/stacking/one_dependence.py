@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from ..kernels import Kernels
 from ..kernels.dependence import PairTable, padded_classes
 from ..kernels.layouts import Array, Floats, Positions
+from ..lazy_dataclass import dataclass
 from .lean import Lean
 from .merging import Merging
 from .views import Cases, Looked, View, ViewParts, averaged, least_loss

@@ -7,7 +7,6 @@ the next refit.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from ..families.terms import TokenLook
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, TextRows
+from ..lazy_dataclass import dataclass
 from .folds import folds_of, rows_by_fold
 from .row_span import Regression
 from .token_views import TextBlended

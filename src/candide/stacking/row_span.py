@@ -8,12 +8,12 @@ there are: coefficients a, and the scores X δ = X Xᵀ a that they give. Newton
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..kernels.layouts import Array, Floats
+from ..lazy_dataclass import dataclass
 
 # The length of the slope, in parts of the first, at which the search ends.
 _FLAT = 1e-4

@@ -4,7 +4,7 @@ its texts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..kernels import Kernels
 from ..kernels.hashing import Hashes
 from ..kernels.layouts import Array, Floats, chunks
 from ..kernels.threads import single_threaded_blas
+from ..lazy_dataclass import dataclass
 from ..statistics import Sample
 from .binned_table import Look
 from .candidates import doubt, gained, make_views

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from ..families import Batch
 from ..families.table_likelihood import TableLikelihood, texts_at
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, chunks
+from ..lazy_dataclass import dataclass
 from .folds import folds_of
 from .token_views import TextBlended
 

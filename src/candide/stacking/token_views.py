@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +13,7 @@ from ..kernels import Kernels
 from ..kernels._core import release_memory
 from ..kernels.layouts import Array, Floats, Positions, Sparse, TextRows, chunks
 from ..kernels.threads import single_threaded_blas
+from ..lazy_dataclass import dataclass
 from .folds import folds_of
 from .training_rows import few_rows, row_weight
 from .weights import Mixture, fit_mixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
@@ -12,6 +12,7 @@ import numpy as np
 from ..kernels import Kernels
 from ..kernels.dependence import BACK_STRENGTH, PairTable, TripleTable, padded_classes
 from ..kernels.layouts import Array, Floats, Positions
+from ..lazy_dataclass import dataclass
 from .lean import Lean
 from .merging import Merging
 from .one_dependence import MOST_CELLS, OneDependence, put_mean, take_mean

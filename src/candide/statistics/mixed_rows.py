@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..kernels.layouts import Dense, TextRows
+from ..lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ import numpy as np
 from ..data.typed import Columns
 from ..kernels.hashing import Hashes
 from ..kernels.layouts import Array, Dense, Floats, Positions, Sparse, TextRows
+from ..lazy_dataclass import dataclass
 from .base import ROUNDING, move_classes, never_learned, refuse_above, subtract
 from .cells import Kept, joined, may_change, row_bytes, stored, with_rows, without_rows
 from .copies import Observations, observations

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from ...kernels import Kernels
 from ...kernels.layouts import Array, Floats, Positions
+from ...lazy_dataclass import dataclass
 
 # Stands for infinite log-odds: differences and slopes stay numbers.
 CERTAIN = 1e200

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from ...kernels.layouts import Array, Floats
+from ...lazy_dataclass import dataclass
 from .base import CERTAIN, Rows, joined, log_odds, normalised
 from .newton import MANY, RIDGE, Loss, Penalised, Slope, blocks, minimise
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ...kernels.layouts import Array, Floats
+from ...lazy_dataclass import dataclass
 from .base import Rows, joined, log_odds, normalised
 
 # Weight of an imagined row of the other side at each end of the curve, so that no probability is 0 or 1.
