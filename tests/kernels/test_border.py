@@ -190,9 +190,9 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
         **_joint_slots(), **_members(), "singles": _zeros(N_CLASSES, 6, 6), **_pair_sums(), "back_strength": 2.0,
         "columns": np.array([[0, 2]], dtype=np.int32), "joint": _zeros(N_CLASSES, 4, 6), **_rows("scores"),
     },
-    "token_bin_scores": lambda: {**_sparse(), **_bands()},
-    "token_bin_left_out": lambda: {**_sparse(), **_members(), **_bands(), **_band_sums()},
-    "token_bin_fold_scores": lambda: {
+    "band_scores": lambda: {**_sparse(), **_bands()},
+    "band_left_out": lambda: {**_sparse(), **_members(), **_bands(), **_band_sums()},
+    "band_fold_scores": lambda: {
         **_sparse(), **_members(), "folds": np.zeros(N_ROWS, dtype=np.int32), **_band_table(), "spare": 1.0,
     },
     "encode_labels": lambda: {"labels": np.arange(N_ROWS)},
@@ -222,17 +222,17 @@ ANY_WIDTH = {
     ("joint_counts", "slots"),
     ("joint_scores", "parents"),
     ("joint_scores", "slots"),
-    ("token_bin_scores", "place"),
-    ("token_bin_left_out", "place"),
-    ("token_bin_fold_scores", "place"),
+    ("band_scores", "place"),
+    ("band_left_out", "place"),
+    ("band_fold_scores", "place"),
 }
 ANY_HEIGHT = {
     ("normalise", "scores"),
     ("tally_rows", "total"),
     ("count_codes", "counts"),
-    ("token_bin_scores", "place"),
-    ("token_bin_left_out", "place"),
-    ("token_bin_fold_scores", "place"),
+    ("band_scores", "place"),
+    ("band_left_out", "place"),
+    ("band_fold_scores", "place"),
 }
 # Those whose rows belong to classes, and of them those that ask for no weight.
 MEMBERS = [kernel for kernel, name in ARRAYS if name == "classes" and kernel != "factored_row_scores"]
@@ -345,7 +345,7 @@ def test_factored_weights_stay_in_their_table(changed: dict[str, Any]) -> None:
         call("factored_row_scores", **changed)
 
 
-@pytest.mark.parametrize("kernel", ["token_bin_scores", "token_bin_left_out", "token_bin_fold_scores"])
+@pytest.mark.parametrize("kernel", ["band_scores", "band_left_out", "band_fold_scores"])
 @every(
     "name, values",
     [
@@ -386,7 +386,7 @@ def test_sums_of_tokens_fit(changed: dict[str, Any]) -> None:
 def test_bands_of_tokens_exist(level: float) -> None:
     """Rows of weight 0, which are scored as new ones, read them too."""
     levels = np.array([level, 0.0])
-    for kernel, weight in (("token_bin_scores", {}), ("token_bin_left_out", {"weight": np.zeros(N_ROWS)})):
+    for kernel, weight in (("band_scores", {}), ("band_left_out", {"weight": np.zeros(N_ROWS)})):
         with pytest.raises(ValueError, match="tokens and their entries must lie"):
             call(kernel, level=levels, **weight)
 
@@ -394,7 +394,7 @@ def test_bands_of_tokens_exist(level: float) -> None:
 @pytest.mark.parametrize("fold", [-1, N_ROWS])
 def test_folds_are_no_more_than_rows(fold: int) -> None:
     with pytest.raises(ValueError, match="folds must lie in"):
-        call("token_bin_fold_scores", folds=np.full(N_ROWS, fold, dtype=np.int32))
+        call("band_fold_scores", folds=np.full(N_ROWS, fold, dtype=np.int32))
 
 
 @every("kernel", [kernel for kernel, name in ARRAYS if name == "indptr"])
