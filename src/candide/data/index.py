@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from ..exceptions import InputError
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Positions
 from ..kernels.mixing import mixed
+from ..lazy_dataclass import dataclass
 
 # Whole numbers from here on are not all doubles: two of them may become one.
 EXACT = 1 << 53

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -14,15 +14,16 @@ from ..families.unlabeled import shared_out, token_by_token
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
 from ..kernels.text_rows import TextRows
+from ..lazy_dataclass import dataclass
 from ..model.blend import Blend
-from ..model.calibration import calibrate, cross_fitted, normalised
 from ..model.classifier import Classifier
 from ..model.evaluation import Report
-from ..model.folds import deal_blocks
 from ..model.honest import weighed_again
-from ..model.refinement import fit_refinement, refined_without
-from ..model.smoothing import Seen
-from ..model.views.texts import TextBlended
+from ..stacking.calibration import calibrate, cross_fitted, normalised
+from ..stacking.folds import deal_blocks
+from ..stacking.refinement import fit_refinement, refined_without
+from ..stacking.token_views import TextBlended
+from ..stacking.training_rows import Seen
 from ..statistics.hashing import row_hashes
 from .memory import summarize
 

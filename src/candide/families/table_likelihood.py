@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from ..kernels.base import PickTable
 from ..kernels.layouts import Array, Dense, Floats, Positions
 from ..kernels.text_rows import TextRows
 from ..kernels.vocabulary import Vocabulary
+from ..lazy_dataclass import dataclass
 from .base import Batch, Scores
 from .columns import CodedColumn, ColumnModel
 from .inputs import not_linear

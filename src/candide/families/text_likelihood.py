@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +17,7 @@ from ..kernels.layouts import Array, Floats, Positions, Sparse, chunks
 from ..kernels.text_rows import TextRows
 from ..kernels.tokens import Look, TokenTables
 from ..kernels.vocabulary import Buckets, SomeBuckets
+from ..lazy_dataclass import dataclass
 from ..statistics.cells import row_bytes
 from ..statistics.texts import TextStatistics
 from .base import Batch, Scores

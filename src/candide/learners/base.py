@@ -19,11 +19,11 @@ from ..exceptions import InputError, MergeError, NotFitted, ParameterError, warn
 from ..families import Batch, Family
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, Positions
-from ..model.calibration import METHODS
 from ..model.classifier import Classifier
 from ..model.plan import ClassPrior, Plan
 from ..model.state import State
 from ..priors.base import generator
+from ..stacking.calibration import METHODS
 from ..statistics.hashing import group_hashes
 from .answers import Answers
 from .apart import Apart, anywhere

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from ..exceptions import InputError, ParameterError
 from ..families.columns.options import OPTIONS, check_options
 from ..families.table import Block, Wanted
 from ..kernels.layouts import Array
+from ..lazy_dataclass import dataclass
 from ..statistics.table import TableStatistics
 from .blocks import BLOCKS, block_family, is_block
 

@@ -17,10 +17,10 @@ from ..kernels.layouts import Array
 from ..kernels.text_rows import TextRows
 from ..kernels.vocabulary import Buckets
 from ..model.plan import ClassPrior, Plan
-from ..model.refinement import word_looks
 from ..model.table import Table
 from ..model.telling import telling
 from ..model.text_summary import text_summary
+from ..stacking.refinement import word_looks
 from ..statistics.hashing import group_hashes, group_of, in_groups, row_hashes
 from ..statistics.token_counts import TokenCounts
 from .beliefs import class_prior_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from ..data.index import Index, label_type
 from ..exceptions import ForgetError, InputError, ParameterError
 from ..kernels.layouts import Array, Floats
 from ..kernels.mixing import Hashes
+from ..lazy_dataclass import dataclass
 from ..statistics import Sample
 from ..statistics.table import TableStatistics
 

@@ -14,9 +14,9 @@ from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, Sparse
 from ..kernels.text_rows import TextRows
 from ..kernels.vocabulary import Buckets, Coding
+from ..stacking.token_views import TextBlended
 from .table import Table
 from .token_names import named
-from .views.texts import TextBlended
 
 if TYPE_CHECKING:
     from .classifier import Classifier

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from ..data.index import Index, canonical_labels, union_labels
 from ..exceptions import ForgetError
 from ..kernels.layouts import Array, Floats
+from ..lazy_dataclass import dataclass
 from .base import move_classes, refuse_above, subtract
 
 

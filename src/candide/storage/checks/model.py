@@ -13,15 +13,15 @@ from ...families import Bernoulli, Categorical, Complement, Gaussian, Multinomia
 from ...families.table import Block, TableFamily, Wanted
 from ...families.text import TextFamily
 from ...model.blend import Blend
-from ...model.calibration import METHODS
 from ...model.classifier import Classifier
 from ...model.evaluation import Report
 from ...model.plan import ClassPrior, Plan
 from ...model.state import State
 from ...model.table import Table
 from ...model.telling import Names
-from ...model.views.blended import Blended
-from ...model.views.texts import TextBlended
+from ...stacking.calibration import METHODS
+from ...stacking.stacked_views import Blended
+from ...stacking.token_views import TextBlended
 from ...statistics import Sample
 from ...statistics.table import TableStatistics
 from ..content import Content
