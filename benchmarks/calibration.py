@@ -21,8 +21,8 @@ import sklearn.naive_bayes as theirs
 from sklearn.calibration import CalibratedClassifierCV
 
 import candide
-from candide.model.calibration import METHODS
 from candide.model.evaluation import Report
+from candide.stacking.calibration import METHODS
 
 from .sets import Split, splits
 

@@ -15,6 +15,7 @@ import candide
 
 SOURCE = Path(candide.__file__).parent
 ROOMS = [
+    "lazy_dataclass",
     "printable",
     "exceptions",
     "kernels",
@@ -23,6 +24,7 @@ ROOMS = [
     "statistics",
     "priors",
     "families",
+    "stacking",
     "model",
     "datasets",
     "engines",
@@ -40,7 +42,7 @@ ROOMS = [
 # Guests that only some rooms receive. Everything else is the standard library or NumPy.
 GUESTS = {
     "sklearn": {"estimators", "export"},
-    "scipy": {"kernels", "data", "statistics", "priors", "families", "model", "storage", "explain", "plot"},
+    "scipy": {"kernels", "data", "statistics", "priors", "families", "stacking", "model", "storage", "explain", "plot"},
     "narwhals": {"data"},
     "threadpoolctl": {"kernels"},
     "pandas": {"clusters", "model"},

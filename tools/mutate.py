@@ -89,9 +89,9 @@ TARGETS = {
         ("properties/test_left_out.py", "regressions/test_leaving_out.py", "estimators/test_text_weighting.py"),
     ),
     "stacking": Target(
-        "candide.model.views.mixture",
+        "candide.stacking.weights",
         ("fit_mixture", "_sizes", "_solve", "_common", "value", "curvature"),
-        ("model", "properties/test_tables.py", "estimators/test_table_desk.py"),
+        ("stacking", "properties/test_tables.py", "estimators/test_table_desk.py"),
     ),
     "tokenizer": Target(
         "candide.kernels.analysis",

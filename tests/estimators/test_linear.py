@@ -24,7 +24,7 @@ from candide import (
     learners,
 )
 from candide.exceptions import NotFitted, ParameterError
-from candide.model.calibration import normalised
+from candide.stacking.calibration import normalised
 
 TEXTS = ["win a prize now", "lunch at noon", "win win cash", "see you at lunch", "prize cash", "at noon then"]
 LABELS = ["spam", "ham", "spam", "ham", "spam", "ham"]

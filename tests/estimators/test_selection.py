@@ -16,7 +16,7 @@ import candide
 from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
 from candide.exceptions import InputError, ParameterError
 from candide.learners.selection import Judged, _ranked
-from candide.model.calibration import METHODS, cross_fitted
+from candide.stacking.calibration import METHODS, cross_fitted
 
 RANDOM = np.random.default_rng(11)
 X = RANDOM.poisson(2.0, (60, 5)) + 2 * (np.arange(60)[:, None] % 3 == np.arange(5))

@@ -11,7 +11,7 @@ import pytest
 
 from candide import NaiveBayes
 from candide.exceptions import ModelFileError
-from candide.model.views import Waves
+from candide.stacking.fourier_view import Waves
 from candide.storage import read_model, versions
 from candide.storage.document import Document
 from candide.storage.sound import Unsound

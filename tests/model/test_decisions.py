@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from candide.exceptions import ParameterError
 from candide.kernels.layouts import Array, Floats, Positions
-from candide.model.calibration import normalised
 from candide.model.decisions import adapt_prior, conformal_threshold, label_set, least_cost, read_costs
+from candide.stacking.calibration import normalised
 
 LABELS = np.array(["a", "b", "c"])
 

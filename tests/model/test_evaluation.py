@@ -13,8 +13,8 @@ from sklearn import metrics
 
 from candide.exceptions import InputError
 from candide.kernels.layouts import Floats, Positions
-from candide.model.calibration import normalised
 from candide.model.evaluation import Report
+from candide.stacking.calibration import normalised
 
 LABELS = np.array(["ant", "bee", "cat"])
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from candide import BernoulliNB, MultinomialNB
 from candide.kernels.layouts import Array, Floats, Positions
-from candide.model.calibration import METHODS, calibrate, cross_fitted, normalised
 from candide.model.decisions import conformal_threshold
 from candide.model.evaluation import Report
-from candide.model.folds import N_FOLDS, deal
+from candide.stacking.calibration import METHODS, calibrate, cross_fitted, normalised
+from candide.stacking.folds import N_FOLDS, deal
 
 LABELS = np.array(["ant", "bee", "cat"])
 

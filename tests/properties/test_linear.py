@@ -14,7 +14,7 @@ from scipy.sparse import csr_array, issparse
 
 from candide import GaussianNB
 from candide.kernels.layouts import Floats
-from candide.model.calibration import normalised
+from candide.stacking.calibration import normalised
 
 from .models import KINDS, SMOOTHED, Kind, by_name, unsmoothed
 from .strategies import rows

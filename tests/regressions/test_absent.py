@@ -18,12 +18,12 @@ from typer.testing import CliRunner
 
 import candide
 from candide import NaiveBayes
-from candide.data.records import Records
+from candide.data.columns import Records
 from candide.kernels import default
 from candide.kernels.reference import Reference
 from candide.model import given
-from candide.model.views.base import Cases, Looked
-from candide.model.views.covariance import covariances, number_coordinates
+from candide.stacking.covariance import covariances, number_coordinates
+from candide.stacking.views import Cases, Looked
 
 N_ROWS = 400
 

@@ -12,11 +12,11 @@ from candide import NaiveBayes
 from candide.kernels import default
 from candide.model.blend import seen_rows
 from candide.model.classifier import Classifier
-from candide.model.views.base import Cases, View
-from candide.model.views.covariance import Covariance
-from candide.model.views.dependence import OneDependence
-from candide.model.views.two_dependence import TwoDependence
-from candide.model.views.waves import Waves, WaveSums
+from candide.stacking.covariance import Covariance
+from candide.stacking.fourier_view import Waves, WaveSums
+from candide.stacking.one_dependence import OneDependence
+from candide.stacking.two_dependence import TwoDependence
+from candide.stacking.views import Cases, View
 from candide.statistics import BlockMoments, Sample
 
 RNG = np.random.default_rng(3)

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ..data.labelled import LabelledRows
+from ..data.labeled_rows import LabeledRows
 from ..families import Batch
 from ..families.text import TextFamily
 from ..families.unlabeled import shared_out, token_by_token
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
 from ..kernels.text_rows import TextRows
+from ..lazy_dataclass import dataclass
 from ..model.blend import Blend
-from ..model.calibration import calibrate, cross_fitted, normalised
 from ..model.classifier import Classifier
 from ..model.evaluation import Report
-from ..model.folds import deal_blocks
 from ..model.honest import weighed_again
-from ..model.refinement import fit_refinement, refined_without
-from ..model.smoothing import Seen
-from ..model.views.texts import TextBlended
+from ..stacking.calibration import calibrate, cross_fitted, normalised
+from ..stacking.folds import deal_blocks
+from ..stacking.refinement import fit_refinement, refined_without
+from ..stacking.token_views import TextBlended
+from ..stacking.training_rows import Seen
 from ..statistics.hashing import row_hashes
 from .memory import summarize
 
@@ -117,7 +118,7 @@ def _scores_of_fold(
     model: Classifier, batch: Batch, texts: Unread, judges: Array, here: Array, kernels: Kernels
 ) -> _Fold:
     rest = batch.take(np.flatnonzero(~here))
-    rows_left = LabelledRows(rest.data, model.classes, rest.classes, rest.weight)
+    rows_left = LabeledRows(rest.data, model.classes, rest.classes, rest.weight)
     state = summarize(model.plan, rows_left, kernels)
     other = Classifier(model.plan, state)
     rows = judges[here[judges]]

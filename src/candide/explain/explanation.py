@@ -11,10 +11,10 @@ import numpy as np
 
 from ..exceptions import ParameterError
 from ..kernels.layouts import Array, Floats
-from ..model.calibration import normalised
 from ..model.evidence import class_place
 from ..model.scorer import leaders_only
 from ..model.table import Table, objects
+from ..stacking.calibration import normalised
 from .certainty import Certainty
 from .terms import BITS, Kind, Term, joined
 from .words import Placed, placed

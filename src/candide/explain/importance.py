@@ -10,12 +10,12 @@ import numpy as np
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
 from ..model.blend import scores_left_out, seen_rows
-from ..model.calibration import normalised
 from ..model.classifier import Classifier
-from ..model.smoothing import Seen
 from ..model.summary import summary
 from ..model.table import Table, objects
-from ..model.views.blended import Blended
+from ..stacking.calibration import normalised
+from ..stacking.stacked_views import Blended
+from ..stacking.training_rows import Seen
 from .account import explained
 from .terms import BITS
 

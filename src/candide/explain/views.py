@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from ..data.table import Columns
+from ..data.columns import Columns
 from ..families.table_likelihood import TableLikelihood, texts_at
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
 from ..kernels.text_rows import TextRows
 from ..model.classifier import Classifier
-from ..model.refinement import Refinement
-from ..model.views.base import ViewParts
-from ..model.views.blended import Blended
-from ..model.views.texts import TextBlended
+from ..stacking.refinement import Refinement
+from ..stacking.stacked_views import Blended
+from ..stacking.token_views import TextBlended
+from ..stacking.views import ViewParts
 from .cells import shown_values
 from .terms import Term
 from .tokens import code_names, tokens_of

@@ -10,16 +10,16 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..data.columns import as_array
-from ..data.rows import label_array, read_weights
+from ..data.arrays import as_array
+from ..data.labeled_rows import label_array, read_weights
 from ..exceptions import CandideError, ParameterError
 from ..kernels.layouts import Floats
-from ..model.folds import deal_blocks
 from ..model.honest import cross_chosen
 from ..model.leave_one_out import left_out_scores, read_folds
 from ..model.measures import mean_and_error
-from ..model.smoothing import Seen
 from ..model.table import Table
+from ..stacking.folds import deal_blocks
+from ..stacking.training_rows import Seen
 from .base import BaseNB
 from .settings import choice
 

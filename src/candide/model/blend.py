@@ -7,32 +7,34 @@ the weight was learned or forgotten. Until then the sums of its views follow the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..data.columns import Columns
 from ..data.index import Index
-from ..data.table import Columns
 from ..exceptions import InputError, ParameterError, warn
 from ..families import Batch, Family
 from ..families.table import HeldOut, TableFamily
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
+from ..lazy_dataclass import dataclass
+from ..stacking.calibration import Calibration, calibrate, normalised
+from ..stacking.calibration.scaling import Scaling
+from ..stacking.folds import N_FOLDS, deal_blocks, folds_of, rows_by_fold
+from ..stacking.refinement import Refinement, fit_refinement, fold_scores
+from ..stacking.stacked_views import Blended, fit_blended
+from ..stacking.token_views import TextBlended, fit_text_blended
+from ..stacking.training_rows import Seen
 from ..statistics import Sample
 from ..statistics.hashing import row_hashes
 from ..statistics.table import TableStatistics
-from .calibration import Calibration, calibrate, normalised
-from .calibration.scaling import Scaling
-from .folds import N_FOLDS, deal_blocks, folds_of
-from .leave_one_out import left_out_scores, rows_by_fold
+from .leave_one_out import left_out_scores
 from .plan import Plan
-from .refinement import Refinement, fit_refinement, fold_scores
-from .smoothing import Seen, by_leave_one_out
+from .smoothing import by_leave_one_out
 from .state import State
-from .views.blended import Blended, fit_blended
-from .views.texts import TextBlended, fit_text_blended
 
 if TYPE_CHECKING:
     from .classifier import Classifier

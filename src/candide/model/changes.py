@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from ..exceptions import ForgetError, MergeError
 from ..kernels import default
+from ..stacking.stacked_views import Blended
 from .blend import Blend
 from .plan import Plan
 from .state import State
 from .telling import all_names
-from .views.blended import Blended
 
 if TYPE_CHECKING:
     from .classifier import Classifier

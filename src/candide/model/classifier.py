@@ -16,10 +16,11 @@ from ..families.table import TableFamily
 from ..kernels import Kernels, default
 from ..kernels.layouts import Array, Floats, Positions
 from ..kernels.mixing import Hashes
+from ..stacking.calibration import normalised
+from ..stacking.stacked_views import Blended
 from ..statistics.hashing import ABOVE_ALL
 from .blend import Blend, fit_blend, held_out, seen_rows, with_refinement
 from .cached import cached
-from .calibration import normalised
 from .changes import after_rows, forgotten, merged
 from .evaluation import Report
 from .given import log_posterior, nothing_given
@@ -31,7 +32,6 @@ from .smoothing import by_evidence
 from .state import State
 from .table import Table, named
 from .telling import Names, heavy_names
-from .views.blended import Blended
 
 
 class Classifier:

@@ -12,19 +12,19 @@ from ..families import Batch
 from ..families.left_out import refuse_strangers
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, chunks
+from ..stacking.calibration import calibrate, cross_fitted, normalised
+from ..stacking.folds import N_FOLDS, deal_blocks, folds_of, rows_by_fold
+from ..stacking.refinement import fold_scores, refined_without
+from ..stacking.stacked_views import Blended
+from ..stacking.token_views import TextBlended
+from ..stacking.training_rows import Seen
 from ..statistics import Sample
 from ..statistics.hashing import group_hashes, row_hashes
 from .blend import alphas, scores_left_out, seen_rows
-from .calibration import calibrate, cross_fitted, normalised
 from .evaluation import Report
-from .folds import N_FOLDS, deal_blocks, folds_of
-from .leave_one_out import PriorWhileOut, blocked_folds, leave_one_out, rows_by_fold
+from .leave_one_out import PriorWhileOut, blocked_folds, leave_one_out
 from .plan import Plan
-from .refinement import fold_scores, refined_without
-from .smoothing import Seen
 from .state import State
-from .views.blended import Blended
-from .views.texts import TextBlended
 
 if TYPE_CHECKING:
     from .classifier import Classifier

@@ -17,6 +17,7 @@ from ..families import Batch, Family
 from ..families.left_out import refuse_strangers
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
+from ..stacking.folds import rows_by_fold
 from ..statistics.base import remaining
 from .scorer import Scorer, leaders_only
 
@@ -100,12 +101,6 @@ def blocked_folds(model: Classifier, batch: Batch, folds: Array, kernels: Kernel
     for rows in rows_by_fold(folds):
         out[rows] = _scored_by_rest(model, batch, rows, kernels, prior)
     return out
-
-
-def rows_by_fold(folds: Array) -> list[Array]:
-    """The rows of each fold."""
-    order = np.argsort(folds, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(folds[order])) + 1)
 
 
 def _scored_by_rest(model: Classifier, batch: Batch, rows: Array, kernels: Kernels, prior: PriorWhileOut) -> Floats:

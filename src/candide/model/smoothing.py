@@ -3,43 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ..families import Batch, Family
+from ..families import Family
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Floats, Sparse
-from .calibration import calibrate
-from .folds import Dealt, deal, deal_blocks
-from .leave_one_out import rows_by_fold, scored_by_rest
+from ..stacking.calibration import calibrate
+from ..stacking.folds import rows_by_fold
+from ..stacking.training_rows import Seen
+from .leave_one_out import scored_by_rest
 from .scorer import leaders_only
-
-
-class Seen(NamedTuple):
-    """Training rows that were kept, each with the weight of one copy."""
-
-    batch: Batch
-    case_weight: Floats  # what all copies of a row stand for
-    multiplicity: Array
-    blocks: Array | None = None  # rows of one block leave together; without blocks, each leaves alone
-
-    def of_all_copies(self) -> Batch:
-        """The rows, each with what all its copies weigh."""
-        return self.batch._replace(weight=self.multiplicity * (1.0 if self.batch.weight is None else self.batch.weight))
-
-    def dealt(self) -> Dealt:
-        """The rows in five folds; blocks stay together."""
-        classes = self.batch.classes
-        if self.blocks is None:
-            return deal(classes, self.multiplicity)
-        return Dealt(np.arange(len(classes)), deal_blocks(classes, self.blocks), self.multiplicity)
-
-    def take(self, rows: Array, copies: Array) -> Seen:
-        """Some of the rows, each with some of its copies."""
-        case_weight = self.case_weight[rows] * copies / self.multiplicity[rows]
-        return Seen(self.batch.take(rows), case_weight, copies, None if self.blocks is None else self.blocks[rows])
-
 
 # Below this log α the classes share nothing.
 _LOWEST = -12.0

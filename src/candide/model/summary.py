@@ -9,14 +9,14 @@ import numpy as np
 from ..families.columns.losses import gain
 from ..families.table import TableFamily
 from ..kernels.layouts import Array, Floats
+from ..stacking.binned_table import Look
+from ..stacking.covariance import Covariance
+from ..stacking.fourier_view import Waves
+from ..stacking.stacked_views import Blended
+from ..stacking.views import View
 from ..statistics.table import TableStatistics
 from ..statistics.token_counts import n_seen
 from .table import Table, objects
-from .views.base import View
-from .views.blended import Blended
-from .views.covariance import Covariance
-from .views.look import Look
-from .views.waves import Waves
 
 if TYPE_CHECKING:
     from .classifier import Classifier

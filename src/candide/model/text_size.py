@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from ..families.text import TextFamily
+from ..stacking.refinement import word_looks
+from ..stacking.token_views import TextBlended
 from ..statistics.pruning import pruned
-from .refinement import word_looks
-from .views.texts import TextBlended
 
 if TYPE_CHECKING:
     from .classifier import Classifier

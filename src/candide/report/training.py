@@ -9,10 +9,10 @@ import numpy as np
 from ..explain.cells import values_of
 from ..kernels.text_rows import TextRows
 from ..model.blend import scores_left_out, seen_rows
-from ..model.calibration import normalised
 from ..model.evaluation import Report
 from ..model.honest import Honest, left_out_posterior
-from ..model.smoothing import Seen
+from ..stacking.calibration import normalised
+from ..stacking.training_rows import Seen
 from .duplicates import Duplicates, in_sample
 from .examples import Example, Judged, best_of, examples_of
 from .subject import Subject

@@ -20,30 +20,30 @@ from ..kernels.layouts import Dense, Sparse
 from ..kernels.tokens import Recipe
 from ..kernels.vocabulary import Buckets
 from ..model.blend import Blend
-from ..model.calibration import Calibration, Chain
-from ..model.calibration.beta import Beta as BetaCurves
-from ..model.calibration.isotonic import Curve, Isotonic
-from ..model.calibration.scaling import Scaling
 from ..model.evaluation import Report
 from ..model.plan import ClassPrior, Plan
-from ..model.refinement import Refinement
 from ..model.state import State
-from ..model.views.base import View
-from ..model.views.blended import Blended
-from ..model.views.coordinates import ClippedCoordinates, Coordinates, RankCoordinates
-from ..model.views.cosines import Cosines
-from ..model.views.covariance import Covariance
-from ..model.views.dependence import OneDependence
-from ..model.views.inputs import Inputs
-from ..model.views.look import ColumnLook, Look
-from ..model.views.merging import Merging
-from ..model.views.mixture import Mixture
-from ..model.views.partial import PartialWeights
-from ..model.views.text_view import TextView
-from ..model.views.texts import TextBlended
-from ..model.views.two_dependence import JointSlots, TwoDependence
-from ..model.views.waves import Waves, WaveSums
 from ..priors import Beta, Dirichlet, Gamma, Normal, NormalInverseGamma, NormalInverseWishart
+from ..stacking.binned_table import ColumnLook, Look
+from ..stacking.calibration import Calibration, Chain
+from ..stacking.calibration.beta import Beta as BetaCurves
+from ..stacking.calibration.isotonic import Curve, Isotonic
+from ..stacking.calibration.scaling import Scaling
+from ..stacking.coordinates import ClippedCoordinates, Coordinates, RankCoordinates
+from ..stacking.covariance import Covariance
+from ..stacking.fourier_features import Cosines
+from ..stacking.fourier_view import Waves, WaveSums
+from ..stacking.inputs import Inputs
+from ..stacking.merging import Merging
+from ..stacking.one_dependence import OneDependence
+from ..stacking.partial_rows import PartialWeights
+from ..stacking.refinement import Refinement
+from ..stacking.stacked_views import Blended
+from ..stacking.text_view import TextView
+from ..stacking.token_views import TextBlended
+from ..stacking.two_dependence import JointSlots, TwoDependence
+from ..stacking.views import View
+from ..stacking.weights import Mixture
 from ..statistics import BlockMoments, CategoryCounts, Counts, Moments, Sample
 from ..statistics.base import Statistics
 from ..statistics.grid import Grid

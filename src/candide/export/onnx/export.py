@@ -17,7 +17,7 @@ from ...families.table_likelihood import TableLikelihood
 from ...families.text_likelihood import TextLikelihood
 from ...kernels.layouts import Array
 from ...model.classifier import Classifier
-from ...model.views.blended import Blended
+from ...stacking.stacked_views import Blended
 from .categories import scored_categories
 from .columns import AsTheyAre, TableScores, refuse_texts
 from .likelihoods import Scored, scored

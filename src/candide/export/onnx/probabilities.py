@@ -9,11 +9,11 @@ import numpy as np
 
 from ...exceptions import ParameterError
 from ...kernels.layouts import Array, Floats
-from ...model.calibration import Chain
-from ...model.calibration.base import CERTAIN
-from ...model.calibration.beta import Beta
-from ...model.calibration.isotonic import Curve, Isotonic
-from ...model.calibration.scaling import LIMIT, Scaling
+from ...stacking.calibration import Chain
+from ...stacking.calibration.base import CERTAIN
+from ...stacking.calibration.beta import Beta
+from ...stacking.calibration.isotonic import Curve, Isotonic
+from ...stacking.calibration.scaling import LIMIT, Scaling
 from .tensor import Tensor, concatenated, log_one_plus_exp, log_sum
 
 # Sums of fractions: 0.1 + 0.2 and 0.3 are the same power of ε.

@@ -12,15 +12,15 @@ import numpy as np
 from ...exceptions import ParameterError
 from ...families.table_likelihood import TableLikelihood
 from ...kernels.layouts import Array, Floats
-from ...model.views.blended import Blended
-from ...model.views.coordinates import ClippedCoordinates, Coordinates, RankCoordinates
-from ...model.views.covariance import Covariance, marginal_patterns
-from ...model.views.dependence import OneDependence
-from ...model.views.look import Look
-from ...model.views.merging import Merging
-from ...model.views.mixture import HUGE, Mixture
-from ...model.views.two_dependence import JointSlots, TwoDependence
-from ...model.views.waves import Waves
+from ...stacking.binned_table import Look
+from ...stacking.coordinates import ClippedCoordinates, Coordinates, RankCoordinates
+from ...stacking.covariance import Covariance, marginal_patterns
+from ...stacking.fourier_view import Waves
+from ...stacking.merging import Merging
+from ...stacking.one_dependence import OneDependence
+from ...stacking.stacked_views import Blended
+from ...stacking.two_dependence import JointSlots, TwoDependence
+from ...stacking.weights import HUGE, Mixture
 from .columns import AsTheyAre, TableScores, refuse_texts
 from .rows import Cells, cut_places
 from .tensor import Tensor, added, concatenated, filled, log_sum

@@ -10,12 +10,12 @@ import numpy as np
 from ...families.columns import CodedColumn
 from ...families.table_likelihood import TableLikelihood
 from ...kernels.layouts import Floats
-from ...model.views.blended import Blended
-from ...model.views.covariance import Covariance
-from ...model.views.dependence import OneDependence
-from ...model.views.mixture import Mixture
-from ...model.views.two_dependence import TwoDependence
-from ...model.views.waves import Waves
+from ...stacking.covariance import Covariance
+from ...stacking.fourier_view import Waves
+from ...stacking.one_dependence import OneDependence
+from ...stacking.stacked_views import Blended
+from ...stacking.two_dependence import TwoDependence
+from ...stacking.weights import Mixture
 from .cells import Cells
 from .codes import Codes
 from .columns import kind_of, picked_column, smooth_column

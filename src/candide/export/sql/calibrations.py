@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ...kernels.layouts import Floats
-from ...model.calibration import Chain
-from ...model.calibration.beta import Beta
-from ...model.calibration.isotonic import Curve, Isotonic
-from ...model.calibration.scaling import LIMIT, Scaling
+from ...stacking.calibration import Chain
+from ...stacking.calibration.beta import Beta
+from ...stacking.calibration.isotonic import Curve, Isotonic
+from ...stacking.calibration.scaling import LIMIT, Scaling
 from .dialects import Dialect
 from .expressions import clipped, exponential, log_of_one_plus_exp, picked, place_among, total
 from .posterior import Posterior

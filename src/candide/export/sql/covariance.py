@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...kernels.layouts import Floats
-from ...model.views.covariance import Covariance, Factor, marginal_patterns
+from ...stacking.covariance import Covariance, Factor, marginal_patterns
 from .dialects import Dialect
 from .expressions import affine, square, total
 from .looks import Looks

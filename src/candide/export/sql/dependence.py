@@ -12,8 +12,8 @@ import numpy as np
 
 from ...kernels.base import BACK_STRENGTH
 from ...kernels.layouts import Array, Floats
-from ...model.views.dependence import OneDependence
-from ...model.views.two_dependence import TwoDependence
+from ...stacking.one_dependence import OneDependence
+from ...stacking.two_dependence import TwoDependence
 from .dialects import Dialect
 from .expressions import exponential
 from .looks import Looks, distinct

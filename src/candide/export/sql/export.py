@@ -12,7 +12,7 @@ from ...families.table_likelihood import TableLikelihood
 from ...families.text_likelihood import TextLikelihood
 from ...kernels.layouts import Floats
 from ...model.classifier import Classifier
-from ...model.views.blended import Blended
+from ...stacking.stacked_views import Blended
 from .blend import Blend
 from .calibrations import calibrate, grows
 from .cells import Cells

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...kernels.layouts import Array
-from ...model.views.coordinates import ClippedCoordinates, Coordinates, RankCoordinates
-from ...model.views.look import ColumnLook, Look
-from ...model.views.merging import Merging
+from ...stacking.binned_table import ColumnLook, Look
+from ...stacking.coordinates import ClippedCoordinates, Coordinates, RankCoordinates
+from ...stacking.merging import Merging
 from .cells import Cells
 from .codes import Codes
 from .expressions import clipped_between, picked

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...kernels.layouts import Floats
-from ...model.views import inputs as views
-from ...model.views.covariance import marginal_patterns
-from ...model.views.inputs import Regression
-from ...model.views.waves import Waves
+from ...stacking import inputs as views
+from ...stacking.covariance import marginal_patterns
+from ...stacking.fourier_view import Waves
+from ...stacking.inputs import Regression
 from .dialects import Dialect
 from .expressions import affine, exponential, total
 from .looks import Looks, distinct

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ...model.calibration import Chain
-from ...model.calibration.beta import Beta
-from ...model.calibration.isotonic import Curve, Isotonic
-from ...model.calibration.scaling import Scaling
+from ...stacking.calibration import Chain
+from ...stacking.calibration.beta import Beta
+from ...stacking.calibration.isotonic import Curve, Isotonic
+from ...stacking.calibration.scaling import Scaling
 from ..sound import are_finite, require
 from .views import is_moderate
 

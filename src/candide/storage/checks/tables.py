@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ...data.typed import Kind
+from ...data.columns import Kind
 from ...families.columns.options import OPTIONS, check_options
 from ...families.table import TableFamily, Wanted
 from ...kernels.serial import serial
-from ...model.views.blended import Blended
-from ...model.views.text_view import TextView
+from ...stacking.stacked_views import Blended
+from ...stacking.text_view import TextView
 from ...statistics.table import TableStatistics
 from ..sound import are_weights, lie_within, require
 from .families import check_family

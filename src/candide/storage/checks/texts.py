@@ -13,8 +13,8 @@ from ...families.text_likelihood import BandName
 from ...kernels.bands import KNOTS
 from ...kernels.tokens import Recipe
 from ...kernels.vocabulary import Buckets, Vocabulary
-from ...model.refinement import Refinement
-from ...model.views.texts import TextBlended
+from ...stacking.refinement import Refinement
+from ...stacking.token_views import TextBlended
 from ...statistics.texts import TextStatistics
 from ...statistics.token_counts import TokenCounts
 from ..sound import are_finite, are_weights, require

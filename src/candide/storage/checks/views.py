@@ -8,16 +8,16 @@ import numpy as np
 
 from ...kernels.base import PairTable
 from ...kernels.layouts import Array
-from ...model.views.base import View
-from ...model.views.coordinates import ClippedCoordinates, RankCoordinates
-from ...model.views.cosines import Cosines
-from ...model.views.covariance import Covariance
-from ...model.views.dependence import OneDependence
-from ...model.views.look import ColumnLook, Look
-from ...model.views.merging import Merging
-from ...model.views.mixture import Mixture
-from ...model.views.two_dependence import TwoDependence
-from ...model.views.waves import Waves
+from ...stacking.binned_table import ColumnLook, Look
+from ...stacking.coordinates import ClippedCoordinates, RankCoordinates
+from ...stacking.covariance import Covariance
+from ...stacking.fourier_features import Cosines
+from ...stacking.fourier_view import Waves
+from ...stacking.merging import Merging
+from ...stacking.one_dependence import OneDependence
+from ...stacking.two_dependence import TwoDependence
+from ...stacking.views import View
+from ...stacking.weights import Mixture
 from ..sound import are_finite, are_weights, ascends, is_symmetric, lie_within, require
 from .statistics import check_block_moments, check_labels, check_rows
 

@@ -1,0 +1,140 @@
+"""Which views of a table past single columns are made, and from what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..families.columns.losses import gain, log_shares
+from ..families.table_likelihood import TableLikelihood
+from ..kernels import Kernels
+from ..kernels.layouts import Array, Floats
+from ..kernels.serial import serial
+from .binned_table import Look
+from .covariance import covariances, number_coordinates
+from .fourier_view import make_waves
+from .merging import merged
+from .one_dependence import one_dependence
+from .text_view import TextView
+from .training_rows import row_weight
+from .two_dependence import two_dependence
+from .views import Cases, View, tempered_loss
+from .weights import Mixture
+
+if TYPE_CHECKING:
+    from .stacked_views import Blended
+    from .training_rows import Seen
+
+# Bins of number columns in the views of pairs; the first of them serve triples too.
+BINS = (6, 10)
+# Columns whose pairs are the parents of triples.
+PARENTS = 6
+# The ridge of a view; that of a column grows with the root of their number.
+RIDGE = 4.0
+# Of a text, whose bands were held back before.
+TEXT_RIDGE = 0.5
+# Where there are no views past them, columns carry all: their own ridge, and that of all added up, naive Bayes itself.
+_RIDGES_ALONE = 1.0, 0.1
+# A column's family was chosen on the rows that it is then weighed on, so that noise seems to gain a little. The ridge
+# of a column that gains so much (log-loss summed over all rows) is doubled; where it gains less, it grows further.
+_DOUBTFUL = 30.0
+_LEAST_GAIN = 1e-3
+# What the best of many families gains over all rows on noise; the best of many columns, the logarithm of their number
+# more.
+_BY_CHANCE = 3.0
+# What a column that tells nothing counts, squared, in comparison with the one that tells most.
+_LEAST_RELEVANCE = 0.02
+
+
+@serial()
+def make_views(likelihood: TableLikelihood, seen: Seen, order: int, kernels: Kernels) -> Blended:
+    """Without weights yet. ``order``: how many columns another may depend on (0: none)."""
+    from .stacked_views import Blended
+
+    look, rows = Look.of(likelihood.statistics, likelihood.shown), likelihood.statistics.rows
+    log_prior, losses = log_shares(rows), _losses(likelihood)
+    gains, n_rows = gain(rows, losses), float((rows / likelihood.statistics.row_weight).sum())
+    views: tuple[View, ...] = ()
+    unit = row_weight(seen)
+    if order and len(look.columns) > 1:
+        weight = seen.case_weight / unit
+        cases = Cases(look.see(seen.batch.data, kernels), seen.batch.classes, weight, weight / seen.multiplicity)
+        views = tuple(_views(look, cases, log_prior, np.argsort(losses, kind="stable"), order, kernels))
+        if order > 1:
+            views += tuple(make_waves(*_codes(look), cases, len(rows), _relevance(gains, n_rows)))
+    none, n_classes = np.zeros(0), seen.batch.n_classes
+    unweighted = Mixture(none, none, np.zeros((0, n_classes)), np.zeros(n_classes))
+    texts = tuple(TextView.of(likelihood, j) for j in likelihood.texts)
+    ridge = np.append(_ridges(gains * n_rows, len(likelihood.blocks), len(views)), np.full(len(texts), TEXT_RIDGE))
+    return Blended(tuple(likelihood.shown), len(likelihood.blocks), look, views, ridge, unweighted, texts, unit)
+
+
+def _ridges(gain: Floats, n_blocks: int, n_views: int) -> Floats:
+    """Of columns, blocks, all of them added up, and views, from what each column alone gains over all rows."""
+    n_columns = max(1, len(gain))
+    of_column, of_sum = (RIDGE, RIDGE) if n_views else _RIDGES_ALONE
+    columns = of_column * np.sqrt(n_columns) * (1.0 + _DOUBTFUL / np.maximum(gain, _LEAST_GAIN))
+    together = of_sum * (1.0 + _DOUBTFUL * n_columns / max(float(np.maximum(gain, 0.0).sum()), _LEAST_GAIN))
+    return np.concatenate([columns, np.full(n_blocks, of_column), [together], np.full(n_views, RIDGE)])
+
+
+def gained(scores: Floats, classes: Array, weight: Floats) -> float:
+    """What a view alone gains over the shares of the classes, log-loss of a row; from left-out scores."""
+    rows = np.bincount(classes, weight, minlength=scores.shape[1]).astype(np.float64, copy=False)
+    return float(gain(rows, tempered_loss(scores, classes, weight, log_shares(rows))))
+
+
+def doubt(scores: Floats, classes: Array, weight: Floats) -> float:
+    """The factor on the ridge of a view, by what it alone gains."""
+    return 1.0 + _DOUBTFUL / max(gained(scores, classes, weight) * float(weight.sum()), _LEAST_GAIN)
+
+
+def _losses(likelihood: TableLikelihood) -> Floats:
+    """The left-out class log-loss of each column that is shown."""
+    choices = likelihood.family.choices
+    assert choices is not None
+    return np.array([min(choices[j].losses.values()) for j in likelihood.shown])
+
+
+def _relevance(gain: Floats, n_rows: float) -> Floats:
+    """How strongly a column that tells so much of the class counts among others, above 0 and up to 1."""
+    gain = np.maximum(gain - (_BY_CHANCE + np.log(len(gain))) / n_rows, 0.0)
+    gain += _LEAST_RELEVANCE * max(float(gain.max()), 1e-3)
+    return np.asarray(np.sqrt(gain / gain.max()))
+
+
+def _codes(look: Look) -> tuple[list[Floats], list[bool]]:
+    """The weight of each code of each column, and which columns hold numbers."""
+    return [column.count for column in look.columns], [column.is_number for column in look.columns]
+
+
+def _views(look: Look, cases: Cases, log_prior: Floats, by_loss: Array, order: int, kernels: Kernels) -> Iterator[View]:
+    counts, numbers = _codes(look)
+    for bins in BINS:
+        if bins > BINS[0] and max(column.size for column in look.columns) <= BINS[0]:
+            continue  # nothing that finer bins would tell apart
+        one = one_dependence(
+            f"pairs of columns, {bins} bins", merged(counts, numbers, bins), cases, log_prior, kernels, by_loss
+        )
+        if one is None:
+            return
+        yield one
+        if order > 1 and bins == BINS[0]:
+            two = two_dependence("triples of columns", one, by_loss[:PARENTS], cases, log_prior, kernels)
+            if two is not None:
+                yield two
+    yield from _covariances(look, cases, len(log_prior), by_loss)
+
+
+def _covariances(look: Look, cases: Cases, n_classes: int, by_loss: Array) -> Iterator[View]:
+    numbers = [i for i, column in enumerate(look.columns) if column.is_number]
+    if sum(look.columns[i].size > 1 for i in numbers) < 2:
+        return
+    place = {i: k for k, i in enumerate(numbers)}
+    order = np.array([place[int(i)] for i in by_loss if int(i) in place], dtype=np.int64)
+    counts = [look.columns[i].count for i in numbers]
+    ranks, clipped = number_coordinates(numbers, counts, cases, n_classes, order)
+    yield from covariances("covariance of number columns, by ranks", ranks, cases, n_classes)
+    yield from covariances("covariance of number columns", clipped, cases, n_classes)

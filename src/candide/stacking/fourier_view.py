@@ -1,0 +1,269 @@
+"""Smooth functions of several columns at once, as sums of waves: least squares on fixed features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..kernels import Kernels
+from ..kernels.layouts import Array, Dense, Floats, Positions
+from ..kernels.mixing import Hashes
+from ..lazy_dataclass import dataclass
+from ..statistics.base import remaining
+from ..statistics.hashing import ABOVE_ALL, row_hashes
+from .covariance import Factor
+from .fourier_features import Cosines, draw_cosines
+from .inputs import Inputs
+from .lean import Lean
+from .views import Cases, Looked, ViewParts, by_chunks
+
+# Waves of a view. With 500, tables of some thousand rows lose .005 of their log-loss; it takes twice as long.
+WIDTH = 300
+# Rows that waves are learned from at most, and columns that they run through.
+MOST_ROWS = 20_000
+MOST_COLUMNS = 200
+# The views, how many columns a wave runs through (None: all), and the seed of the waves.
+_KINDS = (
+    ("random Fourier features of all columns", None, 1),
+    ("random Fourier features of 2 to 4 columns", (2, 3, 4), 2),
+)
+_PENALTIES = tuple(10.0**power for power in range(-3, 4))
+# Rows at a time: heights of more would be new pages of memory every time.
+_CHUNK = 1 << 10
+# What of a row's error its own weight leaves, at least: below is rounding.
+_LEAST_LEFT = 1e-9
+
+
+class WaveSums(NamedTuple):
+    """All that is kept of the rows: they add."""
+
+    weight: Floats  # (classes,)
+    heights: Floats  # (classes, waves)
+    products: Floats  # (waves, waves), all classes together
+
+    @classmethod
+    def of(cls, cosines: Cosines, cases: Cases, n_classes: int) -> WaveSums:
+        weight = np.bincount(cases.classes, cases.case_weight, minlength=n_classes).astype(np.float64, copy=False)
+        heights, products = np.zeros((n_classes, cosines.width)), np.zeros((cosines.width, cosines.width))
+        for begin in range(0, len(cases.classes), _CHUNK):
+            part = cases.take(slice(begin, begin + _CHUNK))
+            here = cosines.heights(part.looked)
+            heights += _by_class(part, n_classes) @ here
+            here *= np.sqrt(part.case_weight)[:, None]
+            products += here.T @ here
+        return cls(weight, heights, products)
+
+    def __reduce__(self) -> Any:
+        # Products come in pairs that are equal; half of them is stored.
+        return _unpacked, (self.weight, self.heights, self.products[np.tril_indices(len(self.products))])
+
+    @property
+    def total(self) -> float:
+        return float(self.weight.sum())
+
+    @property
+    def share(self) -> Floats:
+        """Of each class in the weight."""
+        return np.asarray(self.weight / max(self.total, 1e-300))
+
+    @property
+    def mean(self) -> Floats:
+        """Height of each wave."""
+        return np.asarray(self.heights.sum(axis=0) / max(self.total, 1e-300))
+
+    @property
+    def scatter(self) -> Floats:
+        """``(waves, waves)``: products of the heights' distances from their means."""
+        return np.asarray(self.products - self.total * np.outer(self.mean, self.mean))
+
+    @property
+    def slants(self) -> Floats:
+        """``(waves, classes)``: products of the heights' distances from their means with the classes' indicators."""
+        return np.asarray((self.heights - np.outer(self.weight, self.mean)).T)
+
+
+def _unpacked(weight: Floats, heights: Floats, lower: Floats) -> WaveSums:
+    width = heights.shape[1]
+    products = np.zeros((width, width))
+    products[np.tril_indices(width)] = lower
+    return WaveSums(weight, heights, np.where(np.tri(width, dtype=bool), products, products.T))
+
+
+@dataclass(frozen=True)
+class Waves(Lean):
+    """How much more probable each class is than it is on the whole, as a smooth function of several columns at once.
+
+    A wave is the cosine of a weighted sum of columns; its weights are drawn at random, once, and stay. Each class's
+    indicator is the sum of many waves, with factors by least squares, held small by ``penalty``. So it is linear in
+    features that are fixed, and all it needs of the rows are sums: ``WaveSums``. Without a row, the sums lose it, and
+    what that does to its score has a closed form. Rows that lack columns have the mean heights of waves that they may
+    be (``Cosines.heights``).
+    """
+
+    name: str
+    cosines: Cosines
+    sums: WaveSums
+    penalty: float
+    below: np.uint64 = ABOVE_ALL  # rows with a smaller hash were learned
+
+    @cached_property
+    def _factor(self) -> Factor:
+        return Factor.of(self._scale)
+
+    @property
+    def _scale(self) -> Floats:
+        return self.sums.scatter + self.penalty * np.eye(self.cosines.width)
+
+    @cached_property
+    def slopes(self) -> Floats:
+        """``(waves, classes)``: what each wave's height adds to the scores."""
+        from scipy.linalg import cho_factor, cho_solve
+
+        # Without the inverse, which only rows left out need: slopes are solved for after each row that is learned.
+        root = cho_factor(self._scale, lower=True, check_finite=False)
+        return np.asarray(cho_solve(root, self.sums.slants, check_finite=False))
+
+    def scores(self, looked: Looked, kernels: Kernels) -> Floats:
+        mean = self.sums.mean @ self.slopes
+        return by_chunks(looked, lambda rows: self._known(looked.take(rows), lambda h: h @ self.slopes - mean), _CHUNK)
+
+    def _known(self, looked: Looked, scores: Callable[[Floats], Floats]) -> Floats:
+        """Compute scores from the heights of waves; 0 for rows of which no column is given."""
+        out = scores(self.cosines.heights(looked))
+        codes = looked.codes[:, self.columns]
+        if codes.min(initial=0) < 0:
+            out[(codes < 0).all(axis=1)] = 0.0
+        return out
+
+    @cached_property
+    def columns(self) -> Array:
+        """The columns that waves run through, places among the codes."""
+        return np.unique(self.cosines.inputs.column)
+
+    def parts(self, looked: Looked, numbers: Array, kernels: Kernels) -> ViewParts:
+        """None of a column alone: waves run through several."""
+        nothing = np.zeros((0, len(self.sums.weight)))
+        return ViewParts(np.zeros(0, dtype=np.int64), nothing, self.scores(looked, kernels)[0])
+
+    def left_out(self, looked: Looked, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
+        if self.below < ABOVE_ALL:
+            weight = np.where(_hashes(looked.whole()) < self.below, weight, 0.0)
+
+        def chunk(rows: slice) -> Floats:
+            part = looked.take(rows)
+            learned = None if part.known is None else self.cosines.heights(part.whole())
+            return self._known(part, lambda heights: self._left_out(heights, learned, classes[rows], weight[rows]))
+
+        return by_chunks(looked, chunk, _CHUNK)
+
+    def changed(self, cases: Cases, sign: float, kernels: Kernels) -> Waves:
+        if self.below < ABOVE_ALL:
+            cases = cases.take(np.flatnonzero(_hashes(cases.looked) < self.below))
+        if not len(cases.classes):
+            return self
+        rows = WaveSums.of(self.cosines, cases, len(self.sums.weight))
+        return replace(
+            self, sums=WaveSums._make(mine + sign * more for mine, more in zip(self.sums, rows, strict=True))
+        )
+
+    def _left_out(self, heights: Floats, learned: Floats | None, classes: Positions, weight: Floats) -> Floats:
+        """Without a weight w of a row, its error is 1 / (1 - w h) times as large, where h is how much the row pulls its
+        own prediction toward itself; and the share of its class, from which scores are counted, is smaller.
+
+        ``learned``: the heights with which rows are in the sums, if these are others.
+        """
+        total, away = self.sums.total, _away(self.sums, classes)
+        explained, white = self._explained(heights)
+        rest = remaining(np.full_like(weight, total), weight)
+        lost = np.divide(weight, rest, out=np.zeros_like(weight), where=rest > 0)
+        if learned is None:
+            left = _left(np.einsum("jr,jr->r", white, white), weight, total)
+            return np.asarray(away * (1.0 + lost)[:, None] - (away - explained) / left[:, None])
+        learned_explained, learned_white = self._explained(learned)
+        left = _left(np.einsum("jr,jr->r", learned_white, learned_white), weight, total)
+        pull = weight * (np.einsum("jr,jr->r", learned_white, white) + 1.0 / max(total, 1e-300))
+        return np.asarray(explained + away * lost[:, None] - (away - learned_explained) * (pull / left)[:, None])
+
+    def _explained(self, heights: Floats) -> tuple[Floats, Floats]:
+        """Return the scores of heights, which are overwritten, and the whitened heights, ``(waves, rows)``."""
+        from scipy.linalg.blas import dtrmm
+
+        heights -= self.sums.mean
+        explained = heights @ self.slopes
+        # Half of the whitening is zeros.
+        return explained, dtrmm(1.0, self._factor.whitening.T, heights.T, lower=True, overwrite_b=True)
+
+
+def make_waves(
+    counts: Sequence[Floats], is_number: Sequence[bool], cases: Cases, n_classes: int, relevance: Floats
+) -> Iterator[Waves]:
+    """Learned from rows: waves through all columns and waves through few; none where no column varies.
+
+    ``counts`` is the weight of each code of each column, and ``relevance``, above 0, how much it tells of the class.
+    """
+    below, cases = _learned(cases)
+    if not cases.case_weight.sum() > 0:
+        return
+    columns = np.sort(np.argsort(-relevance, kind="stable")[:MOST_COLUMNS])
+    inputs = Inputs.of(columns, counts, is_number, cases)
+    for name, sizes, seed in _KINDS:
+        cosines = draw_cosines(inputs, cases, relevance, sizes, WIDTH, seed)
+        if cosines is not None:
+            sums = WaveSums.of(cosines, cases, n_classes)
+            yield Waves(name, cosines, sums, _best_penalty(cosines, sums, cases.few()), below)
+
+
+def _learned(cases: Cases) -> tuple[np.uint64, Cases]:
+    """Rows that are learned from, and the hash that all of them are below.
+
+    Any row tells by its hash whether it was learned; had they been chosen by their places, it could not be left out.
+    """
+    if len(cases.classes) <= MOST_ROWS:
+        return ABOVE_ALL, cases
+    hashes = _hashes(cases.looked)
+    below = np.partition(hashes, MOST_ROWS)[MOST_ROWS]
+    return below, cases.take(np.flatnonzero(hashes < below))
+
+
+def _hashes(looked: Looked) -> Hashes:
+    return row_hashes(Dense.of(np.hstack([looked.codes, looked.numbers])))
+
+
+def _best_penalty(cosines: Cosines, sums: WaveSums, cases: Cases) -> float:
+    """The penalty by which the indicators of rows, each left out, are predicted with the least squared error."""
+    scales, directions = np.linalg.eigh(sums.scatter)
+    turned = (cosines.heights(cases.looked) - sums.mean) @ directions
+    squares, slants = turned**2, directions.T @ sums.slants
+    away = _away(sums, cases.classes)
+
+    def error(penalty: float) -> float:
+        shrink = 1.0 / (np.maximum(scales, 0.0) + penalty)
+        left = _left(squares @ shrink, cases.weight, sums.total)
+        explained = turned @ (shrink[:, None] * slants)
+        return float(cases.case_weight @ (((away - explained) ** 2).sum(axis=1) / left**2))
+
+    return min(_PENALTIES, key=error)
+
+
+def _away(sums: WaveSums, classes: Positions) -> Floats:
+    """``(rows, classes)``: indicators of the rows' classes less the classes' shares."""
+    away = np.tile(-sums.share, (len(classes), 1))
+    away[np.arange(len(classes)), classes] += 1.0
+    return away
+
+
+def _left(pull: Floats, weight: Floats, total: float) -> Floats:
+    """What the error of rows is divided by when their weight leaves."""
+    return np.asarray(np.maximum(1.0 - weight * (pull + 1.0 / max(total, 1e-300)), _LEAST_LEFT))
+
+
+def _by_class(cases: Cases, n_classes: int) -> Any:
+    """``(classes, rows)``: the weight of each row in its class."""
+    from scipy.sparse import csr_matrix
+
+    rows = np.arange(len(cases.classes))
+    return csr_matrix((cases.case_weight, (cases.classes, rows)), shape=(n_classes, len(rows)))

@@ -1,0 +1,59 @@
+"""Which rows weights are fitted on, and what a row weighs."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..families import Batch
+from ..kernels.layouts import Array, Floats
+from .folds import Dealt, deal, deal_blocks
+
+# Scores (views × rows × classes) that weights are fitted on; beyond that, on fewer rows.
+_MOST_SCORES = 1 << 25
+_MOST_ROWS = 20_000
+
+
+class Seen(NamedTuple):
+    """Training rows that were kept, each with the weight of one copy."""
+
+    batch: Batch
+    case_weight: Floats  # what all copies of a row stand for
+    multiplicity: Array
+    blocks: Array | None = None  # rows of one block leave together; without blocks, each leaves alone
+
+    def of_all_copies(self) -> Batch:
+        """The rows, each with what all its copies weigh."""
+        return self.batch._replace(weight=self.multiplicity * (1.0 if self.batch.weight is None else self.batch.weight))
+
+    def dealt(self) -> Dealt:
+        """The rows in five folds; blocks stay together."""
+        classes = self.batch.classes
+        if self.blocks is None:
+            return deal(classes, self.multiplicity)
+        return Dealt(np.arange(len(classes)), deal_blocks(classes, self.blocks), self.multiplicity)
+
+    def take(self, rows: Array, copies: Array) -> Seen:
+        """Some of the rows, each with some of its copies."""
+        case_weight = self.case_weight[rows] * copies / self.multiplicity[rows]
+        return Seen(self.batch.take(rows), case_weight, copies, None if self.blocks is None else self.blocks[rows])
+
+
+def few_rows(seen: Seen, n_scores: int, most_rows: int = _MOST_ROWS) -> Array:
+    """Rows evenly spaced, as many as are worth their cost; or whole blocks, two at least."""
+    most, n_rows = min(most_rows, max(200, _MOST_SCORES // max(1, n_scores))), len(seen.case_weight)
+    if n_rows <= most:
+        return np.arange(n_rows)
+    if seen.blocks is None:
+        return np.arange(most) * n_rows // most
+    blocks, sizes = np.unique(seen.blocks, return_counts=True)
+    n_blocks = max(2, int(np.searchsorted(np.cumsum(sizes), most, side="right")))
+    return np.flatnonzero(np.isin(seen.blocks, blocks[:n_blocks]))
+
+
+def row_weight(seen: Seen) -> float:
+    """What a row weighs in the mean over the weight: it tells as much whatever all rows weigh."""
+    if seen.batch.weight is None:
+        return 1.0
+    return float(np.average(seen.batch.weight, weights=seen.case_weight))
