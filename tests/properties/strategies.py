@@ -12,7 +12,8 @@ from reference import ReferenceKernels
 from scipy.sparse import csr_array
 
 from candide.data.categories import read_categories
-from candide.data.table import Columns, table_of
+from candide.data.columns import Columns
+from candide.data.table import table_of
 from candide.families import Batch, Bernoulli, Categorical, Gaussian, Multinomial, MultivariateNormal
 from candide.kernels.layouts import Array, Data, Dense, Floats, Sparse
 from candide.statistics import Counts, Grid, Sample

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 import candide
 from candide import NaiveBayes
-from candide.data.records import Records
+from candide.data.columns import Records
 from candide.kernels import Kernels
 from candide.model import given
 from candide.stacking.covariance import covariances, number_coordinates

@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..data.tokens import Coding, TokenFeatures, TokenizerConfig, Vocabulary
 from ..kernels import Kernels
 from ..kernels.layouts import TextRows
+from ..kernels.tokenizer import TokenizerConfig
+from ..kernels.tokens import TokenFeatures
+from ..kernels.vocabulary import Coding, Vocabulary
 
 
 class Token(NamedTuple):

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..data.table import Column, Columns, Kind
-from ..data.tokens import Vocabulary
+from ..data.columns import Column, Columns, Kind
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Floats, Positions, TextRows
 from ..kernels.tables import PickTable
+from ..kernels.vocabulary import Vocabulary
 from ..lazy_dataclass import dataclass
 from .base import Batch, Scores
 from .columns import CodedColumn, ColumnModel

@@ -7,9 +7,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ..data.tokens import Coding, TokenFeatures, TokenizerConfig, TokenTables, TokenTally
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, Sparse, TextRows
+from ..kernels.tokenizer import TokenizerConfig
+from ..kernels.tokens import TokenFeatures, TokenTables, TokenTally
+from ..kernels.vocabulary import Coding
 from ..lazy_dataclass import dataclass
 from ..statistics import Counts
 from ..statistics.base import as_dense

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..data.tokens import TokenFeatures, TokenTally
 from ..kernels import Kernels
 from ..kernels.layouts import Floats, TextRows, chunks
-from ..kernels.tokens import keeps_token_rows, tally_and_keep
+from ..kernels.tokens import TokenFeatures, TokenTally, keeps_token_rows, tally_and_keep
 from ..lazy_dataclass import dataclass
 from ..priors import Estimate
 from ..statistics.texts import TextStatistics

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..data.tokens import Buckets, SomeBuckets, TokenFeatures, TokenTables
 from ..exceptions import ParameterError
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, Positions, Sparse, TextRows, chunks
 from ..kernels.tables import LinearTable
 from ..kernels.token_bins import KNOTS, TokenBins, distinct, renumbered, some_columns
+from ..kernels.tokens import TokenFeatures, TokenTables
+from ..kernels.vocabulary import Buckets, SomeBuckets
 from ..lazy_dataclass import dataclass
 from ..statistics.cells import row_bytes
 from ..statistics.texts import TextStatistics

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..data.tokens import TokenFeatures, TokenTally
 from ..kernels import Kernels
 from ..kernels.layouts import Floats, Sparse, TextRows, chunks
 from ..kernels.token_bins import distinct
+from ..kernels.tokens import TokenFeatures, TokenTally
 from ..statistics.texts import TextStatistics
 from ..statistics.token_counts import TokenCounts
 from .base import Batch

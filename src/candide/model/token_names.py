@@ -6,10 +6,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..data.tokens import Buckets, Coding, TokenFeatures, TokenizerConfig, Vocabulary
 from ..kernels import Kernels
 from ..kernels._core import release_memory
 from ..kernels.layouts import Array, TextRows, chunks
+from ..kernels.tokenizer import TokenizerConfig
+from ..kernels.tokens import TokenFeatures
+from ..kernels.vocabulary import Buckets, Coding, Vocabulary
 
 # Texts that are searched for tokens.
 _MOST_TEXTS = 10_000

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ..data.tokens import TokenFeatures, TokenTables, Vocabulary
 from ..families.terms import TokenLook
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, TextRows
+from ..kernels.tokens import TokenFeatures, TokenTables
+from ..kernels.vocabulary import Vocabulary
 from ..lazy_dataclass import dataclass
 from .folds import folds_of, rows_by_fold
 from .row_span import Regression

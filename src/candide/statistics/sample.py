@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.typed import Columns
+from ..data.columns import Columns
 from ..kernels.hashing import Hashes
 from ..kernels.layouts import Array, Dense, Floats, Positions, Sparse, TextRows
 from ..lazy_dataclass import dataclass
