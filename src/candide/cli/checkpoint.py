@@ -47,7 +47,7 @@ class Checkpoint:
 
         if trainer.model is None:
             return
-        counts = {"n_rows": passed.rows, "without_label": passed.without_label, "group_rows": group_rows}
+        counts = {"n_rows": passed.rows, "is_unlabeled": passed.is_unlabeled, "group_rows": group_rows}
         save_checkpoint(trainer.flush(), self.path, self.made_of | counts)
         self.n_rows = passed.rows
         self._last = time.monotonic()
@@ -69,7 +69,7 @@ class Checkpoint:
         trainer.model = load_model(self.path)
         self.n_rows = int(note["n_rows"])
         session.say(f"going on after {note['n_rows']:,} rows")
-        passed.rows, passed.without_label = int(note["n_rows"]), int(note["without_label"])
+        passed.rows, passed.is_unlabeled = int(note["n_rows"]), int(note["is_unlabeled"])
         return int(note["group_rows"])
 
     def remove(self) -> None:

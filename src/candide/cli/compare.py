@@ -95,7 +95,7 @@ class Field:
                     began = time.perf_counter()
                     trainer.learn(rows.X, rows.y, rows.weight)
                     self.seconds[name] += time.perf_counter() - began
-                passed.without_label += batch.num_rows - rows.n_rows
+                passed.is_unlabeled += batch.num_rows - rows.n_rows
                 passed.advance(batch.num_rows)
         say_unlabeled(passed, self.session)
         for trainer in self.trainers.values():

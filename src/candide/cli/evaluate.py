@@ -68,5 +68,5 @@ def followed(source: Source, roles: Roles, passed: Pass, unseen: UnseenNotes) ->
         if rows.n_rows:
             unseen.note(rows.X)
             yield rows.X, rows.y, rows.weight
-        passed.without_label += batch.num_rows - rows.n_rows
+        passed.is_unlabeled += batch.num_rows - rows.n_rows
         passed.advance(batch.num_rows)

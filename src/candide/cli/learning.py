@@ -42,7 +42,7 @@ def learn_source(
     """Learn, or forget, all rows of a source. A signal stops at once, or with a checkpoint between two batches."""
     from ..data.arrow_batches import Groups, needed
     from ..kernels._core import return_blocks_from
-    from ..model.labeled_rows import LabeledRows
+    from ..model.label_filter import LabelFilter
 
     return_blocks_from(_LARGE)
     groups = Groups(trainer.spec.group_bytes)
@@ -62,7 +62,7 @@ def learn_source(
         batches = groups.of(source.batches(passed.rows, needed(roles)))
         try:
             learn = trainer.learn if verb == "learn" else trainer.forget
-            _go_through(learn, LabeledRows(trainer.spec).add, batches, roles, passed, interrupts, kept)
+            _go_through(learn, LabelFilter(trainer.spec).add, batches, roles, passed, interrupts, kept)
         except (KeyboardInterrupt, Terminated) as stop:
             keep_all()
             raise type(stop)(_kept(passed, checkpoint)) from None
@@ -70,7 +70,7 @@ def learn_source(
             if trainer.model is not None:
                 trainer.flush()
             keep_all()
-        done = Passed(passed.rows, passed.without_label, passed.megabytes, passed.seconds)
+        done = Passed(passed.rows, passed.is_unlabeled, passed.megabytes, passed.seconds)
     if not done.n_rows:
         raise InputError(
             f"the source has the columns {', '.join(source.names)} and no rows; expected at least one labeled row; "
@@ -100,7 +100,7 @@ def _go_through(
                 learn(rows.X, rows.y, sample_weight=rows.weight)
             if rows.n_rows < batch.num_rows:
                 refuse_unlabeled(batch.num_rows - rows.n_rows)
-            passed.without_label += batch.num_rows - rows.n_rows
+            passed.is_unlabeled += batch.num_rows - rows.n_rows
             passed.advance(batch.num_rows)
             del rows, batch
             # The C library would hold on to what counting took: pieces of it lie between what is kept.

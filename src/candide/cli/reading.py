@@ -144,16 +144,15 @@ def with_absent(model: Model, absent: str | None) -> Model:
         raise ParameterError(f"--absent is {absent!r}; it must be error or missing")
     if not hasattr(model.spec, "absent"):
         raise ParameterError(
-            f"--absent is for tables, and the model is a {model.spec.name}, which needs all its columns; leave "
-            "it out"
+            f"--absent is for tables, and the model is a {model.spec.name}, which needs all its columns; leave it out"
         )
     return replace(model, spec=model.spec.with_parameters(absent=absent))
 
 
 def say_unlabeled(passed: Pass, session: Session) -> None:
     """How many rows of a pass were left out because they have no label."""
-    if passed.without_label:
-        session.remark(f"{passed.without_label:,} rows without a label were left out")
+    if passed.is_unlabeled:
+        session.remark(f"{passed.is_unlabeled:,} rows without a label were left out")
 
 
 def say_bad_rows(source: Source | Afar, session: Session) -> None:

@@ -40,8 +40,9 @@ def as_machine(model: Model, source: Source | Afar, passed: Passed, path: Path) 
 def for_people(model: Model, source: Source | Afar, passed: Passed, path: Path, updatable: bool) -> list[Any]:
     """Lines and tables for a terminal."""
     lines: list[Any] = [_understood(model, source, passed)]
-    if source.roles.text is None:
-        lines += of_summary(summary_of(model), "columns")
+    summary = summary_of(model)
+    if source.roles.text is None and summary is not None:
+        lines += of_summary(summary, "columns")
     if model.has_loo:
         lines += of_honest(model.loo)
     if source.roles.text is not None:

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ..data.arrays import is_sparse
 from ..data.arrow_batches import needed
-from ..data.columns import is_sparse
-from ..data.names import listed
-from ..data.roles import Roles
+from ..data.column_selection import Roles, quote_names
 from ..exceptions import InputError
 from ..model.accumulator import PartialState, merge_partial_states
 from . import dask_tasks as tasks
@@ -53,7 +52,7 @@ class DaskRows(SpreadRows):
         return X.columns[X.isna().all()].tolist() if self._within is not None and X.ndim == 2 else []
 
     def _joined(self, chunks: Sequence[Chunk]) -> Chunk:
-        X, y, weight = (_end_to_end([chunk[i] for chunk in chunks]) for i in range(3))
+        X, y, weight = (_concatenate_labeled([chunk[i] for chunk in chunks]) for i in range(3))
         return X, y, weight
 
     def count(self, counter: Counter) -> PartialState:
@@ -114,7 +113,7 @@ class Dask:
         import pyarrow as pa
 
         found = _of_first(X.to_delayed(), n, len)
-        return pa.Table.from_pandas(_end_to_end(found).iloc[:n], preserve_index=False)
+        return pa.Table.from_pandas(_concatenate_labeled(found).iloc[:n], preserve_index=False)
 
     def selected(self, X: Any, names: list[str]) -> Any:
         return X[names]
@@ -132,8 +131,8 @@ def _refuse_lacking(frame: Any, names: list[str], error: KeyError) -> None:
         lacking = [name for name in names if name not in columns]
         if lacking:
             raise InputError(
-                f"partition {place} has no column {listed(lacking)}; it has {listed(columns)}, and the data frame says "
-                "that all partitions have the same columns; write the partitions with the same columns"
+                f"partition {place} has no column {quote_names(lacking)}; it has {quote_names(columns)}, and the data "
+                "frame says that all partitions have the same columns; write the partitions with the same columns"
             ) from error
 
 
@@ -206,7 +205,7 @@ def _of_first(waiting: Sequence[Any], n: int, size: Callable[[Any], int]) -> lis
     return found
 
 
-def _end_to_end(pieces: list[Any]) -> Any:
+def _concatenate_labeled(pieces: list[Any]) -> Any:
     if len(pieces) == 1 or pieces[0] is None:
         return pieces[0]
     if isinstance(pieces[0], np.ndarray):

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from ..data.arrow_batches import needed
-from ..data.roles import Roles
+from ..data.column_selection import Roles
 from ..exceptions import InputError, MissingPackage
 from ..model.accumulator import PartialState, merge_partial_states
 from . import spark_tasks as tasks

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..data.arrow_batches import Groups, cells, labelled_cells
-from ..data.roles import Roles
+from ..data.column_selection import Roles
 from ..exceptions import CandideError
 from ..model.accumulator import PartialState, merge_partial_states
 from .answers import columns

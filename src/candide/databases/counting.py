@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..clusters.rows import Chunk
-from ..data.labelled import LabelledRows
-from ..data.rows import read_labels, read_weights
+from ..data.labeled_rows import LabeledRows, read_labels, read_weights
 from ..exceptions import InputError
 from ..families import Batch, Bernoulli, Categorical, Complement, Gaussian, Multinomial, Poisson
 from ..families.table import TableFamily
@@ -21,8 +20,8 @@ from ..kernels.layouts import Dense
 from ..model.accumulator import Accumulator, summarize
 from ..model.model import Model
 from ..model.state import State
-from ..statistics.beside import beside
 from ..specs import BoundSpec
+from ..statistics.beside import beside
 from ..statistics.table import TableStatistics
 from .cells import in_cells
 from .classes import Classes
@@ -146,7 +145,7 @@ def _sums(model: Model, chunks: Iterable[Chunk]) -> State:
     accumulator, kernels = Accumulator(), model.kernels
     for X, y, weight in chunks:
         data, family = model.read_columns(X)
-        rows = LabelledRows(data, *read_labels(y, data.n_rows, kernels), read_weights(weight, data.n_rows))
+        rows = LabeledRows(data, *read_labels(y, data.n_rows, kernels), read_weights(weight, data.n_rows))
         accumulator.add(summarize(BoundSpec(family), rows, kernels))
     return accumulator.total()
 

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from ..data.arrow_batches import needed
-from ..data.roles import Roles
+from ..data.column_selection import Roles
 from ..sources.columns import plain
 from .database import Database
 

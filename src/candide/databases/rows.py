@@ -12,7 +12,7 @@ from ..clusters import Settled
 from ..clusters.arrow_rows import ArrowRows
 from ..clusters.rows import Chunk
 from ..data.arrow_batches import labelled_cells
-from ..data.roles import Roles
+from ..data.column_selection import Roles
 from ..model.accumulator import PartialState
 from ..model.state import State
 from ..statistics import Sample

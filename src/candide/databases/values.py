@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from ..clusters.rows import Chunk
 from ..data.arrow_batches import Groups, labelled_cells
-from ..data.roles import Roles
+from ..data.column_selection import Roles
 from .query import Query, Selected
 
 # Names in answers: the class, the cell, and what both weigh together.

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.columns import like_frame, missing_cells
+from ..data.arrays import frame_like, missing_cells
 from ..kernels.layouts import Array, Floats, Sparse
 from ..model.typicality import typicality as _typicality
 from ..specs.table_schema import TableSchema
@@ -55,12 +55,12 @@ def impute(model: Any, X: Any) -> Any:
     data, likelihood = fitted.read(X), fitted.classifier.likelihood
     posterior = fitted.classifier.posterior(data, fitted.kernels, logarithm=False)
     if isinstance(fitted.schema, TableSchema):
-        return fitted.schema.filled(X, data, likelihood.expected(data, posterior))
+        return fitted.schema.fill_missing(X, data, likelihood.expected(data, posterior))
     if isinstance(data, Sparse):
         return _filled_sparse(data, lambda rows: likelihood.expected(data.take(rows), posterior[rows]))
     guess = likelihood.expected(data, posterior)
     columns = [_filled(data.column(j), guess[:, j]) for j in range(data.n_columns)]
-    frame = like_frame(X, columns)
+    frame = frame_like(X, columns)
     return np.column_stack(columns) if frame is None else frame
 
 

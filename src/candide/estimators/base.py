@@ -15,11 +15,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import training
 from ..clusters import cluster_of
-from ..data.columns import as_array
+from ..data.arrays import as_array
 from ..data.index import encode
-from ..data.rows import label_array
+from ..data.labeled_rows import label_array
 from ..exceptions import InputError, MergeError, warn
-from ..kernels import default
+from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
 from ..model.evaluation import Report
 from ..model.model import Model, check_declared, drop_unlabeled
@@ -113,7 +113,7 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
             self.model_ = training.train(spec, X, y, sample_weight, groups, classes=classes, more_to_come=True)
             return self
         if classes is not None:
-            declared = encode(label_array(classes), default(self.n_threads))[0]
+            declared = encode(label_array(classes), Kernels(self.n_threads))[0]
             check_declared(declared, len(np.asarray(classes)), self.model_.classifier.classes)
         self._check_names(X)
         self.model_ = training.learn(self.model_, spec, X, y, sample_weight, groups)
@@ -172,15 +172,15 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
 
     # Predicting.
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any) -> Any:
         """Return the most probable class of each row; the first in order among equals."""
         return training.predict(self._fitted(X), "predict", X)
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Any) -> Any:
         """Return the probabilities of the classes, in the order of ``classes_``, ``(n_rows, n_classes)``."""
         return training.predict(self._fitted(X), "predict_proba", X)
 
-    def predict_log_proba(self, X: Any) -> Floats:
+    def predict_log_proba(self, X: Any) -> Any:
         """Return the logarithms of ``predict_proba``."""
         return training.predict(self._fitted(X), "predict_log_proba", X)
 
@@ -559,7 +559,7 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         from ..export.onnx import to_onnx
 
         model = self._fitted()
-        return to_onnx(model.classifier, model.column_names(), model.schema.feature_names, path)
+        return to_onnx(model.classifier, model.column_names(), self._given_names(), path)
 
     def to_sklearn(self) -> Any:
         """Return the fitted estimator of scikit-learn that has learned the same and predicts the same.
@@ -578,7 +578,7 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         from ..export.sklearn import to_sklearn
 
         model = self._fitted()
-        return to_sklearn(model.classifier, model.spec.name, model.schema.feature_names)
+        return to_sklearn(model.classifier, model.spec.name, self._given_names())
 
     def to_sql(
         self, dialect: str = "duckdb", table: str = "rows", *, keep: bool | Sequence[str] = True, proba: bool = True
@@ -713,6 +713,10 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         named = not reset and self.model_.schema.feature_names is not None
         if hasattr(X, "columns") or (named and hasattr(X, "shape")):
             validate_data(BaseEstimator() if reset else self, X, reset=reset, skip_check_array=True)
+
+    def _given_names(self) -> Array | None:
+        """Return the names of the columns of training, if they have any."""
+        return getattr(self, "feature_names_in_", None)
 
     def _for_file(self) -> Model:
         """Return the model for a file; if that needed a refit, the estimator has it too."""

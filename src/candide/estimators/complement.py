@@ -134,7 +134,7 @@ class ComplementNB(CountNB):
         return ready_model(cls, statistics, n_features, classes, class_prior, names, settings)
 
     @property
-    def sample(self) -> NoReturn:  # type: ignore[override]
+    def sample(self) -> NoReturn:
         """Not available: complement scores are no density of the row."""
         raise NotADensity(
             "ComplementNB has no sample: its scores compare a row with the other classes and are no log probability "

@@ -19,7 +19,7 @@ from .base import BaseNB
 Estimator = TypeVar("Estimator", bound=BaseNB)
 
 
-def load(path: str | os.PathLike[str], *, mmap: bool = False) -> BaseNB:
+def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
     """Return the estimator in a file, of the class that was saved.
 
     Nothing in a file is ever executed, and everything in it is checked: a file that was cut, changed or made to harm is
@@ -47,7 +47,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> BaseNB:
     return from_model(load_model(path, mmap=mmap))
 
 
-def from_json(text: str) -> BaseNB:
+def from_json(text: str) -> Any:
     """Return the estimator that ``to_json`` or ``candide dump`` wrote, with the checks of ``load``.
 
     >>> from candide import BernoulliNB

@@ -159,4 +159,3 @@ class NaiveBayes(BaseNB):
 
         model = self._fitted()
         return summary_with_importance(model.classifier, model.column_names(), model.kernels)
-

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
-from ..data.tokens import Buckets
 from ..exceptions import ParameterError
+from ..kernels.vocabulary import Buckets
 from ..model.model import completed
 from ..model.table import Table
 from ..model.telling import telling
@@ -175,7 +175,8 @@ class TextNB(BaseNB):
             Texts of one group (a thread, an author) leave together wherever texts are left out: in ``loo_``, in
             weights, refinement and calibration. None and NaN: a text of its own.
         """
-        return super().fit(X, y, sample_weight, groups)
+        super().fit(X, y, sample_weight, groups)
+        return self
 
     def summary(self) -> Table:
         """What each look at the texts is worth: its different tokens, and with "auto" the weights of its bands.

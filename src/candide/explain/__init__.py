@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ..exceptions import ParameterError
 
@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from .what_if import WhatIf
 
 
+@overload
+def explain_rows(model: Model, X: Any, style: Literal["terms"] = "terms") -> Explanations: ...
+@overload
+def explain_rows(model: Model, X: Any, style: str) -> Explanations | list[Fractions]: ...
 def explain_rows(model: Model, X: Any, style: str = "terms") -> Explanations | list[Fractions]:
     """Return what the prediction of each row is the sum of, or the product of fractions with ``style="fractions"``."""
     from .account import explained

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ..data.index import Index
-from ..data.labelled import LabelledRows
+from ..data.labeled_rows import LabeledRows
 from ..families import Batch
 from ..kernels import Kernels
-from ..kernels.mixing import Hashes
-from ..kernels.text_rows import TextRows
+from ..kernels.hashing import Hashes
+from ..kernels.layouts import TextRows
 from ..specs.bound import BoundSpec
 from ..statistics import Sample
 from ..statistics.table import TableStatistics
@@ -31,7 +31,7 @@ class Joining(Protocol):
         """Return the hash of each class below which training rows are kept; None where none are."""
 
 
-def summarize(spec: BoundSpec, rows: LabelledRows, kernels: Kernels, joining: Joining | None = None) -> State:
+def summarize(spec: BoundSpec, rows: LabeledRows, kernels: Kernels, joining: Joining | None = None) -> State:
     """Return the state of one batch. Rows of weight 0 are ignored: their classes do not appear.
 
     ``joining``: what the state will be added to. Training rows that would not be kept there are not copied.

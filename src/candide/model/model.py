@@ -7,15 +7,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..data.columns import as_array
+from ..data.arrays import as_array
+from ..data.column_selection import Roles, check_columns, similar_name
 from ..data.index import Index, encode
-from ..data.labelled import LabelledRows
-from ..data.names import check_columns, similar_name
-from ..data.roles import Roles
-from ..data.rows import label_array, read_labels, read_weights, warn_of_measurements
+from ..data.labeled_rows import LabeledRows, label_array, read_labels, read_weights, warn_if_continuous
 from ..exceptions import InputError, MergeError, ParameterError
 from ..families import Batch, Family
-from ..kernels import Kernels, default
+from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
 from ..priors.base import generator
 from ..specs import BoundSpec, Spec
@@ -29,7 +27,7 @@ from .decisions import adapt_prior, conformal_threshold, label_set, least_cost, 
 from .drawn_cells import as_seen
 from .evaluation import Report, Verdicts
 from .honest import folds_left_out, left_out_posterior
-from .labeled_rows import LabeledRows
+from .label_filter import LabelFilter
 from .leave_one_out import check_prior, read_folds
 from .state import State
 from .table import Table
@@ -93,7 +91,7 @@ class Model:
 
         ``classes``: all classes there will be. ``more_to_come``: other classes may follow.
         """
-        declared = None if classes is None else encode(label_array(classes), default(spec.n_threads))[0]
+        declared = None if classes is None else encode(label_array(classes), Kernels(spec.n_threads))[0]
         schema, bound, state = first_state(spec, X, y, sample_weight, groups)
         if declared is not None:
             state = state.declare(declared)
@@ -111,7 +109,7 @@ class Model:
         bound = replace(bound, target=self.classifier.plan.target)
         after = self._finished(self.classifier.learn(batch, bound), spec=spec, schema=schema)
         if len(after.classes) > len(self.classes):
-            warn_of_measurements(after.classes)
+            warn_if_continuous(after.classes)
         return after
 
     def forget(
@@ -130,11 +128,11 @@ class Model:
     ) -> tuple[Spec, Schema, BoundSpec, State]:
         """Return the parameters of now, and the state of rows that are read like those of training."""
         spec = spec or self.spec
-        labeled = LabeledRows(spec)
+        labeled = LabelFilter(spec)
         rows = replace(self, spec=spec).labeled_rows(labeled, X, y, sample_weight, groups)
         labeled.warn()
         schema, bound = self.bind(spec)
-        return spec, schema, bound, summarize(bound, rows, default(spec.n_threads), self.classifier)
+        return spec, schema, bound, summarize(bound, rows, Kernels(spec.n_threads), self.classifier)
 
     def bind(self, spec: Spec) -> tuple[Schema, BoundSpec]:
         """Bind parameters to the columns of training. Parameters that change what is counted are refused."""
@@ -146,9 +144,7 @@ class Model:
     def merge(self, other: Model) -> Model:
         """Return the model of the rows of both."""
         if self.spec.name != other.spec.name:
-            raise MergeError(
-                f"a {self.spec.name} cannot absorb a {other.spec.name}; merge models of one kind"
-            )
+            raise MergeError(f"a {self.spec.name} cannot absorb a {other.spec.name}; merge models of one kind")
         self.spec.check_mergeable((self.schema, other.schema), (self.classifier, other.classifier))
         merged = self._finished(self.classifier.merge(other.classifier))
         return replace(merged, forgot_rows=self.forgot_rows or other.forgot_rows)
@@ -192,7 +188,7 @@ class Model:
 
     @property
     def kernels(self) -> Kernels:
-        return default(self.spec.n_threads)
+        return Kernels(self.spec.n_threads)
 
     def read(self, X: Any) -> Any:
         """Return rows as the classifier reads them, after a check of their columns."""
@@ -203,8 +199,8 @@ class Model:
         return self.spec.read_columns(X, self.schema, self.classifier)
 
     def labeled_rows(
-        self, labeled: LabeledRows, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
-    ) -> LabelledRows:
+        self, labeled: LabelFilter, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+    ) -> LabeledRows:
         """Return rows to learn from that are read like those of training."""
         X, y, sample_weight, groups = labeled.drop(*self.spec.split_label(X, y), sample_weight, groups)
         data = self.spec.read(X, self.schema, self.classifier, learning=True)
@@ -448,18 +444,18 @@ def first_state(
     spec: Spec, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
 ) -> tuple[Schema, BoundSpec, State]:
     """Return the schema of rows, the spec bound to it, and the state of the rows."""
-    labeled = LabeledRows(spec)
+    labeled = LabelFilter(spec)
     X, y, sample_weight, groups = labeled.drop(*spec.split_label(X, y), sample_weight, groups)
     schema, data = spec.open(X)
-    rows = with_labels(data, y, sample_weight, groups, default(spec.n_threads))
+    rows = with_labels(data, y, sample_weight, groups, Kernels(spec.n_threads))
     labeled.warn()
     bound = spec.bind(schema)
-    return schema, bound, summarize(bound, rows, default(spec.n_threads))
+    return schema, bound, summarize(bound, rows, Kernels(spec.n_threads))
 
 
 def finish(spec: Spec, schema: Schema, classifier: Classifier, *, more_to_come: bool = False, **known: Any) -> Model:
     """Return the model of a first training, with everything fitted that the spec asks for."""
-    warn_of_measurements(classifier.classes.labels)
+    warn_if_continuous(classifier.classes.labels)
     if not more_to_come:
         classifier.plan.prior.check_weights(classifier.classes)
     return Model(spec, schema, completed(spec, classifier), **known)
@@ -475,17 +471,17 @@ def completed(spec: Spec, classifier: Classifier) -> Classifier:
 
 def drop_unlabeled(spec: Spec, X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Any, Any]:
     """Return the rows that have a label, to be scored; the others are counted in a warning."""
-    labeled = LabeledRows(spec, learning=False)
+    labeled = LabelFilter(spec, learning=False)
     X, y, sample_weight = labeled.drop(*spec.split_label(X, y), sample_weight)
     labeled.warn()
     return X, y, sample_weight
 
 
-def with_labels(data: Any, y: Any, sample_weight: Any, groups: Any, kernels: Kernels) -> LabelledRows:
+def with_labels(data: Any, y: Any, sample_weight: Any, groups: Any, kernels: Kernels) -> LabeledRows:
     """Return encoded rows with their classes, weights and groups."""
     classes, positions = read_labels(one_dimensional(y), data.n_rows, kernels)
     weight = read_weights(sample_weight, data.n_rows)
-    return LabelledRows(data, classes, positions, weight, group_hashes(groups, data.n_rows))
+    return LabeledRows(data, classes, positions, weight, group_hashes(groups, data.n_rows))
 
 
 def one_dimensional(y: Any) -> Any:
@@ -520,4 +516,3 @@ def check_declared(declared: Index, n_given: int, known: Index) -> None:
             f"classes={declared.labels!r} is not the same as on last call to partial_fit, which knew "
             f"{known.labels!r}; leave classes out to let new ones join"
         )
-

@@ -86,7 +86,7 @@ def _raw_left_out(model: BaseNB) -> Report:
 
 def _refuse(model: BaseNB) -> Report:
     raise ParameterError(
-        f"this {type(model).__name__} keeps nothing to judge it by; pass X and y, or construct it with compute_loo=True "
+        f"this {type(model).__name__} keeps no training rows; pass X and y, or construct it with compute_loo=True "
         "and fit again"
     )
 

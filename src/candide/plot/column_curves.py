@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.table import Column, Columns
+from ..data.columns import Column, Columns
 from ..estimators import BernoulliNB, CategoricalNB, GaussianNB, NaiveBayes, PoissonNB
 from ..estimators.base import BaseNB
 from ..exceptions import InputError, ParameterError

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from ..data.table import Column, Columns
+from ..data.columns import Column, Columns
 from ..estimators import BernoulliNB, CategoricalNB, GaussianNB, NaiveBayes, TextNB
 from ..estimators.base import BaseNB
 from ..exceptions import ParameterError

@@ -27,4 +27,3 @@ def spec_class(name: str) -> type[Spec]:
     module = import_module(f".{SPECS[name]}", __name__)
     found: type[Spec] = next(one for one in vars(module).values() if getattr(one, "name", None) == name)
     return found
-

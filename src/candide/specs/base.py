@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
-from ..data.columns import read_numbers
+from ..data.arrays import read_numbers
 from ..exceptions import MergeError, ParameterError
 from ..families import Family
 from ..kernels.layouts import Array
@@ -101,9 +101,7 @@ class Spec(ABC):
         calibrate, order, alpha = self._calibration(), self._order(), self._alpha_choice()
         compute_loo = None if self.compute_loo is None else flag(self.compute_loo, "compute_loo")
         keep = None if self.keep_sample is None else flag(self.keep_sample, "keep_sample")
-        bound = BoundSpec(
-            self._family(schema), self._class_prior(), self._prior_in_score(), alpha, calibrate, order
-        )
+        bound = BoundSpec(self._family(schema), self._class_prior(), self._prior_in_score(), alpha, calibrate, order)
         kept = previous is not None and previous.state.sample is not None
         by_default = self.keeps_rows and compute_loo is not False
         needed = bound.looks_back or bool(compute_loo) or kept
@@ -243,8 +241,8 @@ def first_difference(names: Mapping[str, str], one: Any, other: Any) -> Differen
 def differing(one: Any, other: Any) -> tuple[str, str]:
     """Return the parts of two values that differ: a tokenizer has twenty settings, of which mostly one differs.
 
-    >>> from candide.kernels.tokens import Recipe
-    >>> differing((Recipe(), "count"), (Recipe(ngrams=(1, 2), lowercase=False), "count"))
+    >>> from candide.kernels.tokenizer import TokenizerConfig
+    >>> differing((TokenizerConfig(), "count"), (TokenizerConfig(ngrams=(1, 2), lowercase=False), "count"))
     ('ngrams=(1, 1), lowercase=True', 'ngrams=(1, 2), lowercase=False')
     >>> differing(0.5, None)
     ('0.5', 'None')

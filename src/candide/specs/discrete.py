@@ -41,7 +41,7 @@ class DiscreteSpec(Spec):
     parameter_prior: Any = None
 
     def check_classes(self, bound: BoundSpec, n_classes: int) -> None:
-        shape = np.shape(self.alpha) if not isinstance(self.alpha, str) else ()
+        shape: tuple[int, ...] = () if isinstance(self.alpha, str) else np.shape(self.alpha)
         if len(shape) == 2 and shape[0] != n_classes:
             raise ParameterError(
                 f"alpha has {shape[0]} rows for {n_classes} classes; give one row per class, in sorted order, or one "
@@ -75,9 +75,7 @@ class DiscreteSpec(Spec):
         return prior, estimate
 
     def _given_prior(self, schema: Schema) -> Any:
-        return stacked(
-            read_prior(self.parameter_prior, (self.prior_type,), schema.n_features, schema.feature_names)
-        )
+        return stacked(read_prior(self.parameter_prior, (self.prior_type,), schema.n_features, schema.feature_names))
 
     def _check_proper(self, prior: Any, estimate: Estimate) -> None:
         priors = prior if isinstance(prior, tuple) else (prior,)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..data.containers import names_of
-from ..data.roles import Roles
+from ..data.column_selection import Roles
+from ..data.containers import column_names
 from ..exceptions import InputError
 from ..kernels.layouts import Array
 
@@ -34,7 +34,7 @@ class Schema:
     @classmethod
     def of(cls, X: Any, n_columns: int) -> Schema:
         """Return the schema of the first rows."""
-        names = names_of(X) or ()
+        names = column_names(X) or ()
         return Schema(n_columns, tuple(names) if names and all(isinstance(name, str) for name in names) else None)
 
     def check(self, X: Any, n_columns: int, estimator: str) -> None:
@@ -46,7 +46,7 @@ class Schema:
             )
         if self.feature_names is None or type(X) is np.ndarray:
             return
-        names = names_of(X) or ()
+        names = column_names(X) or ()
         if names and all(isinstance(name, str) for name in names) and tuple(names) != self.feature_names:
             raise InputError(
                 f"X has the columns {list(names)}, and the model was trained on {list(self.feature_names)}; pass "

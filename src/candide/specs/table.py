@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..data.selection import find_label
-from ..data.table import Columns
+from ..data.column_selection import split_label
+from ..data.columns import Columns
 from ..exceptions import InputError, MergeError, ParameterError
 from ..families import Family
 from ..families.table import TableFamily
@@ -80,7 +80,7 @@ class TableSpec(Spec):
     # Reading.
 
     def split_label(self, X: Any, y: Any) -> tuple[Any, Any]:
-        return find_label(X, y)
+        return split_label(X, y)
 
     def open(self, X: Any) -> tuple[Schema, Columns]:
         self._absent()

@@ -8,15 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from ..data.columns import new_frame
-from ..data.containers import Filling, filled, library_named, library_of, names_of, some_columns, under_names
-from ..data.examples import cells_like, examples_of
+from ..data.arrays import new_frame
+from ..data.categories import unseen_categories, warn_if_all_unseen
+from ..data.column_selection import check_columns, select_columns
+from ..data.columns import Column, Columns, Kind, Records, with_omitted
+from ..data.containers import (
+    Imputation,
+    column_names,
+    fill_missing,
+    frame_library,
+    frame_library_by_name,
+    neutral_cells,
+    rename_columns,
+    select_existing,
+    to_cell_types,
+)
 from ..data.index import is_whole
-from ..data.names import check_columns
-from ..data.records import Records, with_omitted
-from ..data.selection import select_columns
-from ..data.strangers import remark_strangers, unseen_categories
-from ..data.table import Column, Columns, Kind, read_table
+from ..data.table import read_table
 from ..exceptions import InputError, ParameterError
 from ..families import Family, Multinomial, MultivariateNormal
 from ..families.columns.options import FROM_0, OPTIONS, Option, check_options, one_of
@@ -80,7 +88,7 @@ class TableSchema(Schema):
     @classmethod
     def of_table(cls, X: Any, columns: Any) -> tuple[TableSchema, Columns]:
         """Return the schema of the first table, and that table encoded."""
-        given, backend = names_of(X), library_of(X)
+        given, backend = column_names(X), frame_library(X)
         data = read_table(X)
         asked = _asked(columns, data)
         wanted = _wanted(asked, data.names)
@@ -94,7 +102,7 @@ class TableSchema(Schema):
             "wanted": wanted,
             "blocks": _blocks(asked, data.names),
             "backend": None,
-            "examples": examples_of(X),
+            "examples": neutral_cells(X),
             "whole": frozenset(column.name for column in data.columns if _is_whole(column)),
         }
         return replace(cls.of_parts(parts), backend=backend), data
@@ -111,7 +119,7 @@ class TableSchema(Schema):
         parts = dict(parts)
         n_features, given = parts.pop("n_given"), parts["given"]
         named = given is not None and all(isinstance(name, str) for name in given)
-        parts["backend"] = library_named(parts["backend"])
+        parts["backend"] = frame_library_by_name(parts["backend"])
         return cls(n_features=n_features, feature_names=given if named else None, **parts)
 
     def again(self, columns: Any, kinds: tuple[Kind, ...]) -> TableSchema:
@@ -134,13 +142,13 @@ class TableSchema(Schema):
 
         Columns are known by their names, or by their places where one of the tables has no names.
         """
-        kinds, theirs = self._kinds(known), names_of(X)
+        kinds, theirs = self._kinds(known), column_names(X)
         if self.given is None or theirs is None:
             mine = range(self.n_features) if self.given is None else self.given
-            data = read_table(X if self.given is theirs else under_names(X, mine), kinds)
+            data = read_table(X if self.given is theirs else rename_columns(X, mine), kinds)
         else:
             check_columns(self.given, theirs, absent)
-            data = read_table(some_columns(X, self.given), kinds)
+            data = read_table(select_existing(X, self.given), kinds)
             if isinstance(X, Records):
                 data = with_omitted(data, X.omitted, self.given)
         return self._in_order(data)
@@ -169,7 +177,7 @@ class TableSchema(Schema):
         given = set(range(self.n_features) if self.given is None else self.given)
         for j, column in enumerate(data.columns):
             if column.kind == statistics.kinds[j] == "category" and column.name in given:
-                remark_strangers(column, statistics.categories.labels[statistics.place(j)])
+                warn_if_all_unseen(column, statistics.categories.labels[statistics.place(j)])
 
     def unseen(self, data: Columns, statistics: TableStatistics) -> dict[Any, dict[Any, int]]:
         """Categories that were never learned, by column, and in how many rows each is. Parts of dates are left out."""
@@ -184,7 +192,7 @@ class TableSchema(Schema):
     def table(self, columns: list[Array]) -> Any:
         """A table like that of training from the cells of its columns."""
         names = self.given if self.given is not None else tuple(range(self.n_features))
-        made = {name: cells_like(self.examples.get(name), columns[self.names.index(name)]) for name in names}
+        made = {name: to_cell_types(self.examples.get(name), columns[self.names.index(name)]) for name in names}
         if self.backend is not None:
             return new_frame(made, self.backend)
         if self.given is not None:
@@ -192,16 +200,16 @@ class TableSchema(Schema):
         alike = all(column.dtype.kind in "bif" for column in made.values())
         return np.column_stack([column if alike else column.astype(object) for column in made.values()])
 
-    def filled(self, X: Any, data: Columns, guesses: list[Array | None]) -> Any:
+    def fill_missing(self, X: Any, data: Columns, guesses: list[Array | None]) -> Any:
         """The table with its holes filled."""
-        theirs = names_of(X)
+        theirs = column_names(X)
         places = range(self.n_features)
         mine = theirs if theirs is not None and self.given is not None else self.given or places
         own = places if theirs is None else theirs
         pairs_of = zip(self.names, data.columns, guesses, strict=True)
         found = {name: _filling(column, guess) for name, column, guess in pairs_of}
         pairs = ((name, found.get(known)) for name, known in zip(own, mine, strict=True))
-        return filled(X, {name: filling for name, filling in pairs if filling is not None})
+        return fill_missing(X, {name: filling for name, filling in pairs if filling is not None})
 
 
 def _kind_for(wanted: Wanted, kind: Kind) -> Kind:
@@ -225,10 +233,10 @@ def _is_whole(column: Column) -> bool:
     return is_whole(known[:1024]) and is_whole(known)
 
 
-def _filling(column: Column, guess: Array | None) -> Filling | None:
+def _filling(column: Column, guess: Array | None) -> Imputation | None:
     """None where there is nothing to fill, or nothing to fill it with."""
     hole = column.values < 0 if column.kind == "category" else np.isnan(column.values.astype(np.float64))
-    return Filling(hole, guess) if guess is not None and hole.any() else None
+    return Imputation(hole, guess) if guess is not None and hole.any() else None
 
 
 def _asked(columns: Any, data: Columns) -> list[tuple[list[Any], Any]]:

@@ -8,14 +8,14 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ..data.texts import read_texts
-from ..data.tokens import Buckets, Coding, Recipe, Vocabulary, read_vocabulary
+from ..data.texts import read_texts, read_vocabulary
 from ..exceptions import InputError, MergeError, ParameterError
 from ..families import Bernoulli, Complement, Multinomial
 from ..families.terms import NO_LIMITS, WEIGHTINGS, Limits, TokenLook, Weighting
 from ..families.text import TextFamily
-from ..kernels.layouts import Array
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Array, TextRows
+from ..kernels.tokenizer import TokenizerConfig
+from ..kernels.vocabulary import Buckets, Coding, Vocabulary
 from ..priors import Beta, Dirichlet
 from ..stacking.refinement import word_looks
 from ..statistics.token_counts import TokenCounts
@@ -30,14 +30,14 @@ _PLAIN_PARAMETERS = (
     "alpha", "ngrams", "analyzer", "weighting", "lowercase", "strip_accents", "min_length", "stop_words",
     "fold_numbers", "pattern", "tokenizer", "vocabulary", "min_df", "max_features",
 )  # fmt: skip
-_MARKED = Recipe(marks=True, min_length=1)
+_MARKED = TokenizerConfig(marks=True, min_length=1)
 # Token features of family="auto".
 LOOKS = {
     "words": _MARKED,
     "pairs of words": replace(_MARKED, ngrams=(2, 2), ends=True),
     "places": replace(_MARKED, analyzer="place"),
-    "2 or 3 characters": Recipe("char_wb", ngrams=(2, 3)),
-    "4 or 5 characters": Recipe("char_wb", ngrams=(4, 5)),
+    "2 or 3 characters": TokenizerConfig("char_wb", ngrams=(2, 3)),
+    "4 or 5 characters": TokenizerConfig("char_wb", ngrams=(4, 5)),
 }
 _BITS, _MOST_BITS = 22, 30
 
@@ -121,7 +121,7 @@ class TextSpec(Spec):
     def _order(self) -> int | None:
         return 0 if self.family == "auto" else None
 
-    def _family(self, schema: Schema) -> TextFamily:
+    def _family(self, schema: Schema) -> Any:
         kind = choice(self.family, "family", FAMILIES)
         if kind == "auto":
             self._refuse_tokenizer_parameters()
@@ -170,8 +170,8 @@ class TextSpec(Spec):
             )
         return limits
 
-    def _tokenizer_config(self) -> Recipe:
-        return Recipe(
+    def _tokenizer_config(self) -> TokenizerConfig:
+        return TokenizerConfig(
             self.analyzer, read_ngrams(self.ngrams), flag(self.lowercase, "lowercase"), self.strip_accents,
             self.min_length, _stop_words(self.stop_words), flag(self.fold_numbers, "fold_numbers"), self.pattern,
             self.tokenizer,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from ..data.roles import Roles
+from ..data.column_selection import Roles
 from ..exceptions import InputError, ModelFileError, ParameterError
 from ..families.table import TableFamily
 from ..model.classifier import Classifier
@@ -135,11 +135,11 @@ def model_of(content: Content, path: Any) -> Model:
             "from another version of candide"
         )
     spec, parts = kind(**settings), content.parts
-    classifier = Classifier(**{name: parts.get(name) for name in _LEARNED})
+    learned: dict[str, Any] = {name: parts.get(name) for name in _LEARNED}
     model = Model(
         spec,
         _schema(parts),
-        classifier,
+        Classifier(**learned),
         unlabeled=parts["unlabelled"],
         has_given_parameters=bool(parts["given"]),
         provenance=content.provenance._asdict(),

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ..data.labelled import LabelledRows, end_to_end
+from ..data.labeled_rows import LabeledRows, concatenate_labeled
 from ..exceptions import InputError
-from ..kernels import Kernels, default
+from ..kernels import Kernels
 from ..model.accumulator import Accumulator, summarize
 from ..model.classifier import Classifier
-from ..model.labeled_rows import LabeledRows, NoLabels
+from ..model.label_filter import LabelFilter, NoLabels
 from ..model.model import Model, finish, with_labels
 from ..model.state import State
 from ..specs import BoundSpec, ClassPrior, Spec
@@ -32,7 +32,7 @@ class Chunk(NamedTuple):
     """Encoded rows, and their number in the stream, from 0."""
 
     number: int
-    rows: LabelledRows
+    rows: LabeledRows
 
     @property
     def n_bytes(self) -> int:
@@ -46,12 +46,12 @@ def train_chunks(spec: Spec, chunks: Iterable[Any], sample_weight: Any, groups: 
             "sample_weight or groups are given beside chunks; let each chunk be (X, y, sample_weight) or "
             "(X, y, sample_weight, groups) instead"
         )
-    labeled, roles = LabeledRows(spec), None
+    labeled, roles = LabelFilter(spec), None
     if is_source(chunks):
         roles = roles_to_learn(spec, chunks)
         chunks = chunks_of(spec, chunks, roles, labeled)
     reader = ChunkReader(spec, labeled)
-    accumulator, kernels = Accumulator(), default(spec.n_threads)
+    accumulator, kernels = Accumulator(), Kernels(spec.n_threads)
     for group in gather(reader.read(chunks), spec.group_bytes):
         bound = reader.bound
         assert bound is not None
@@ -75,7 +75,7 @@ def train_chunks(spec: Spec, chunks: Iterable[Any], sample_weight: Any, groups: 
 class ChunkReader:
     """Reads chunks one after the other. The first defines the schema, unless a model is given that has one."""
 
-    def __init__(self, spec: Spec, labeled: LabeledRows, model: Model | None = None) -> None:
+    def __init__(self, spec: Spec, labeled: LabelFilter, model: Model | None = None) -> None:
         self.spec, self.labeled = spec, labeled
         self.schema = None if model is None else model.schema
         self.bound: BoundSpec | None = None if model is None else model.classifier.plan
@@ -98,22 +98,22 @@ class ChunkReader:
             yield chunk
             del chunk
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> LabelledRows:
+    def _rows(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> LabeledRows:
         spec = self.spec
         X, y, sample_weight, groups = self.labeled.drop(*spec.split_label(X, y), sample_weight, groups)
         if self.schema is None:
             schema, data = spec.open(X)
-            rows = with_labels(data, y, sample_weight, groups, default(spec.n_threads))
+            rows = with_labels(data, y, sample_weight, groups, Kernels(spec.n_threads))
             self.schema, self.bound = schema, spec.bind(schema)
             return rows
         assert self.learned is not None
         data = spec.read(X, self.schema, self.learned, learning=True)
-        return with_labels(data, y, sample_weight, groups, default(spec.n_threads))
+        return with_labels(data, y, sample_weight, groups, Kernels(spec.n_threads))
 
 
 def count_chunks(model: Model, chunks: Iterable[Any], group_bytes: int) -> State | None:
     """Return the state of chunks that are read like the rows of training; None if there are no rows."""
-    accumulator, reader = Accumulator(), ChunkReader(model.spec, LabeledRows(model.spec), model)
+    accumulator, reader = Accumulator(), ChunkReader(model.spec, LabelFilter(model.spec), model)
     for group in gather(reader.read(chunks), group_bytes):
         add_chunks(accumulator, model.classifier.plan, group, model.kernels)
         group.clear()
@@ -128,13 +128,13 @@ def gather(chunks: Iterable[Chunk], n_bytes: int) -> Iterator[list[Chunk]]:
     waiting: list[Chunk] = []
     size, is_first = 0, True
     for chunk in chunks:
-        if waiting and not chunk.rows.joins(waiting[-1].rows):
+        if waiting and not chunk.rows.can_concatenate(waiting[-1].rows):
             yield waiting
             waiting, size = [], 0
         size += chunk.n_bytes
         whole, is_first = is_first or size >= n_bytes, False
         # A generator may fill the same arrays again.
-        waiting.append(chunk if whole else chunk._replace(rows=end_to_end([chunk.rows])))
+        waiting.append(chunk if whole else chunk._replace(rows=concatenate_labeled([chunk.rows])))
         del chunk
         if whole:
             yield waiting
@@ -145,7 +145,7 @@ def gather(chunks: Iterable[Chunk], n_bytes: int) -> Iterator[list[Chunk]]:
 
 def add_chunks(accumulator: Accumulator, spec: BoundSpec, group: list[Chunk], kernels: Kernels) -> None:
     """Count some chunks together."""
-    rows = group[0].rows if len(group) == 1 else end_to_end([chunk.rows for chunk in group])
+    rows = group[0].rows if len(group) == 1 else concatenate_labeled([chunk.rows for chunk in group])
     try:
         batch = summarize(spec, rows, kernels, accumulator.main)
     except ValueError:

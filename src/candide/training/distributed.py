@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..data.roles import Roles
+from ..data.column_selection import Roles
 from ..exceptions import InputError
 from ..model.accumulator import PartialState
 from ..model.classifier import Classifier
-from ..model.labeled_rows import LabeledRows
+from ..model.label_filter import LabelFilter
 from ..model.model import Model, finish, first_state
 from ..model.state import State
 from ..specs import BoundSpec, ClassPrior, Spec
@@ -98,7 +98,7 @@ def _count(model: Model, bound: BoundSpec, rows: SpreadRows) -> PartialState:
     )
     # A worker has memory for larger groups, which are added up half as often.
     part = rows.count(PartitionCounter(sent, 2 * model.spec.group_bytes))
-    labeled = LabeledRows(model.spec)
+    labeled = LabelFilter(model.spec)
     if part.n_unlabeled:
         labeled.add(part.n_unlabeled)
     labeled.warn()

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..clusters import cluster_of
-from ..data.columns import as_array
-from ..data.rows import read_weights, without_label
+from ..data.arrays import as_array
+from ..data.labeled_rows import is_unlabeled, read_weights
 from ..exceptions import InputError
 from ..families import Batch
 from ..kernels.layouts import Array
 from ..model.evaluation import Report
-from ..model.labeled_rows import LabeledRows, NoLabels
+from ..model.label_filter import LabelFilter, NoLabels
 from ..model.model import Model
 from ..specs import Spec
 from .chunks import are_chunks, chunk_parts, train_chunks
@@ -34,7 +34,7 @@ def train(
     if y is None and classes is None and not more_to_come and are_chunks(X):
         return train_chunks(spec, X, sample_weight, groups)
     if not more_to_come and spec.unlabeled_choice() in ("em", "sfe") and y is not None:
-        missing = without_label(y)
+        missing = is_unlabeled(y)
         if missing.any() and not missing.all():
             return train_semi_supervised(spec, X, y, sample_weight, groups, missing)
     return Model.train(spec, X, y, sample_weight, groups, classes=classes, more_to_come=more_to_come)
@@ -85,7 +85,7 @@ def score(model: Model, X: Any, y: Any = None, sample_weight: Any = None) -> flo
 
 def _score_source(model: Model, source: Any) -> float:
     right = total = 0.0
-    labeled = LabeledRows(model.spec, learning=False)
+    labeled = LabelFilter(model.spec, learning=False)
     for X, y, weight in chunks_of(model.spec, source, roles_for(model, source, labelled=True), labeled):
         found: Array = model.predict(X) == as_array(y, "y").ravel()
         own = read_weights(weight, len(found))
@@ -110,7 +110,7 @@ def labeled_batches(model: Model, X: Any, y: Any, sample_weight: Any) -> Iterato
 
 def _labeled_parts(model: Model, X: Any, y: Any, sample_weight: Any, groups: Any) -> Iterator[tuple[Any, ...]]:
     """Return rows, labels, weights and groups of the rows that have a label."""
-    labeled = LabeledRows(model.spec, learning=False)
+    labeled = LabelFilter(model.spec, learning=False)
     if is_source(X):
         check_alone(y, sample_weight, groups)
         X = chunks_of(model.spec, X, roles_for(model, X, labelled=True), labeled)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from ..data.arrow_batches import Groups, cells, labelled_cells, needed
-from ..data.roles import Roles
+from ..data.column_selection import Roles
 from ..exceptions import InputError
-from ..model.labeled_rows import LabeledRows
+from ..model.label_filter import LabelFilter
 from ..model.model import Model, no_column
 from ..specs import Spec
 
@@ -60,7 +60,7 @@ def roles_for(
     return model.roles_in(names, text, label or "")._replace(weight=weight)
 
 
-def chunks_of(spec: Spec, source: Source, roles: Roles, labeled: LabeledRows) -> Iterator[tuple[Any, Any, Any]]:
+def chunks_of(spec: Spec, source: Source, roles: Roles, labeled: LabelFilter) -> Iterator[tuple[Any, Any, Any]]:
     """Return the rows of a source that have a label, chunk by chunk; the others are counted."""
     for batch in Groups(spec.group_bytes).of(source.batches(columns=needed(roles))):
         rows = labelled_cells(batch, roles)

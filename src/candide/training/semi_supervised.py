@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..data.columns import as_array
-from ..data.rows import read_weights
+from ..data.arrays import as_array
+from ..data.labeled_rows import read_weights
 from ..exceptions import InputError
 from ..kernels.layouts import Array
 from ..model.model import Model, completed
@@ -17,9 +17,7 @@ from ..specs import Spec
 from ..statistics.hashing import group_hashes, group_of, in_groups, row_hashes
 
 
-def train_semi_supervised(
-    spec: Spec, X: Any, y: Any, sample_weight: Any, groups: Any, missing: Array
-) -> Model:
+def train_semi_supervised(spec: Spec, X: Any, y: Any, sample_weight: Any, groups: Any, missing: Array) -> Model:
     """Train a model on texts, by EM or SFE on those without a label if that helps; ``missing``: which have none."""
     _, data = spec.open(X)
     weight = read_weights(sample_weight, len(missing))

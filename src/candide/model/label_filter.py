@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..data.containers import n_rows_of, take_rows
-from ..data.rows import without_label
+from ..data.containers import count_rows, take_rows
+from ..data.labeled_rows import is_unlabeled
 from ..exceptions import InputError, warn
 from ..specs import Spec
 
@@ -23,7 +23,7 @@ class NoLabels(InputError):
         self.n_rows = n_rows
 
 
-class LabeledRows:
+class LabelFilter:
     """Drops rows whose label is None, NaN, NaT or a null, and counts them.
 
     ``unlabeled="drop"`` leaves them out with one warning that counts them, wherever rows come from; "error" refuses
@@ -45,11 +45,11 @@ class LabeledRows:
     def drop(self, X: Any, y: Any, *others: Any) -> tuple[Any, ...]:
         """Return the rows that have a label, and the same rows of weights and groups."""
         choice = self.spec.unlabeled_choice()
-        missing = np.zeros(0, dtype=bool) if y is None else without_label(y)
+        missing = np.zeros(0, dtype=bool) if y is None else is_unlabeled(y)
         n_missing = int(np.count_nonzero(missing))
         if not n_missing:
             return X, y, *others
-        n_rows = n_rows_of(X)
+        n_rows = count_rows(X)
         if n_rows != len(missing):
             raise InputError(
                 f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, y has "
@@ -60,7 +60,7 @@ class LabeledRows:
         self.add(n_missing, first=int(np.argmax(missing)))
         rows = np.flatnonzero(~missing)
         # Weights of another length are refused where they are read.
-        kept = (take_rows(part, rows) if n_rows_of(part) == n_rows else part for part in others)
+        kept = (take_rows(part, rows) if count_rows(part) == n_rows else part for part in others)
         return take_rows(X, rows), take_rows(y, rows), *kept
 
     def add(self, n_rows: int, first: int | None = None) -> None:
