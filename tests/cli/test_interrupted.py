@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import candide
-from candide.learners.storing import note_of
+from candide.storage.models import note_of
 
 from .terminal import command, done, run
 
@@ -23,7 +23,7 @@ SMALL = """
 import os, sys
 from candide.cli import checkpoint
 from candide.cli.app import main
-from candide.learners import TextNB
+from candide import TextNB
 TextNB.group_bytes = 1 << 13
 after, sign = int(sys.argv.pop(1)), int(sys.argv.pop(1))
 save, saved = checkpoint.Checkpoint.save, []
@@ -176,7 +176,7 @@ def test_a_second_signal_within_a_step_keeps_the_checkpoint_before(texts: Path, 
     code = f"""
 import os, signal, sys
 from candide.cli.app import main
-from candide.learners import TextNB
+from candide import TextNB
 from candide.learners.growing import Growing
 TextNB.group_bytes = 1 << 13
 learn, calls = Growing.learn, []
@@ -201,7 +201,7 @@ def test_a_signal_while_weighing_keeps_what_was_learned(texts: Path, tmp_path: P
     code = f"""
 import os, signal, sys
 from candide.cli.app import main
-from candide.learners import TextNB
+from candide import TextNB
 def weigh(self, *arguments, **more):
     os.kill(os.getpid(), signal.SIGTERM)
 TextNB.save = weigh

@@ -6,9 +6,9 @@ import itertools
 
 import numpy as np
 import pytest
+from candide.engines.parts import Counted, Part, merged
 
 from candide import MultinomialNB
-from candide.engines.parts import Counted, Part, merged
 
 ROWS = np.arange(24.0).reshape(8, 3)
 LABELS = np.array([*"aabbccab"])
@@ -17,7 +17,7 @@ LABELS = np.array([*"aabbccab"])
 def part(*places: int) -> Part:
     """What places counted, of which each has one row."""
     rows = list(places)
-    state = MultinomialNB(keep_sample=True).fit(ROWS[rows], LABELS[rows])._model.state
+    state = MultinomialNB(keep_sample=True).fit(ROWS[rows], LABELS[rows]).model_.classifier.state
     return Part(state, frozenset(places), len(rows))
 
 

@@ -11,6 +11,7 @@ from scipy import stats
 from tiers import every
 
 import candide
+from candide import diagnostics
 from candide.exceptions import ParameterError
 from candide.kernels.layouts import Floats
 from candide.priors import Beta, Dirichlet, Gamma, Normal, NormalInverseGamma
@@ -244,7 +245,7 @@ def test_a_prior_that_is_alike_for_all_classes_may_be_written_out() -> None:
 
 def test_the_evidence_of_normals_asks_for_their_prior() -> None:
     with pytest.raises(ParameterError, match="estimate='mean', 'map' or 'predictive', or give") as caught:
-        candide.GaussianNB().fit(X, y).log_evidence()
+        diagnostics.log_marginal_likelihood(candide.GaussianNB().fit(X, y))
     assert "alpha" not in str(caught.value)
 
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import candide
-from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
+from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB, diagnostics
 from candide.exceptions import CandideError, InputError, ParameterError
 from candide.priors import Beta, Dirichlet, Gamma, NormalInverseGamma
 
@@ -299,8 +299,8 @@ def test_given_parameters_are_certain(make: Any) -> None:
             with pytest.raises(ParameterError, match=f"{verb} is about .* given parameters, which are certain; make"):
                 getattr(model, verb)(*([[[1, 0]]] if verb == "log_odds" else []))
     taught = make().partial_fit([[1, 0], [0, 1]], [0, 1])
-    assert np.isfinite(taught.log_odds([[1, 0]]).value).all()
-    assert "low" in taught.intervals() or "mean_low" in taught.intervals()
+    assert np.isfinite(diagnostics.log_odds(taught, [[1, 0]]).value).all()
+    assert "low" in diagnostics.intervals(taught) or "mean_low" in diagnostics.intervals(taught)
 
 
 TWO = [[0.5, 0.5], [0.25, 0.75]]
@@ -350,7 +350,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("prior", lambda: GaussianNB.from_counts([2, 2], TWO, TWO, priors=[0.5, 0.5]), "goes into class_prior here"),
     ("looking back", lambda: MultinomialNB.from_counts(TWO, calibrate="platt"), "look at training rows again"),
     ("looking back", lambda: MultinomialNB.from_counts(TWO, alpha="loo"), "look at training rows again"),
-    ("looking back", lambda: MultinomialNB.from_counts(TWO, evaluate=True), "look at training rows again"),
+    ("looking back", lambda: MultinomialNB.from_counts(TWO, compute_loo=True), "look at training rows again"),
 ]
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from candide.engines.parts import Part, merged
 from hypothesis import strategies as st
 
 from candide.clusters.rows import Chunk, Counter, SpreadRows
 from candide.clusters.work import Labelled, counted, scored, share_right
-from candide.engines.parts import Part, merged
 from candide.model.classifier import Classifier
 
 from .compare import assert_alike
@@ -91,4 +91,4 @@ def fit_apart(model: Any, chunks: list[Chunk], seed: int = 0) -> Any:
 def assert_same_state(a: Any, b: Any) -> None:
     """The same sums and the same training rows."""
     assert_same_model(a, b, scale=10)
-    assert_alike(a._model.state.sample, b._model.state.sample)
+    assert_alike(a.model_.classifier.state.sample, b.model_.classifier.state.sample)

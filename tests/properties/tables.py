@@ -14,8 +14,8 @@ from .compare import assert_alike
 
 # How a model may look at a table, from the naive model alone to everything.
 SETTINGS: dict[str, dict[str, Any]] = {
-    "plain": {"blend": None, "calibrate": None},
-    "calibrated": {"blend": None},
+    "plain": {"stacking": None, "calibrate": None},
+    "calibrated": {"stacking": None},
     "columns": {"order": 0},
     "pairs": {"order": 1},
     "all": {},
@@ -44,7 +44,7 @@ def fit(X: Any, y: Array, weight: Floats | None = None, **settings: Any) -> Any:
 def assert_same_table(a: Any, b: Any, rtol: float = 0.0) -> None:
     """The same classes, kinds, grids, categories and sample, to the last count; moments to rounding."""
     assert a.classes_.tolist() == b.classes_.tolist()
-    mine, theirs = a._model.state, b._model.state
+    mine, theirs = a.model_.classifier.state, b.model_.classifier.state
     assert mine.statistics.kinds == theirs.statistics.kinds
     for part in ("grid", "categories"):
         assert_alike(getattr(mine.statistics, part), getattr(theirs.statistics, part), rtol=rtol)

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from candide.learners.chunks import Chunks
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import candide
-from candide.learners.chunks import Chunks
 
 from .models import KINDS, Kind, assert_same_model, by_name, parameter_table
 from .strategies import Rows, orders, parts, rows

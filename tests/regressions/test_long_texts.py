@@ -10,7 +10,7 @@ import pytest
 
 import candide
 from candide import TextNB
-from candide.learners import text as text_learner
+from candide import text as text_learner
 
 TEXTS = [("cash prize win " if i % 2 else "lunch noon see ") * 20 + str(i) for i in range(4)]
 LABELS = ["spam" if i % 2 else "ham" for i in range(4)]

@@ -17,7 +17,7 @@ import pytest
 from cli.terminal import run
 
 import candide
-from candide import CategoricalNB, GaussianNB, NaiveBayes, TextNB
+from candide import CategoricalNB, GaussianNB, NaiveBayes, TextNB, diagnostics
 from candide.exceptions import InputError, ModelFileError, SourceError
 
 FRAME = pd.DataFrame({"age": [25, 38, 28, 44, 18, 34], "job": ["a", "b", "a", "b", "a", "a"], "pay": [*"xyxyxx"]})
@@ -161,7 +161,7 @@ def test_predicting_a_source(people: Path, tmp_path: Path) -> None:
     texts = TextNB("multinomial").fit(candide.read(mail))
     assert texts.predict(candide.read(mail)).tolist() == ["spam", "ham"] * 5
     with pytest.raises(InputError, match=r"Source of candide, which is no table in memory; pass X\.to_table\(\)"):
-        table.log_density(candide.read(people))
+        diagnostics.log_density(table, candide.read(people))
 
 
 @pytest.mark.parametrize("verb", ["measure", "score"])
@@ -184,7 +184,7 @@ def test_weights_of_a_source_count_in_its_score(tmp_path: Path) -> None:
     model = GaussianNB().fit(source)
     FRAME[["age", "pay"]].assign(w=[1, 2, 3, 4, 5, 6], pay=[*"yyxyxx"]).to_csv(path, index=False)
     source = candide.read(path, label="pay", weight="w", columns=["age"])
-    assert model.score(source) == pytest.approx(model.measure(source).accuracy) == pytest.approx(20 / 21)
+    assert model.score(source) == pytest.approx(model.evaluate(source).accuracy) == pytest.approx(20 / 21)
 
 
 def test_a_reader_given_as_texts() -> None:

@@ -70,7 +70,7 @@ def test_two_updates_that_overlap_are_both_kept(model: Path, rows: Path) -> None
     code = """
 import sys
 from candide.cli.app import main
-from candide.learners import TextNB
+from candide import TextNB
 save = TextNB.save
 def slowly(self, *arguments, **more):
     print("read", flush=True)

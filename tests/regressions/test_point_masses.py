@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from candide import NaiveBayes
+from candide import NaiveBayes, diagnostics
 
 
 def _losses(n: int = 2000, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
@@ -55,7 +55,7 @@ def test_a_telling_value_is_no_range() -> None:
     rng = np.random.default_rng(1)
     y = rng.integers(0, 2, 1000)
     x = np.where(rng.random(1000) < 0.3 + 0.5 * y, 40.0, rng.uniform(1.0, 99.0, 1000))
-    found = NaiveBayes().fit(pd.DataFrame({"hours": x}), y).telling()
+    found = diagnostics.top_features(NaiveBayes().fit(pd.DataFrame({"hours": x}), y))
     assert ("40" in found["value"][found["class"] == 1].tolist()[:1]) is True
 
 

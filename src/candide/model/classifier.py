@@ -275,9 +275,9 @@ class Classifier:
         anew = Classifier(plan, self.state)
         return Classifier(plan, self.state, anew.current, token_names=self.token_names, choices=anew.latest_choices)
 
-    def without_sample(self, *, evaluate: bool) -> Classifier:
+    def without_sample(self, *, compute_loo: bool) -> Classifier:
         """Without training rows; what needs them is made before they go."""
-        made = self.report if evaluate and self.can_report else None
+        made = self.report if compute_loo and self.can_report else None
         # Views that no weight was found for are weighed again only with rows.
         blend = self.blend
         if blend is not None and blend.views is not None:
@@ -286,10 +286,10 @@ class Classifier:
         state = replace(self.state, statistics=self.statistics, sample=None)
         return Classifier(self.plan, state, blend, made, names, self.importance)
 
-    def settled(self, *, evaluate: bool) -> Classifier:
+    def resolved(self, *, compute_loo: bool) -> Classifier:
         """With all that looks at rows again made already; after changes the report, slow as a refit, waits."""
         known = self._report is not None or (self.can_report and not self.staleness)
-        made = self.report if evaluate and known else None
+        made = self.report if compute_loo and known else None
         return Classifier(self.plan, self.state, self.blend, made, self.token_names, self.importance)
 
     def for_file(self, *, forgot: bool = False) -> Classifier:

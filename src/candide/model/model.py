@@ -465,7 +465,7 @@ def completed(spec: Spec, classifier: Classifier) -> Classifier:
     """Return a classifier with everything fitted that is due, and without training rows where none are kept."""
     spec.check_classes(classifier.plan, len(classifier.classes))
     if spec.keep_sample is False and classifier.state.sample is not None:
-        classifier = classifier.without_sample(evaluate=bool(spec.compute_loo))
+        classifier = classifier.without_sample(compute_loo=bool(spec.compute_loo))
     return classifier.complete()
 
 

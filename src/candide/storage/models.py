@@ -36,7 +36,7 @@ def save_model(model: Model, path: str | os.PathLike[str], *, rows: bool = False
     from . import write_model
 
     if rows:
-        made = model.classifier.settled(evaluate=model.spec.compute_loo is not False)
+        made = model.classifier.resolved(compute_loo=model.spec.compute_loo is not False)
         write_model(path, content_of(replace(model, classifier=made)))
     else:
         write_model(path, content_of(without_rows(model)))
@@ -94,7 +94,7 @@ def without_rows(model: Model) -> Model:
         from ..explain.importance import importance
 
         importance(classifier, model.column_names(), model.kernels)
-    return replace(model, classifier=classifier.without_sample(evaluate=model.spec.compute_loo is not False))
+    return replace(model, classifier=classifier.without_sample(compute_loo=model.spec.compute_loo is not False))
 
 
 def content_of(model: Model, note: dict[str, Any] | None = None) -> Content:

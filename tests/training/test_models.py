@@ -1,4 +1,4 @@
-"""The learners by themselves: what scikit-learn's base classes would otherwise answer."""
+"""Models by themselves, without scikit-learn, and the estimators over them."""
 
 from __future__ import annotations
 
@@ -10,105 +10,90 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import candide
-from candide import estimators, exceptions, learners
-from candide.engines.batches import Groups
+from candide import exceptions, training
+from candide.data.arrow_batches import Groups
+from candide.specs import SPECS, spec_class
 
 ROWS, LABELS = [[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"]
-KINDS = sorted(set(estimators.__all__) - {"from_sklearn"})
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_estimator_is_its_learner(kind: str) -> None:
-    shell, learner = getattr(estimators, kind), getattr(learners, kind)
-    assert issubclass(shell, learner)
-    assert shell.__doc__ == learner.__doc__
-    assert shell().get_params() == learner().get_params()
+@pytest.mark.parametrize("name", SPECS)
+def test_a_spec_has_the_parameters_of_its_estimator(name: str) -> None:
+    """The same names and defaults."""
+    spec = spec_class(name)().parameters
+    parameters = getattr(candide, name)().get_params()
+    assert spec.items() >= parameters.items()
+    assert spec.keys() - parameters.keys() <= {"force_alpha"}
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_not_fitted(kind: str) -> None:
-    with pytest.raises(exceptions.NotFitted, match="call fit first"):
-        getattr(learners, kind)().predict(ROWS)
+@pytest.mark.parametrize("name", SPECS)
+def test_not_fitted(name: str) -> None:
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        getattr(candide, name)().predict(ROWS)
 
 
 def test_parameters_by_name() -> None:
-    model = learners.GaussianNB(variance="shared")
-    assert model.get_params()["variance"] == "shared"
-    assert repr(model) == "GaussianNB(variance='shared')"
-    assert model.set_params(variance="class").variance == "class"
-    with pytest.raises(exceptions.ParameterError, match="no parameter 'sigma'; it has priors"):
-        model.set_params(sigma=1)
-
-
-def test_unfitted_copies_parameters_not_what_was_learned() -> None:
-    model = learners.MultinomialNB(alpha=[0.5]).fit([[1.0], [2.0]], ["a", "b"])
-    other = model.unfitted()
-    assert other.alpha == [0.5]
-    assert other.alpha is not model.alpha
-    with pytest.raises(exceptions.NotFitted):
-        other.predict([[1.0]])
+    spec = spec_class("GaussianNB")(variance="shared")
+    assert repr(spec) == "GaussianNB(variance='shared')"
+    assert spec.with_parameters(variance="class").variance == "class"
+    with pytest.raises(exceptions.ParameterError, match="no parameter 'sigma'; it has"):
+        spec.with_parameters(sigma=1)
 
 
 def test_columns_are_known_by_name() -> None:
     frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 5.0]})
-    model = learners.GaussianNB().fit(frame, ["x", "y"])
-    assert model.feature_names_in_.tolist() == ["a", "b"]
+    model = training.train(spec_class("GaussianNB")(), frame, ["x", "y"])
+    assert model.schema.feature_names == ("a", "b")
     with pytest.raises(exceptions.InputError, match="trained on \\['a', 'b'\\]; pass those, in that order"):
         model.predict(frame[["b", "a"]])
     with pytest.raises(exceptions.InputError, match="3 features"):
         model.predict(np.ones((1, 3)))
-    model.fit(frame.to_numpy(), ["x", "y"])
-    assert not hasattr(model, "feature_names_in_")
+    estimator = candide.GaussianNB().fit(frame, ["x", "y"])
+    assert estimator.feature_names_in_.tolist() == ["a", "b"]
+    estimator.fit(frame.to_numpy(), ["x", "y"])
+    assert not hasattr(estimator, "feature_names_in_")
 
 
 def test_score_is_the_share_of_right_rows() -> None:
-    model = learners.GaussianNB().fit(ROWS, LABELS)
+    model = candide.GaussianNB().fit(ROWS, LABELS)
     assert model.score(ROWS, ["low", "low", "high", "low"]) == 0.75
     assert model.score(ROWS, ["low", "low", "high", "low"], sample_weight=[1, 1, 1, 5]) == 0.375
-    table = learners.NaiveBayes().fit({"a": [1.0, 2.0, 8.0, 9.0], "b": LABELS}, y="b")
+    table = candide.NaiveBayes().fit({"a": [1.0, 2.0, 8.0, 9.0], "b": LABELS}, y="b")
     assert table.score({"a": [1.0, 9.0], "b": ["low", "low"]}, y="b") == 0.5
-
-
-def test_a_learner_and_an_estimator_add() -> None:
-    whole = candide.GaussianNB().fit(ROWS, LABELS)
-    merged = candide.merge(
-        [learners.GaussianNB().fit(ROWS[:2], LABELS[:2]), candide.GaussianNB().fit(ROWS[2:], LABELS[2:])]
-    )
-    assert type(merged) is learners.GaussianNB
-    assert (merged.predict_proba(ROWS) == whole.predict_proba(ROWS)).all()
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
 def test_copies(copied) -> None:
-    model = learners.MultinomialNB().fit([[1.0, 2.0], [2.0, 0.0]], ["a", "b"])
+    model = candide.MultinomialNB().fit([[1.0, 2.0], [2.0, 0.0]], ["a", "b"])
     again = copied(model)
     assert (again.predict_proba([[1.0, 1.0]]) == model.predict_proba([[1.0, 1.0]])).all()
-    # Nobody gave alpha, and the copy knows: with estimate="mle" it is none.
+    # alpha is not given, so estimate="mle" is allowed.
     assert again.set_params(estimate="mle").fit([[1.0, 0.0], [0.0, 1.0]], ["a", "b"]).predict([[3.0, 0.0]]) == "a"
 
 
 def test_measure_is_the_same_whole_and_in_chunks() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 2)), rng.integers(0, 3, 300)
-    model = learners.GaussianNB().fit(X[:100], y[:100])
-    whole = model.measure(X[100:], y[100:], rng.uniform(size=200))
+    model = candide.GaussianNB().fit(X[:100], y[:100])
+    whole = model.evaluate(X[100:], y[100:], rng.uniform(size=200))
     assert 0 < whole.accuracy < 1
     assert whole.n_rows == 200
     weight = np.arange(200.0)
     parts = ((X[100:][i::3], y[100:][i::3], weight[i::3]) for i in range(3))
-    whole, chunked = model.measure(X[100:], y[100:], weight).as_dict(), model.measure(parts).as_dict()
+    whole, chunked = model.evaluate(X[100:], y[100:], weight).as_dict(), model.evaluate(parts).as_dict()
     for name in ("n_rows", "accuracy", "log_loss", "brier", "ece", "aurc", "confusion"):
         np.testing.assert_allclose(chunked[name], whole[name], rtol=1e-12)
 
 
 def test_measure_of_nothing() -> None:
-    model = learners.GaussianNB().fit(ROWS, LABELS)
+    model = candide.GaussianNB().fit(ROWS, LABELS)
     with pytest.raises(exceptions.InputError, match="nothing to measure"):
-        model.measure(iter([]))
+        model.evaluate(iter([]))
     with pytest.raises(exceptions.InputError, match="'middle' in y is unknown"):
-        model.measure(ROWS[:1], ["middle"])
+        model.evaluate(ROWS[:1], ["middle"])
 
 
 @pytest.mark.parametrize("begin", [0, 1, 2, 5, 9])

@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from sklearn.base import clone, is_classifier
 from sklearn.pipeline import make_pipeline
 
 import candide
-from candide import exceptions, learners
-from candide.learners.storing import content_of
+from candide import diagnostics, exceptions
 from candide.storage import write_model
 from candide.storage.encoder import Encoder
+from candide.storage.models import content_of
 
 MAIL = ["win cash now", "win a prize", "see you at noon", "lunch at noon"] * 5
 LABELS = ["spam", "spam", "ham", "ham"] * 5
 SECRET = "a zeppelin leaves for the south at nine in the morning"
 
 
-def test_an_estimator_comes_back_as_a_learner_and_as_an_estimator(tmp_path: Path) -> None:
+def test_an_estimator_comes_back_as_one(tmp_path: Path) -> None:
     model = candide.TextNB().fit(MAIL, LABELS)
     model.save(tmp_path / "mail.candide")
     loaded = candide.load(tmp_path / "mail.candide")
-    assert type(loaded) is learners.TextNB
-    estimator = loaded.as_estimator()
-    assert type(estimator) is candide.TextNB
-    assert make_pipeline(estimator).predict(MAIL[:2]).tolist() == ["spam", "spam"]
+    assert type(loaded) is candide.TextNB
+    assert is_classifier(loaded)
+    assert clone(loaded).get_params() == model.get_params()
+    assert type(pickle.loads(pickle.dumps(loaded))) is candide.TextNB
+    assert make_pipeline(loaded).predict(MAIL[:2]).tolist() == ["spam", "spam"]
     np.testing.assert_array_equal(loaded.predict_proba(MAIL), model.predict_proba(MAIL))
     assert loaded.loo_.accuracy == model.loo_.accuracy
 
@@ -37,17 +40,17 @@ def test_training_rows_stay_out_unless_asked_for(tmp_path: Path) -> None:
     model = candide.TextNB().fit([*MAIL, SECRET], [*LABELS, "spam"])
     model.save(tmp_path / "without.candide")
     model.save(tmp_path / "with.candide", sample=True)
-    assert not candide.load(tmp_path / "without.candide").has_training_rows
-    assert candide.load(tmp_path / "with.candide").has_training_rows
+    assert not candide.load(tmp_path / "without.candide").model_.has_training_rows
+    assert candide.load(tmp_path / "with.candide").model_.has_training_rows
     assert SECRET.encode() not in (tmp_path / "without.candide").read_bytes()
     assert SECRET.encode() in (tmp_path / "with.candide").read_bytes()
-    assert model.has_training_rows
+    assert model.model_.has_training_rows
 
 
 def test_parameters_that_nobody_gave_stay_so(tmp_path: Path) -> None:
     model = candide.MultinomialNB().fit([[1.0, 0.0], [0.0, 1.0]], ["a", "b"])
     model.save(tmp_path / "m.candide")
-    assert candide.load(tmp_path / "m.candide").set_params(estimate="mle").fit([[1.0, 0.0]], ["a"]).alpha == 1.0
+    assert candide.load(tmp_path / "m.candide").set_params(estimate="mle").fit([[1.0, 0.0]], ["a"]).alpha is None
     assert repr(candide.load(tmp_path / "m.candide")) == "MultinomialNB()"
 
 
@@ -81,12 +84,12 @@ def test_given_parameters_stay_given(tmp_path: Path) -> None:
     loaded = candide.load(tmp_path / "m.candide")
     for one in (model, loaded):
         with pytest.raises(exceptions.ParameterError, match="given"):
-            one.log_evidence()
+            diagnostics.log_marginal_likelihood(one)
 
 
 def test_a_setting_that_no_learner_has_is_refused(tmp_path: Path) -> None:
-    model = learners.GaussianNB().fit([[1.0], [2.0]], ["a", "b"])
-    content = content_of(model, model._model)
+    model = candide.GaussianNB().fit([[1.0], [2.0]], ["a", "b"])
+    content = content_of(model.model_)
     content.settings["colour"] = "red"
     write_model(tmp_path / "m.candide", content)
     with pytest.raises(exceptions.ModelFileError, match="'colour'"):
