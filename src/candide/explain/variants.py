@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..data.table import Column, Columns
-from ..families.columns.stretches import middles
+from ..families.columns.histogram import middles
 from ..kernels._core import Texts
 from ..kernels.layouts import Array, Dense, Sparse
 from ..kernels.text_rows import TextRows

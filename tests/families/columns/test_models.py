@@ -12,7 +12,7 @@ from scipy.integrate import quad
 from candide import CategoricalNB
 from candide.data.table import Column
 from candide.families.columns import candidates_for_numbers, choose, named_column
-from candide.families.columns.changes import BoxCox, YeoJohnson
+from candide.families.columns.transforms import BoxCox, YeoJohnson
 
 from .rows import Rows, names, numbers
 
