@@ -8,19 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from candide import CategoricalNB, GaussianNB
-from candide.data.index import encode, join, settled
-from candide.kernels.native import Native
+from candide.data.index import canonical_labels, encode, union_labels
+from candide.kernels import Kernels
 
 BIG = 2**60
 
 
 def test_large_whole_numbers_stay_apart() -> None:
-    assert join(np.array([BIG + 1]), np.array([0.5])).tolist() == [0.5, BIG + 1]
-    assert settled(np.array([BIG, BIG + 1], dtype=object)).tolist() == [BIG, BIG + 1]
+    assert union_labels(np.array([BIG + 1]), np.array([0.5])).tolist() == [0.5, BIG + 1]
+    assert canonical_labels(np.array([BIG, BIG + 1], dtype=object)).tolist() == [BIG, BIG + 1]
 
 
 def test_signed_and_unsigned_are_whole() -> None:
-    both = join(np.array([1], dtype=np.uint64), np.array([2], dtype=np.int64))
+    both = union_labels(np.array([1], dtype=np.uint64), np.array([2], dtype=np.int64))
     assert both.dtype.kind == "i"
     assert both.tolist() == [1, 2]
 
@@ -69,7 +69,7 @@ def test_texts_of_one_width(dtype: str, bits: int, labels: list[str], step: int)
     values = np.array(labels, dtype=dtype)[::step]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("candide.data.index._HASH_BITS", bits)
-        index, positions = encode(values, Native(2))
+        index, positions = encode(values, Kernels(2))
     assert index.labels.dtype == values.dtype
     assert index.labels.tolist() == sorted(set(values.tolist()))
     assert index.labels[positions].tolist() == values.tolist()
@@ -77,4 +77,4 @@ def test_texts_of_one_width(dtype: str, bits: int, labels: list[str], step: int)
 
 
 def test_texts_of_no_width() -> None:
-    assert encode(np.zeros(3, dtype="U0"), Native(1))[0].labels.tolist() == [""]
+    assert encode(np.zeros(3, dtype="U0"), Kernels(1))[0].labels.tolist() == [""]

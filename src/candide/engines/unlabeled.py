@@ -7,13 +7,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ..data.labelled import LabelledRows
+from ..data.labeled_rows import LabeledRows
 from ..families import Batch
 from ..families.text import TextFamily
 from ..families.unlabeled import shared_out, token_by_token
 from ..kernels import Kernels
-from ..kernels.layouts import Array, Floats
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Array, Floats, TextRows
 from ..lazy_dataclass import dataclass
 from ..model.blend import Blend
 from ..model.classifier import Classifier
@@ -118,7 +117,7 @@ def _scores_of_fold(
     model: Classifier, batch: Batch, texts: Unread, judges: Array, here: Array, kernels: Kernels
 ) -> _Fold:
     rest = batch.take(np.flatnonzero(~here))
-    rows_left = LabelledRows(rest.data, model.classes, rest.classes, rest.weight)
+    rows_left = LabeledRows(rest.data, model.classes, rest.classes, rest.weight)
     state = summarize(model.plan, rows_left, kernels)
     other = Classifier(model.plan, state)
     rows = judges[here[judges]]
@@ -131,7 +130,7 @@ def _view_scores(model: Classifier, data: TextRows, kernels: Kernels) -> Floats:
     """``(views, rows, classes)``; of a model without views, one: log posteriors that are not calibrated."""
     if model.plan.order is None:
         return model.scorer.posterior(data, kernels, logarithm=True)[None]
-    scores: Floats = model.likelihood.band_scores(data, kernels)
+    scores: Floats = model.likelihood.token_bin_scores(data, kernels)
     return scores
 
 

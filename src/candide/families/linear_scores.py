@@ -13,8 +13,8 @@ import numpy as np
 
 from ..exceptions import ParameterError
 from ..kernels import Kernels
-from ..kernels.base import LinearTable
 from ..kernels.layouts import Array, Data, Dense, Floats, Sparse
+from ..kernels.tables import LinearTable
 from ..lazy_dataclass import dataclass
 from .linear import LinearTerm
 from .score_terms import CodeTable, JointNormal, LogGamma, LogQuadratic, Quadratic, RowTotal, Term

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..data.table import Column, Columns, Kind
-from ..data.tokens import Vocabulary
+from ..data.columns import Column, Columns, Kind
 from ..kernels import Kernels
-from ..kernels.base import PickTable
-from ..kernels.layouts import Array, Dense, Floats, Positions
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Array, Dense, Floats, Positions, TextRows
+from ..kernels.tables import PickTable
+from ..kernels.vocabulary import Vocabulary
 from ..lazy_dataclass import dataclass
 from .base import Batch, Scores
 from .columns import CodedColumn, ColumnModel
@@ -214,7 +213,7 @@ class TableLikelihood:
 def texts_at(data: Columns, j: int) -> TextRows:
     """The texts of a column, in which there may be none."""
     texts = data.columns[j].texts
-    return TextRows.holes(data.n_rows) if texts is None else texts
+    return TextRows.all_missing(data.n_rows) if texts is None else texts
 
 
 def _named_tokens(text: TextLikelihood) -> dict[str, Array]:

@@ -18,15 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from ..data.columns import as_array
-from ..data.index import kind_of
-from ..data.rows import without_label
-from ..data.typed import Column, Columns
+from ..data.arrays import as_array
+from ..data.columns import Column, Columns
+from ..data.index import label_type
+from ..data.labeled_rows import is_unlabeled
 from ..exceptions import InputError
-from ..kernels import default
-from ..kernels.layouts import Array, Dense, Sparse
-from ..kernels.mixing import Hashes, mixed
-from ..kernels.text_rows import TextRows
+from ..kernels import Kernels
+from ..kernels.hashing import Hashes, mix64
+from ..kernels.layouts import Array, Dense, Sparse, TextRows
 from .cells import Kept, coded, column_at, doubles, is_numeric, parted
 
 # Above every hash.
@@ -55,7 +54,7 @@ def group_hashes(groups: Any, n_rows: int) -> Hashes | None:
     if labels.shape != (n_rows,):
         raise InputError(f"groups has shape {labels.shape} for {n_rows} rows; give one group per row")
     hashes = row_hashes(Dense.of((labels,)))
-    return np.where(without_label(labels), np.uint64(0), np.maximum(hashes, np.uint64(1)))
+    return np.where(is_unlabeled(labels), np.uint64(0), np.maximum(hashes, np.uint64(1)))
 
 
 def in_groups(hashes: Hashes, groups: Hashes | None) -> Hashes:
@@ -84,15 +83,15 @@ def row_hashes(data: Kept | Columns) -> Hashes:
     if isinstance(data, TextRows):
         return data.hashes()
     sums = _sparse_sums(data) if isinstance(data, Sparse) else _table_sums(*parted(data))
-    return mixed(sums + _GOLDEN) >> np.uint64(1)
+    return mix64(sums + _GOLDEN) >> np.uint64(1)
 
 
 def _cells(bits: Hashes, keys: Hashes) -> Hashes:
-    return mixed(bits ^ keys) - mixed(keys)
+    return mix64(bits ^ keys) - mix64(keys)
 
 
 def _keys(columns: Array) -> Hashes:
-    return mixed((columns.astype(np.uint64) + np.uint64(1)) * _GOLDEN)
+    return mix64((columns.astype(np.uint64) + np.uint64(1)) * _GOLDEN)
 
 
 def _table_sums(cells: Dense | Columns, texts: dict[int, TextRows]) -> Hashes:
@@ -120,7 +119,7 @@ def _dense_sums(data: Dense | Columns) -> Hashes:
 
 def _number_sums(data: Dense, keys: Hashes) -> Hashes:
     values = tuple(map(_usual, data.values)) if isinstance(data.values, tuple) else _usual(data.values)
-    return np.asarray(default().hash_rows(Dense.of(values), keys) - mixed(keys).sum())
+    return np.asarray(Kernels().hash_rows(Dense.of(values), keys) - mix64(keys).sum())
 
 
 def _usual(numbers: Array) -> Array:
@@ -139,7 +138,7 @@ def _label_bits(label: Any) -> int:
     """The bits of a label in the form in which it is kept."""
     if label is None or isinstance(label, float):
         return int(np.array(label, dtype=np.float64).view(np.uint64))
-    text = f"{kind_of(label)}\0{label}".encode("utf-8", "surrogatepass")
+    text = f"{label_type(label)}\0{label}".encode("utf-8", "surrogatepass")
     return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
 
 

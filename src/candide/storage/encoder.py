@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..data.columns import is_sparse
+from ..data.arrays import is_sparse
 from ..exceptions import ModelFileError
-from ..kernels.layouts import Array
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Array, TextRows
 from ..kernels.vocabulary import Vocabulary
 from ..model.table import Table
 from ..statistics.stored_counts import StoredCounts

@@ -229,11 +229,9 @@ class CodedColumns:
         cut = [(j, term, term.cuts) for j, term in self._tables if term.cuts is not None]
         parts = []
         if cut:
-            numbers, missing = (
-                self._cells.several([j for j, _, _ in cut]),
-                [term.code(term.missing) for _, term, _ in cut],
-            )
-            parts.append(cut_places(numbers, [cuts for _, _, cuts in cut], missing))
+            columns, terms, cuts = zip(*cut, strict=True)
+            missing = [term.code(term.missing) for term in terms]
+            parts.append(cut_places(self._cells.several(columns), cuts, missing))
         return concatenated(parts + [self._label_codes(j, term) for j, term in self._tables[len(cut) :]])
 
     def _label_codes(self, j: int, term: CodeTable) -> Tensor:

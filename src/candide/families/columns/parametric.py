@@ -9,8 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from ...data.table import Column
-from ...kernels import default
+from ...data.columns import Column
+from ...kernels import Kernels
 from ...kernels.layouts import Array, Dense, Floats, Positions
 from ...lazy_dataclass import dataclass
 from ...statistics import Counts, Moments
@@ -71,7 +71,7 @@ class ParametricColumn:
     def scores(self, column: Column) -> Floats:
         x = _numbers(column)
         data = self._transformed(x)
-        return np.asarray(self.likelihood.scores(data, np.zeros(len(self.ignored)), default()) + self._base(x, data))
+        return np.asarray(self.likelihood.scores(data, np.zeros(len(self.ignored)), Kernels()) + self._base(x, data))
 
     def terms(self, *, nulls: bool = True) -> tuple[Term, ...]:
         finite: tuple[Term, ...] = self.likelihood.terms.finite
@@ -100,7 +100,7 @@ class ParametricColumn:
         return np.where(np.isnan(data.floats()), 0.0, base[:, None])
 
     def _left_out(self, batch: Batch, offset: Floats) -> Floats:
-        return self.source.left_out(batch, self.statistics, self.likelihood, offset, default()).finite  # type: ignore[arg-type]
+        return self.source.left_out(batch, self.statistics, self.likelihood, offset, Kernels()).finite  # type: ignore[arg-type]
 
     def class_loss(self, log_prior: Floats, row: float | Floats = 1.0) -> float:
         weight = self.cells.count.sum() + self.ignored.sum()
