@@ -16,7 +16,7 @@ from candide.exceptions import ModelFileError
 from candide.learners import GaussianNB
 from candide.learners.storing import save_unfinished
 from candide.storage import decoder as decoding
-from candide.storage import from_json_lines, read_model, write_model
+from candide.storage import from_json_lines, read_model, to_json_lines, write_model
 from candide.storage.container import Tensors, file_chunks, parse_file
 from candide.storage.content import EncodedContent
 from candide.storage.decoder import Decoder

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ..data.labelled import LabelledRows
+from ..data.labeled_rows import LabeledRows
 from ..families import Batch
 from ..families.text import TextFamily
 from ..families.unlabeled import shared_out, token_by_token
@@ -118,7 +118,7 @@ def _scores_of_fold(
     model: Classifier, batch: Batch, texts: Unread, judges: Array, here: Array, kernels: Kernels
 ) -> _Fold:
     rest = batch.take(np.flatnonzero(~here))
-    rows_left = LabelledRows(rest.data, model.classes, rest.classes, rest.weight)
+    rows_left = LabeledRows(rest.data, model.classes, rest.classes, rest.weight)
     state = summarize(model.plan, rows_left, kernels)
     other = Classifier(model.plan, state)
     rows = judges[here[judges]]

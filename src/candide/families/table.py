@@ -8,7 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..data.table import Column, Columns, table_of
+from ..data.columns import Column, Columns
+from ..data.table import table_of
 from ..exceptions import InputError, ParameterError
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Floats

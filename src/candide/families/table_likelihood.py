@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..data.table import Column, Columns, Kind
-from ..data.tokens import Vocabulary
+from ..data.columns import Column, Columns, Kind
 from ..kernels import Kernels
 from ..kernels.base import PickTable
 from ..kernels.layouts import Array, Dense, Floats, Positions
 from ..kernels.text_rows import TextRows
+from ..kernels.vocabulary import Vocabulary
 from ..lazy_dataclass import dataclass
 from .base import Batch, Scores
 from .columns import CodedColumn, ColumnModel

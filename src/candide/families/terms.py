@@ -7,10 +7,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ..data.tokens import Coding, Look, Recipe, TokenTables, TokenTally
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, Sparse
 from ..kernels.text_rows import TextRows
+from ..kernels.tokens import Look, Recipe, TokenTables, TokenTally
+from ..kernels.vocabulary import Coding
 from ..lazy_dataclass import dataclass
 from ..statistics import Counts
 from ..statistics.base import as_dense

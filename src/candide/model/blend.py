@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..data.columns import Columns
 from ..data.index import Index
-from ..data.table import Columns
 from ..exceptions import InputError, ParameterError, warn
 from ..families import Batch, Family
 from ..families.table import HeldOut, TableFamily

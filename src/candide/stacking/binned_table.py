@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..data.table import Column, Columns
+from ..data.columns import Column, Columns
 from ..families.columns.stretches import MICRO_BINS, cuts_between, equal_frequency, merged
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Floats

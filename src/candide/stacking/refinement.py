@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ..data.tokens import Look, TokenTables, Vocabulary
 from ..families.terms import TokenLook
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
 from ..kernels.text_rows import TextRows
+from ..kernels.tokens import Look, TokenTables
+from ..kernels.vocabulary import Vocabulary
 from ..lazy_dataclass import dataclass
 from .folds import folds_of, rows_by_fold
 from .row_span import Regression

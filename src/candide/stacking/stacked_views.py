@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..data.table import Columns
+from ..data.columns import Columns
 from ..families import Batch
 from ..families.columns.losses import log_shares
 from ..families.table_likelihood import TableLikelihood

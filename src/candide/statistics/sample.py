@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.typed import Columns
+from ..data.columns import Columns
 from ..kernels.layouts import Array, Dense, Floats, Positions, Sparse
 from ..kernels.mixing import Hashes
 from ..kernels.text_rows import TextRows

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.table import Kind
+from ..data.columns import Kind
 from ..exceptions import InputError
 from ..kernels.layouts import Array, Floats
 from ..lazy_dataclass import dataclass

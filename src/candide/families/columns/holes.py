@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ...data.table import Column
+from ...data.columns import Column
 from ...kernels.layouts import Array, Floats, Positions
 from ...lazy_dataclass import dataclass
 from .base import CodedColumn

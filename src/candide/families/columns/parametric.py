@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ...data.table import Column
+from ...data.columns import Column
 from ...kernels import default
 from ...kernels.layouts import Array, Dense, Floats, Positions
 from ...lazy_dataclass import dataclass

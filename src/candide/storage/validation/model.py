@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...data.index import kind_of
+from ...data.index import label_type
 from ...engines.unlabeled import Unlabeled
 from ...families import Bernoulli, Categorical, Complement, Gaussian, Multinomial, Poisson
 from ...families.table import Block, TableFamily, Wanted
@@ -154,7 +154,7 @@ def _check_state(plan: Plan, state: State) -> int:
     check_labels(labels)
     n_classes = len(labels)
     require(
-        n_classes > 0 and len(set(map(kind_of, labels.tolist()))) == 1,
+        n_classes > 0 and len(set(map(label_type, labels.tolist()))) == 1,
         "there are no labels, or labels of several types",
     )
     require(
