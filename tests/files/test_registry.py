@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from candide.kernels.text_rows import TextRows
+from candide.kernels.layouts import TextRows
 from candide.storage.registry import CLASSES, IMPLEMENTATIONS, NAMES, field_types
 
 from .storing import content_of

@@ -20,9 +20,9 @@ from ..families.table import Block, TableFamily, Wanted
 from ..families.terms import Limits, TokenLook
 from ..families.text import TextFamily
 from ..families.text_likelihood import BandName
-from ..kernels.base import PairTable, TripleTable
+from ..kernels.dependence import PairTable, TripleTable
 from ..kernels.layouts import Dense, Sparse
-from ..kernels.tokens import Recipe
+from ..kernels.tokenizer import TokenizerConfig
 from ..kernels.vocabulary import Buckets
 from ..model.blend import Blend
 from ..model.evaluation import Report
@@ -64,7 +64,7 @@ CLASSES: dict[str, type[Any]] = {
     "dense rows": Dense,
     "sparse rows": Sparse,
     "mixed rows": MixedRows,
-    "recipe": Recipe,
+    "recipe": TokenizerConfig,
     "buckets": Buckets,
     # Statistics.
     "counts": Counts,

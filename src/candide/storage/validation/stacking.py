@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.base import PairTable
+from ...kernels.dependence import PairTable
 from ...kernels.layouts import Array
 from ...stacking.binned_table import ColumnLook, Look
 from ...stacking.calibration import Chain

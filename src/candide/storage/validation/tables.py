@@ -10,7 +10,7 @@ import numpy as np
 from ...data.columns import Kind
 from ...families.columns.options import OPTIONS, check_options
 from ...families.table import TableFamily, Wanted
-from ...kernels.serial import serial
+from ...kernels.threads import single_threaded_blas
 from ...stacking.stacked_views import Blended
 from ...stacking.text_view import TextView
 from ...statistics.table import TableStatistics
@@ -109,7 +109,7 @@ def _check_blocks(family: TableFamily, statistics: TableStatistics, n_classes: i
         )
 
 
-@serial()
+@single_threaded_blas()
 def check_blended(views: Blended, family: TableFamily, statistics: TableStatistics) -> None:
     """Check the views of a table, and their weights."""
     n_classes, n_columns, columns = len(statistics.rows), len(family.names), np.array(views.columns, dtype=np.int64)

@@ -10,8 +10,8 @@ from ...families import Bernoulli, Complement, Multinomial
 from ...families.terms import TokenLook
 from ...families.text import TextFamily
 from ...families.text_likelihood import BandName
-from ...kernels.bands import KNOTS
-from ...kernels.tokens import Recipe
+from ...kernels.token_bins import KNOTS
+from ...kernels.tokenizer import TokenizerConfig
 from ...kernels.vocabulary import Buckets, Vocabulary
 from ...stacking.refinement import Refinement
 from ...stacking.token_views import TextBlended
@@ -64,7 +64,7 @@ def check_text_family(family: TextFamily) -> None:
         _check_recipe(look.recipe)
 
 
-def _check_recipe(recipe: Recipe) -> None:
+def _check_recipe(recipe: TokenizerConfig) -> None:
     require(recipe.tokenizer is None, "a tokenizer is a function, which a file may not contain")
     require(recipe.ngrams[1] <= _MAX_PIECES, f"tokens have {recipe.ngrams[1]} pieces, more than {_MAX_PIECES}")
     require(
