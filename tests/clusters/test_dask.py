@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from candide.learners.chunks import Chunks
 from properties.compare import assert_alike
 from properties.models import assert_same_model
 from properties.tables import assert_same_table, mixed

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from candide.learners.chunks import Chunks
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array

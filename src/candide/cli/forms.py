@@ -37,7 +37,7 @@ def dump(
     shared: options.Shared,
 ) -> None:
     """Write a model as text: JSON, a line for each thing, every number exact."""
-    from ..storage.aside import written_aside
+    from ..storage.atomic_write import atomic_writer
     from ..storage.models import dump_lines
     from .reading import open_model
     from .writing import checked_place, is_stdout
@@ -45,7 +45,7 @@ def dump(
     if output is None or is_stdout(output):
         sys.stdout.writelines(dump_lines(open_model(model), rows=True))
         return
-    with writing.locked(checked_place(output), shared.session), written_aside(output) as file:
+    with writing.locked(checked_place(output), shared.session), atomic_writer(output) as file:
         file.writelines(line.encode() for line in dump_lines(open_model(model), rows=True))
 
 
@@ -85,7 +85,7 @@ def convert(
     shared: options.Shared,
 ) -> None:
     """Write a model in another form: a model file (.candide) in the newest format, or text (.json)."""
-    from ..storage.aside import written_aside
+    from ..storage.atomic_write import atomic_writer
     from ..storage.models import dump_lines, save_model
     from .reading import open_model
     from .writing import checked_place
@@ -99,6 +99,6 @@ def convert(
         if output.suffix == ".candide":
             save_model(fitted, output, rows=kept)
         else:
-            with written_aside(output) as file:
+            with atomic_writer(output) as file:
                 file.writelines(line.encode() for line in dump_lines(fitted, rows=kept))
     session.report({"model": str(output), "training_rows": kept}, lambda: [f"wrote {output}"])

@@ -124,16 +124,14 @@ def _model_in(path: Path) -> Model:
 
 
 def _loaded(path: Path) -> Model:
-    """The model in a file, of which much is done by threads while modules are imported."""
-    from ..storage.reading import Opened
+    """Return the model in a file, which threads read and verify while modules are imported."""
+    from ..storage.background_reader import BackgroundReader
 
-    opened = Opened(path)
-    from ..storage.ahead import Ahead
+    reader = BackgroundReader(path)
+    reader.build_vocabularies()
+    from ..storage.models import load_from
 
-    ahead = Ahead(opened)
-    from ..storage.models import load_opened
-
-    return load_opened(opened, ahead)
+    return load_from(reader)
 
 
 def with_absent(model: Model, absent: str | None) -> Model:

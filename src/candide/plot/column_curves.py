@@ -14,7 +14,7 @@ from ..estimators.base import BaseNB
 from ..exceptions import InputError, ParameterError
 from ..families import Batch
 from ..families.columns import CodedColumn, ColumnModel, named_column
-from ..families.columns.stretches import atoms_of, middles
+from ..families.columns.histogram import atoms_of, middles
 from ..families.table import TableFamily, Wanted
 from ..kernels.layouts import Array, Floats
 from ..model.blend import seen_rows

@@ -13,7 +13,7 @@ from ..estimators import BernoulliNB, CategoricalNB, GaussianNB, NaiveBayes, Tex
 from ..estimators.base import BaseNB
 from ..exceptions import ParameterError
 from ..explain.dates import date_columns, written
-from ..families.columns.stretches import are_whole
+from ..families.columns.histogram import are_whole
 from ..kernels.layouts import Array, Floats
 from ..statistics.table import TableStatistics
 from . import style

@@ -24,7 +24,7 @@ def make_report(
 
     ``rows``: rows with labels that the model is evaluated on too.
     """
-    from ..storage.aside import write_aside
+    from ..storage.atomic_write import write_atomically
     from .findings import find
     from .subject import Subject
 
@@ -40,5 +40,5 @@ def make_report(
     )
     found = find(subject, rows, title, notes or {})
     if path is not None:
-        write_aside(path, [found.html().encode()])
+        write_atomically(path, [found.html().encode()])
     return found

@@ -16,9 +16,8 @@ from ..specs import spec_class
 from ..specs.schema import Schema
 
 if TYPE_CHECKING:
-    from .ahead import Ahead
+    from .background_reader import BackgroundReader
     from .content import Content
-    from .reading import Opened
 
 _LEARNED = ("plan", "state", "blend", "report", "token_names", "importance")
 # Errors that a parameter of an unexpected type may raise.
@@ -56,11 +55,11 @@ def load_model(path: str | os.PathLike[str], *, mmap: bool = False) -> Model:
     return model_of(read_model(path, mmap=mmap), path)
 
 
-def load_opened(opened: Opened, ahead: Ahead | None = None) -> Model:
-    """Return the model in a file that is being read by a thread, some of its vocabularies by another."""
+def load_from(reader: BackgroundReader) -> Model:
+    """Return the model in a file that is being read."""
     from . import content_of as stored_in
 
-    return model_of(stored_in(opened, ahead), opened.path)
+    return model_of(stored_in(reader), reader.path)
 
 
 def note_of(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -73,16 +72,16 @@ def note_of(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def dump_lines(model: Model, *, rows: bool) -> Iterator[str]:
     """Return the model as lines of JSON, each with its end."""
-    from . import to_text
+    from . import to_json_lines
 
-    return iter(to_text(content_of(model if rows else without_rows(model))))
+    return iter(to_json_lines(content_of(model if rows else without_rows(model))))
 
 
 def load_lines(lines: Iterable[str], name: str) -> Model:
     """Return the model that was dumped as these lines; ``name``: of their file, for errors."""
-    from . import from_text
+    from . import from_json_lines
 
-    return model_of(from_text(lines, name), name)
+    return model_of(from_json_lines(lines, name), name)
 
 
 def without_rows(model: Model) -> Model:
