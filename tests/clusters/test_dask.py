@@ -22,6 +22,7 @@ import candide
 from candide import CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes, TextNB
 from candide.clusters import dask_tasks, work
 from candide.exceptions import InputError, NotFitted, ParameterError
+from candide.specs import Spec
 
 from .mortal import Mortal, die_once
 
@@ -313,7 +314,7 @@ def test_a_large_partition_is_counted_piece_by_piece(labels: Any, monkeypatch: p
         return work.counted(counter, place, pieces)
 
     monkeypatch.setattr(dask_tasks, "counted", counted)
-    monkeypatch.setattr(Chunks, "group_bytes", 600)
+    monkeypatch.setattr(Spec, "group_bytes", 600)
     table, known = FRAME.assign(label=labels), np.array([label is not None for label in labels])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from candide.specs import spec_class
 from candide.exceptions import CandideError, ModelFileError
+from candide.specs import spec_class
 from candide.storage import read_model, write_model
 
 from .mutations import mutated

@@ -10,7 +10,6 @@ import pytest
 
 from candide import CategoricalNB, TextNB, merge
 from candide.exceptions import ModelFileError
-from candide import CategoricalNB, TextNB, merge
 from candide.storage import Content, from_json_lines, read_model, to_json_lines, write_model
 from candide.storage.content import EncodedContent
 
