@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from candide import GaussianNB, NaiveBayes, fit_sql
-from candide import NaiveBayes as Learner
 from candide.databases.duckdb import DuckDB
 from candide.databases.postgres import Postgres
+from candide.specs.table import TableSpec
 from candide.statistics.hashing import row_hashes
 
 from . import tables
@@ -32,7 +32,7 @@ def test_rows_that_are_kept_are_those_of_memory(put: Put, weight: str | None) ->
 def test_beyond_the_budget_a_database_in_this_process_gives_the_rows_of_memory(
     put_duck: Put, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Learner, "_sample_bytes", 2000)
+    monkeypatch.setattr(TableSpec, "sample_bytes", 2000)
     table = tables.plain(2000)
     there = fit_sql(NaiveBayes(order=0), put_duck(table), "t", label="y", columns=COLUMNS)
     assert len(there.model_.classifier.state.sample.weight) < 300
@@ -44,7 +44,7 @@ def test_beyond_the_budget_a_server_picks_rows(put_server: Put, monkeypatch: pyt
     """All copies of a row or none; about as many as fit; sums are those of all rows."""
     table = tables.plain(3000)
     here = in_memory(NaiveBayes(order=0), table, COLUMNS, weight="w")
-    monkeypatch.setattr(Learner, "_sample_bytes", 4800)  # 200 rows of 24 bytes
+    monkeypatch.setattr(TableSpec, "sample_bytes", 4800)  # 200 rows of 24 bytes
     sent = _sent(monkeypatch, Postgres)
     there = fit_sql(NaiveBayes(order=0), put_server(table), "t", label="y", columns=COLUMNS, weight="w")
     assert 300 < sum(sent) < 900

@@ -290,7 +290,7 @@ def test_a_calibration_alone_needs_few_rows() -> None:
     rng = np.random.default_rng(0)
     rows, classes = rng.normal(size=(40_000, 20)), np.arange(40_000) % 2
     few, more = (
-        candide.GaussianNB(calibrate="platt", evaluate=evaluate).fit(rows, classes) for evaluate in (False, True)
+        candide.GaussianNB(calibrate="platt", compute_loo=evaluate).fit(rows, classes) for evaluate in (False, True)
     )
     sizes = [len(model.model_.classifier.state.sample.classes) for model in (few, more)]
     assert sizes == [2 * 5_000, 40_000]

@@ -159,7 +159,7 @@ class TestDataThatAFamilyCannotHave:
     @pytest.mark.parametrize("blend", ["auto", None])
     def test_one_family_for_a_mixed_table(self, blend: Any) -> None:
         words = "column 'city' holds categories, and 'gaussian' needs numbers; pass columns={'numbers': 'gaussian'}"
-        refused("gaussian", words, blend=blend)
+        refused("gaussian", words, stacking=blend)
         assert families({"numbers": "gaussian"})["city"] == "categorical"
 
     @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import pytest
 
 from candide import NaiveBayes, TextNB, diagnostics, merge
 from candide.exceptions import InputError, MergeError, ParameterError
+from candide.specs.table import TableSpec
 
 from .test_text import corpus
 
@@ -189,7 +190,7 @@ def test_a_row_of_weight_2_is_there_twice() -> None:
 
 def test_a_small_sample_is_that_of_the_set_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Texts count by their length."""
-    monkeypatch.setattr(NaiveBayes, "_sample_bytes", 2_000)
+    monkeypatch.setattr(TableSpec, "sample_bytes", 2_000)
     whole = fit(X, Y)
     sample: Any = whole.model_.classifier.state.sample
     assert 0 < len(sample.classes) < 150

@@ -12,6 +12,8 @@ import pytest
 from candide import TextNB, merge
 from candide.exceptions import MergeError, ParameterError
 from candide.model.text_size import compact
+from candide.specs.schema import Schema
+from candide.specs.text import TextSpec
 
 from .test_text import KINDS, X, Y, Z, assert_alike, corpus
 from .test_text_weighting import corpus as many_words
@@ -184,7 +186,7 @@ def test_words_stay_though_nobody_hears_them() -> None:
 
 
 def test_a_model_in_which_nothing_is_heard() -> None:
-    looks = {look.name for look in TextNB()._family(1).looks}
+    looks = {look.name for look in TextSpec()._family(Schema(1)).looks}
     model = with_idle(looks)
     before = model.predict_proba(Z)
     np.testing.assert_allclose(model.compact().predict_proba(Z), before)

@@ -77,7 +77,7 @@ def test_columns_together(score: Score) -> None:
     y = np.where(frame["a"] + frame["d"] > 8, "p", "q")
     for blend in (None, "auto"):
         assert_same_answers(
-            NaiveBayes({("a", "b", "c"): "multinomial"}, blend=blend, order="auto").fit(frame, y), frame, score
+            NaiveBayes({("a", "b", "c"): "multinomial"}, stacking=blend, order="auto").fit(frame, y), frame, score
         )
 
 

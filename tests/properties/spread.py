@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from candide.engines.parts import Part, merged
 from hypothesis import strategies as st
 
 from candide.clusters.rows import Chunk, Counter, SpreadRows
 from candide.clusters.work import Labelled, counted, scored, share_right
+from candide.model.accumulator import PartialState, merge_partial_states
 from candide.model.classifier import Classifier
 
 from .compare import assert_alike
@@ -58,15 +58,15 @@ class ListedRows(SpreadRows):
         X, y, weight = (np.concatenate([chunk[i] for chunk in chunks]) for i in range(3))
         return X, y, weight
 
-    def count(self, counter: Counter) -> Part:
+    def count(self, counter: Counter) -> PartialState:
         sent = pickle.dumps(counter)
         counts = [counted(pickle.loads(sent), i, [Labelled(one, 0)]) for i, one in enumerate(self._chunks)]
         while len(counts) > 1:
             again = [counts[i] for i in self._rng.permutation(len(counts))[: self._rng.integers(0, 3)]]
-            counts = [merged(_sent(group)) for group in self._groups(counts, again)]
+            counts = [merge_partial_states(_sent(group)) for group in self._groups(counts, again)]
         return counts[0]
 
-    def _groups(self, parts: list[Part], again: list[Part]) -> Iterable[list[Part]]:
+    def _groups(self, parts: list[PartialState], again: list[PartialState]) -> Iterable[list[PartialState]]:
         """Some together; those that come twice, with their twins."""
         shuffled = [parts[i] for i in self._rng.permutation(len(parts))]
         size = int(self._rng.integers(2, 4))
@@ -78,7 +78,7 @@ class ListedRows(SpreadRows):
         return share_right(scored(model, [Labelled(one, 0)]) for one in self._chunks)
 
 
-def _sent(parts: list[Part]) -> list[Part]:
+def _sent(parts: list[PartialState]) -> list[PartialState]:
     return [pickle.loads(pickle.dumps(part)) for part in parts]
 
 

@@ -59,6 +59,6 @@ def assert_predicts_alike(a: Any, b: Any, X: Any, Z: Any = None, atol: float = 1
 
     Weights of a blend are found step by step, to about eight digits.
     """
-    if a.blend is not None:
+    if a.stacking is not None:
         atol = max(atol, 1e-7)
     np.testing.assert_allclose(a.predict_proba(X), b.predict_proba(X if Z is None else Z), rtol=0, atol=atol)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import candide
+from candide.specs import Spec
 
 from .models import KINDS, Kind, assert_same_model, by_name, parameter_table
 from .strategies import Rows, orders, parts, rows

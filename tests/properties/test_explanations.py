@@ -68,7 +68,7 @@ MODELS = {
     "table without blend": (NaiveBayes(stacking=None), WITH_TEXT),
     "table with text": (NaiveBayes(columns={"note": "text"}), WITH_TEXT),
     **{
-        f"table with block {b}": (NaiveBayes(columns={("size", "age"): "multivariate_normal"}, blend=b), TABLE)
+        f"table with block {b}": (NaiveBayes(columns={("size", "age"): "multivariate_normal"}, stacking=b), TABLE)
         for b in ("auto", None)
     },
     "table with tokens": (

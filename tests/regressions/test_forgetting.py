@@ -10,6 +10,7 @@ import pytest
 
 import candide
 from candide.exceptions import ForgetError
+from candide.specs.gaussian import GaussianSpec
 
 RNG = np.random.default_rng(0)
 Y = np.array(["a", "b"])[np.arange(60) % 2]
@@ -47,7 +48,7 @@ def test_texts_kept_tell_what_was_never_learned() -> None:
 
 @pytest.mark.parametrize("setting", [True, None])
 def test_a_part_of_the_rows_tells_of_those_that_it_would_hold(setting: bool | None, monkeypatch: Any) -> None:
-    monkeypatch.setattr(candide.GaussianNB, "_sample_bytes", 100 * 8 * 3)
+    monkeypatch.setattr(GaussianSpec, "sample_bytes", 100 * 8 * 3)
     rows = RNG.normal(size=(2_000, 3)).round(3)
     labels = np.array(["a", "b"])[np.arange(2_000) % 2]
     model = candide.GaussianNB(keep_sample=True).fit(rows, labels).set_params(keep_sample=setting)

@@ -11,6 +11,7 @@ import pytest
 import candide
 from candide import TextNB
 from candide import text as text_learner
+from candide.specs.text import TextSpec
 
 TEXTS = [("cash prize win " if i % 2 else "lunch noon see ") * 20 + str(i) for i in range(4)]
 LABELS = ["spam" if i % 2 else "ham" for i in range(4)]
@@ -19,7 +20,7 @@ ASKED = ["win cash", "see you at noon"]
 
 @pytest.fixture(autouse=True)
 def _little_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(TextNB, "_sample_bytes", 100)
+    monkeypatch.setattr(TextSpec, "sample_bytes", 100)
     monkeypatch.setattr(text_learner, "_REFINED_BYTES", 100)
 
 

@@ -139,7 +139,7 @@ LABELS = np.array(["a", "b"])[(ROWS[:, 0] + ROWS[:, 1] > 3).astype(int)]
 @pytest.mark.parametrize("kind", KINDS, ids=lambda one: one.__name__)
 @pytest.mark.parametrize("evaluate", [False, True])
 def test_every_classifier(kind: type, evaluate: bool) -> None:
-    model = kind(evaluate=evaluate).fit(ROWS, LABELS)
+    model = kind(compute_loo=evaluate).fit(ROWS, LABELS)
     bare = check(model.report().html())
     assert ("Nobody has measured this model" in bare.text) == (not evaluate)
     found = model.report(X=ROWS, y=LABELS)

@@ -13,6 +13,7 @@ from candide.families import Batch
 from candide.kernels import Kernels
 from candide.kernels.layouts import Floats
 from candide.model.honest import _share_in_sample
+from candide.specs.table import TableSpec
 from candide.stacking.training_rows import Seen, few_rows
 from candide.stacking.weights import Mixture
 
@@ -79,7 +80,7 @@ def test_a_blend_of_other_settings_is_not_used(change: dict[str, Any]) -> None:
 
 
 def test_a_row_leaves_a_thinned_sample_with_what_it_stands_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(NaiveBayes, "_sample_bytes", 4000)
+    monkeypatch.setattr(TableSpec, "sample_bytes", 4000)
     X, y = signal(600)
     model = NaiveBayes(compute_loo=False).fit(X, y)
     state, batch = model.model_.classifier.state, model.model_.batch(X, y, None)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import training
 from ..clusters import cluster_of
-from ..data.arrays import as_array
+from ..data.arrays import as_array, as_frame
 from ..data.index import encode
 from ..data.labeled_rows import label_array
 from ..exceptions import InputError, MergeError, warn
@@ -711,7 +711,8 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         if not self._checks_names or cluster_of(X) is not None or is_source(X):
             return
         named = not reset and self.model_.schema.feature_names is not None
-        if hasattr(X, "columns") or (named and hasattr(X, "shape")):
+        frame = None if isinstance(X, (np.ndarray, list, tuple)) else as_frame(X)
+        if (frame is not None and frame.columns) or (named and isinstance(X, np.ndarray)):
             validate_data(BaseEstimator() if reset else self, X, reset=reset, skip_check_array=True)
 
     def _given_names(self) -> Array | None:

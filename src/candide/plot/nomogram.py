@@ -119,7 +119,7 @@ def _refuse_curved(model: BaseNB, lines: list[Line], of: int, against: int | Non
     if not np.allclose(said, added, rtol=1e-6, atol=1e-6):
         raise ParameterError(
             "the columns of this model do not add up (it looks at several together, or its calibration is a curve), so "
-            "that no nomogram can tell its answers; for a table, fit NaiveBayes(blend=None), and calibrate by "
+            "that no nomogram can tell its answers; for a table, fit NaiveBayes(stacking=None), and calibrate by "
             "None, 'temperature' or 'platt'"
         )
 

@@ -44,7 +44,7 @@ class Spoken(NamedTuple):
 def spoken(model: TextNB, of: Any, against: Any) -> Spoken:
     """Every token that was seen in some class."""
     first, second = pair_of(model, of, against)
-    if model.model == "complement":
+    if model.family == "complement":
         raise NotADensity(
             "the tokens of model='complement' have weights, and no probabilities in a class; show a "
             "TextNB('multinomial') of the same texts"
