@@ -72,7 +72,7 @@ def test_train_with_settings(tmp_path: Path) -> None:
     path = tmp_path / "m.candide"
     done("train", MESSAGES, "-o", path, "--model", "multinomial", "--set", "alpha=0.5", "--set", "ngrams=[1,2]", "-q")
     loaded = candide.load(path)
-    assert (loaded.model, loaded.alpha, loaded.ngrams) == ("multinomial", 0.5, [1, 2])
+    assert (loaded.family, loaded.alpha, loaded.ngrams) == ("multinomial", 0.5, [1, 2])
 
 
 def test_train_a_table(people: Path) -> None:
@@ -221,7 +221,7 @@ def test_compare(people: Path) -> None:
     assert next(iter(told)) == "TextNB()"
     losses = [one["log_loss"] for one in told.values()]
     assert losses == sorted(losses)
-    assert "textbook" in done("compare", people, "--label", "pay").out
+    assert "plain naive Bayes" in done("compare", people, "--label", "pay").out
 
 
 def test_quiet_says_nothing(tmp_path: Path) -> None:

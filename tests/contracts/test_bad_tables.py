@@ -346,7 +346,7 @@ def test_sparse(make: Any) -> None:
 # Settings.
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
-    "order without blend": ({"order": 1, "stacking": None}, "order=1 adds views that a blend must weigh"),
+    "order without blend": ({"order": 1, "stacking": None}, "order=1 adds views, which need stacking"),
     "no smoothing": ({"alpha": 0}, "alpha is 0, and a table needs smoothing"),
     "negative alpha": ({"alpha": -1}, "alpha is -1"),
     "text alpha": ({"alpha": "much"}, "alpha is 'much'"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -117,7 +118,7 @@ def test_coverage_refused(coverage: float) -> None:
 
 def test_rows_must_have_been_kept() -> None:
     model = candide.PoissonNB().fit(X, y)
-    for asked in (model.predict_set, model.typicality):
+    for asked in (model.predict_set, partial(diagnostics.typicality, model)):
         with pytest.raises(ParameterError, match=r"needs training rows to look at.*keep_sample=True"):
             asked(X)
 

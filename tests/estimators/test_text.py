@@ -251,7 +251,7 @@ def test_what_is_no_text_is_refused(texts: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"model": "poisson"}, "model is 'poisson'"),
+        ({"family": "poisson"}, "family is 'poisson'"),
         ({"family": "multinomial", "ngrams": (3, 2)}, "ngrams"),
         ({"family": "multinomial", "ngrams": "two"}, "ngrams"),
         ({"family": "multinomial", "analyzer": "line"}, "analyzer"),
@@ -377,7 +377,7 @@ def test_few_texts_are_cut_once_and_give_the_same(monkeypatch: pytest.MonkeyPatc
     np.testing.assert_array_equal(TextNB().fit(texts, labels).predict_proba(texts), few.predict_proba(texts))
 
 
-@pytest.mark.parametrize("settings", [{}, {"refine": True}, {"keep_sample": False}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"refine": True}, {"keep_sample": False, "compute_loo": True}], ids=str)
 @pytest.mark.parametrize("copies", [1, 10])
 def test_one_text_of_one_class(settings: dict[str, Any], copies: int) -> None:
     model = TextNB(**settings).fit(["free entry"] * copies, ["spam"] * copies)

@@ -136,7 +136,7 @@ def test_it_learns_from_words_whatever_looks_are_taken() -> None:
 
 def test_what_it_does_not_go_with() -> None:
     texts, labels = redundant(20, seed=8)
-    with pytest.raises(ParameterError, match="refine=True goes on from family='auto'"):
+    with pytest.raises(ParameterError, match="refine=True needs family='auto'"):
         TextNB("multinomial", refine=True).fit(texts, labels)
     with pytest.raises(ParameterError, match="drop one of the settings"):
         TextNB(refine=True, calibrate="platt").fit(texts, labels)

@@ -138,9 +138,9 @@ def with_idle(names: set[str], **how: Any) -> TextNB:
     idle = np.array([name.look in names for name in blend.views.names])
     weight = np.where(idle[:, None], 0.0, blend.views.mixture.weight)
     views = replace(blend.views, mixture=replace(blend.views.mixture, weight=weight))
-    model._model = type(model.model_.classifier)(
-        model.model_.classifier.plan, model.model_.classifier.state, replace(blend, views=views)
-    )
+    classifier = model.model_.classifier
+    changed = type(classifier)(classifier.plan, classifier.state, replace(blend, views=views))
+    model.model_ = replace(model.model_, classifier=changed)
     return model
 
 

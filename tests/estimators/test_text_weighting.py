@@ -221,7 +221,7 @@ def test_what_was_counted_differently_does_not_add() -> None:
     ("settings", "message"),
     [
         ({"weighting": "bm25"}, "weighting is 'bm25'"),
-        ({"family": "bernoulli", "weighting": "tfidf"}, "asks only whether"),
+        ({"family": "bernoulli", "weighting": "tfidf"}, "counts only whether"),
         ({"min_df": 0.5}, "min_df is 0.5"),
         ({"max_features": 0}, "max_features is 0"),
         ({"min_df": 2, "buckets": 10}, "min_df is 2 .* buckets"),

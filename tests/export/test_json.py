@@ -31,7 +31,7 @@ def test_it_is_what_dump_writes() -> None:
     from candide.storage.models import dump_lines
 
     model = ZOO["gaussian"]().model
-    made, dumped = json.loads(model.to_json()), json.loads("".join(dump_lines(model, sample=False)))
+    made, dumped = json.loads(model.to_json()), json.loads("".join(dump_lines(model.model_, rows=False)))
     for one in (made, dumped):
         del one["provenance"]["date"]
     assert made == dumped

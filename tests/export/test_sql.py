@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 from tiers import tries
 
 from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB, TextNB
@@ -88,7 +89,7 @@ def test_classes_that_cells_rule_out_stay_so_calibrated(n_classes: int, calibrat
     place=st.integers(0, len(NUMBERS) - 1),
 )
 def test_any_small_numbers(cells: list[tuple[float, ...]], classes: list[int], place: int) -> None:
-    model = NUMBERS[place].unfitted().fit(cells[:-1], LABELS[classes][: len(cells) - 1])
+    model = clone(NUMBERS[place]).fit(cells[:-1], LABELS[classes][: len(cells) - 1])
     for dialect in ("duckdb", "sqlite"):
         assert_same_answers(model, np.array(cells), scored_by(dialect))
 

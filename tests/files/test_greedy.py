@@ -125,7 +125,7 @@ def test_notes_are_plain(value: Any, tmp_path: Path) -> None:
 
 def test_plain_notes_are_kept(tmp_path: Path) -> None:
     note = {"this": [1, 2.5, None, ("a", True)], "that": {"deep": {}}}
-    save_checkpoint(MODEL, tmp_path / "model.candide", note)
+    save_checkpoint(MODEL.model_, tmp_path / "model.candide", note)
     assert read_model(tmp_path / "model.candide").parts["note"] == note
 
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import candide
 import candide.plot as plot
 from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes, PoissonNB
-from candide.exceptions import InputError, NotFitted, ParameterError
+from candide.exceptions import InputError, ParameterError
 
 from .rows import names, numbers, table, table_model, text_model, texts
 
@@ -208,7 +209,7 @@ def test_models_that_keep_nothing_to_be_judged_by(picture: Any) -> None:
         picture(model)
     with pytest.raises(InputError, match="y is given without X"):
         picture(model, y=[1])
-    with pytest.raises(NotFitted):
+    with pytest.raises(NotFittedError):
         picture(candide.GaussianNB())
     with pytest.raises(ParameterError, match="this is a dict"):
         picture({})

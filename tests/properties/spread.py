@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from candide.clusters.rows import Chunk, Counter, SpreadRows
 from candide.clusters.work import Labelled, counted, scored, share_right
 from candide.model.accumulator import PartialState, merge_partial_states
-from candide.model.classifier import Classifier
+from candide.training.distributed import train_distributed
 
 from .compare import assert_alike
 from .models import assert_same_model
@@ -84,8 +84,8 @@ def _sent(parts: list[PartialState]) -> list[PartialState]:
 
 def fit_apart(model: Any, chunks: list[Chunk], seed: int = 0) -> Any:
     """As ``fit`` does with rows of a cluster."""
-    plan, state = model._summarize_apart(Lists(seed), chunks, None, None, reset=True)
-    return model._become(Classifier(plan, state))
+    model.model_ = train_distributed(model._spec(), Lists(seed), chunks, None, None, None)
+    return model
 
 
 def assert_same_state(a: Any, b: Any) -> None:

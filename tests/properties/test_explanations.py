@@ -98,7 +98,7 @@ def check(model, X):
         assert not any(np.isnan(term.scores).any() for term in one.terms)
         for table in (one.evidence(), one.evidence(by="view"), one.evidence(by="word")):
             if np.isfinite(table["bits"]).all():
-                assert table["bits"].sum() == pytest.approx(diagnostics.log_odds(one), rel=1e-9, abs=1e-9)
+                assert table["bits"].sum() == pytest.approx(one.log_odds(), rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", MODELS)

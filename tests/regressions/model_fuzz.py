@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 from files.mutations import mutated_and_sealed
+from sklearn.base import clone
 
 import candide
 from candide import (
@@ -143,30 +144,28 @@ MORE: dict[str, Callable[[Any, Any], Any]] = {
     "explain": lambda model, rows: str(model.explain(rows)),
     "what_if": lambda model, rows: model.what_if(rows),
     "information": lambda model, _: diagnostics.information(model),
-    "telling": lambda model, _: model.telling(),
+    "top_features": lambda model, _: (
+        model.top_features() if hasattr(model, "top_features") else diagnostics.top_features(model)
+    ),
     "summary": lambda model, _: model.summary() if hasattr(model, "summary") else None,
-    "loo_": lambda model, _: model.loo_ if model.can_report else None,
+    "loo_": lambda model, _: model.loo_ if model.model_.has_loo else None,
     "to_sklearn": lambda model, _: model.to_sklearn(),
     "to_sql": lambda model, _: model.to_sql("rows"),
     "to_onnx": lambda model, _: model.to_onnx(),
     "report": lambda model, rows: model.report(X=rows, y=Y[:2]).html(),
-    "measure": lambda model, rows: model.evaluate(rows, Y[:2]),
-    "blocked_folds": lambda model, rows: model.cross_val_log_proba(rows, Y[:2], n_folds=2),
-    "count": lambda model, rows: model.count([(rows, Y[:2])]),
+    "evaluate": lambda model, rows: model.evaluate(rows, Y[:2]),
+    "cross_val_log_proba": lambda model, rows: model.cross_val_log_proba(rows, Y[:2], n_folds=2),
     "bayes_factors": lambda model, _: diagnostics.bayes_factors(model),
     "fit": lambda model, rows: model.fit(rows, Y[:2]).predict(rows),
     "get_params": lambda model, _: model.set_params(**model.get_params()),
-    "as_estimator": lambda model, rows: model.as_estimator().predict(rows),
-    "unfitted": lambda model, _: repr(model.unfitted()),
+    "clone": lambda model, _: repr(clone(model)),
     # Of texts or of tables alone.
     "compact": lambda model, rows: model.compact().predict(rows) if hasattr(model, "compact") else None,
     "prune": lambda model, rows: model.prune(max_tokens=5).predict(rows) if hasattr(model, "prune") else None,
-    "unseen_categories": lambda model, rows: (
-        diagnostics.unseen_categories(model, rows) if hasattr(model, "unseen_categories") else None
-    ),
+    "unseen_categories": lambda model, rows: diagnostics.unseen_categories(model, rows),
 }
-# What other parts of candide call.
-PLUMBING = {"note_unlabeled", "refuse_unlabeled", "roles_among", "set_params"}
+# scikit-learn's own.
+PLUMBING = {"get_metadata_routing", "set_params"}
 # Of each model that is accepted so many of the others are tried; of one in so many, all.
 _TRIED, _ALL_OF = 3, 12
 

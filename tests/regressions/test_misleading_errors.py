@@ -164,7 +164,7 @@ def test_predicting_a_source(people: Path, tmp_path: Path) -> None:
         diagnostics.log_density(table, candide.read(people))
 
 
-@pytest.mark.parametrize("verb", ["measure", "score"])
+@pytest.mark.parametrize("verb", ["evaluate", "score"])
 @pytest.mark.parametrize("estimator", [NaiveBayes(order=0), GaussianNB()], ids=repr)
 def test_evaluating_a_source(estimator: Any, verb: str, tmp_path: Path) -> None:
     path, rows = tmp_path / "people.csv", FRAME[["age", "pay"]]
@@ -173,7 +173,7 @@ def test_evaluating_a_source(estimator: Any, verb: str, tmp_path: Path) -> None:
     found, expected = getattr(model, verb)(candide.read(path)), getattr(model, verb)(rows[["age"]], rows["pay"])
     assert str(found) == str(expected)
     for y in ("pay", rows["pay"]):
-        with pytest.raises(InputError, match=r"beside what candide.read gives.*leave them out"):
+        with pytest.raises(InputError, match=r"beside a source of candide.read.*leave them out"):
             getattr(model, verb)(candide.read(path), y)
 
 

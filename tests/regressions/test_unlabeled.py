@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import sqlite3
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,17 @@ import scipy.sparse as sp
 from cli.terminal import run
 
 import candide
-from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes, PoissonNB, TextNB
+from candide import (
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    GaussianNB,
+    MultinomialNB,
+    NaiveBayes,
+    PoissonNB,
+    TextNB,
+    diagnostics,
+)
 from candide.exceptions import InputError, ParameterError
 
 RNG = np.random.default_rng(8)
@@ -175,7 +186,7 @@ def test_dask() -> None:
 
 def test_evaluation() -> None:
     model = expected(GaussianNB)
-    for call in (model.score, model.log_likelihood):
+    for call in (model.score, partial(diagnostics.log_likelihood, model)):
         assert once(lambda call=call: call(X, HOLED)) == call(X[KEPT], Y[KEPT])
     assert once(lambda: model.evaluate(X, HOLED)).n_rows == 30
     assert once(lambda: model.evaluate(iter([(X[:20], HOLED[:20]), (X[20:], HOLED[20:])]))).n_rows == 30

@@ -68,7 +68,7 @@ def test_columns_are_in_the_order_of_their_contribution(people: NaiveBayes) -> N
 def test_texts(mail: TextNB) -> None:
     page = check(mail.report().html())
     assert sections(page) == SECTIONS
-    for label, _, token, *_ in mail.telling(10, "words").rows():
+    for label, _, token, *_ in mail.top_features(10, "words").rows():
         assert label in page.text
         assert token in page.text
 

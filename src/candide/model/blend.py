@@ -92,7 +92,7 @@ class Blend:
         if classes == self.classes:
             return self
         if self.views is not None:
-            other = ", or with blend=None" if isinstance(self.views, Blended) else ""
+            other = ", or with stacking=None" if isinstance(self.views, Blended) else ""
             raise InputError(
                 f"the blend has weights for {self.classes.labels.tolist()}, and this model keeps no training rows to "
                 f"fit others for {classes.labels.tolist()}; construct it with keep_sample=True{other}"
@@ -152,7 +152,7 @@ def _refined(model: Classifier, views: TextBlended, seen: Seen, kernels: Kernels
 def _what(plan: BoundSpec) -> str:
     """What looks at rows again."""
     if plan.order is not None:
-        return "blend='auto'"
+        return "stacking='auto'"
     return "alpha='loo'" if plan.calibrate is None else f"calibrate={plan.calibrate!r}"
 
 
