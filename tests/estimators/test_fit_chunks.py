@@ -189,7 +189,7 @@ ERRORS: dict[str, tuple[Any, Any, Any, str]] = {
     "nothing": (MultinomialNB(), lambda: iter([]), InputError, "found no chunks"),
     "no tuple": (MultinomialNB(), lambda: iter([COUNTS]), InputError, "chunk 0 is a ndarray; .* a tuple"),
     "too many parts": (MultinomialNB(), lambda: iter([(1, 2, 3, 4, 5)]), InputError, "chunk 0 is a tuple of 5"),
-    "no rows": (TextNB(), lambda: iter([(TEXTS, LABELS), ([], [])]), InputError, "chunk 1: there are no texts"),
+    "no rows": (TextNB(), lambda: iter([(TEXTS, LABELS), ([], [])]), InputError, "chunk 1: found no texts"),
     "no label": (TextNB(), lambda: iter([(["a"], [None])]), InputError, "contains NaN .* none of them has"),
     "a label too few": (
         MultinomialNB(), lambda: dealt(COUNTS, CLASSES[:48]), InputError, r"chunk 9: .* X has 5 rows, y has 3",

@@ -64,7 +64,7 @@ class FirstRows(ABC):
         """
         found = self._first(n, [])
         if found is None:
-            raise InputError("there are no rows with a label and a weight, and nothing is learned from nothing")
+            raise InputError("found no rows with a label and a weight; expected at least one")
         while empty := self._empty(found[0]):
             more = self._first(n, empty)
             if more is None:
