@@ -9,10 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..data.columns import Column, Columns
-from ..families.columns.stretches import middles
+from ..families.columns.histogram import middles
 from ..kernels._core import Texts
-from ..kernels.layouts import Array, Dense, Sparse
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Array, Dense, Sparse, TextRows
 from ..model.classifier import Classifier
 from ..model.table import objects
 from ..statistics import CategoryCounts, Counts, Moments

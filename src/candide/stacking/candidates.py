@@ -11,7 +11,7 @@ from ..families.columns.losses import gain, log_shares
 from ..families.table_likelihood import TableLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
-from ..kernels.serial import serial
+from ..kernels.threads import single_threaded_blas
 from .binned_table import Look
 from .covariance import covariances, number_coordinates
 from .fourier_view import make_waves
@@ -48,7 +48,7 @@ _BY_CHANCE = 3.0
 _LEAST_RELEVANCE = 0.02
 
 
-@serial()
+@single_threaded_blas()
 def make_views(likelihood: TableLikelihood, seen: Seen, order: int, kernels: Kernels) -> Blended:
     """Without weights yet. ``order``: how many columns another may depend on (0: none)."""
     from .stacked_views import Blended

@@ -14,9 +14,8 @@ import numpy as np
 from ..families.terms import TokenLook
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
-from ..kernels.layouts import Array, Floats
-from ..kernels.text_rows import TextRows
-from ..kernels.tokens import Look, TokenTables
+from ..kernels.layouts import Array, Floats, TextRows
+from ..kernels.tokens import TokenFeatures, TokenTables
 from ..kernels.vocabulary import Vocabulary
 from ..lazy_dataclass import dataclass
 from .folds import folds_of, rows_by_fold
@@ -41,7 +40,7 @@ class Refinement:
 
     def scores(self, data: TextRows, kernels: Kernels) -> Floats:
         """What is added to the blend's, ``(rows, classes)``."""
-        looks = [Look(look.recipe, look.coding) for look in self.looks]
+        looks = [TokenFeatures(look.recipe, look.coding) for look in self.looks]
         tables = [TokenTables(once=weights) for weights in self.weights]
         found = kernels.score_tokens(data.texts, looks, tables, distinct=True)
         total = sum(np.asarray(part.once) for part in found)
@@ -92,7 +91,9 @@ def _tokens(likelihood: TextLikelihood, seen: Seen, kernels: Kernels) -> tuple[t
     from scipy.sparse import csr_array, hstack
 
     asked = [look._replace(coding=Vocabulary(), fixed=True) for look in word_looks(likelihood.family.looks)]
-    found = kernels.count_tokens(seen.batch.data.texts, [Look(look.recipe, look.coding) for look in asked], grow=True)
+    found = kernels.count_tokens(
+        seen.batch.data.texts, [TokenFeatures(look.recipe, look.coding) for look in asked], grow=True
+    )
     looks, parts = [], []
     for look, one in zip(asked, found, strict=True):
         rows = one.rows.matrix()

@@ -14,9 +14,9 @@ from ..families import Batch
 from ..families.columns.losses import log_shares
 from ..families.table_likelihood import TableLikelihood
 from ..kernels import Kernels
+from ..kernels.hashing import Hashes
 from ..kernels.layouts import Array, Floats, chunks
-from ..kernels.mixing import Hashes
-from ..kernels.serial import serial
+from ..kernels.threads import single_threaded_blas
 from ..lazy_dataclass import dataclass
 from ..statistics import Sample
 from .binned_table import Look
@@ -134,7 +134,7 @@ class Blended:
         """The weight of every block and every view past single columns, averaged over the classes."""
         return np.asarray(self.mixture.weight[len(self.columns) : self._n_past].mean(axis=1))
 
-    @serial()
+    @single_threaded_blas()
     def scores(self, likelihood: TableLikelihood, data: Any, log_prior: Floats, kernels: Kernels) -> Floats:
         """Of rows under every class, ``(rows, classes)``; ``log_prior`` is that of a row of which nothing is given."""
         parts = [self._scores(likelihood, part, log_prior, kernels) for _, _, part in chunks(data)]
@@ -240,7 +240,7 @@ class Blended:
         """Of rows from their left-out scores under all views, ``(views, rows, classes)``."""
         return self.mixture.scores(scores)
 
-    @serial()
+    @single_threaded_blas()
     def left_out_views(self, likelihood: TableLikelihood, batch: Batch, share: Floats, kernels: Kernels) -> Floats:
         """Left-out scores of rows under all views, ``(views, rows, classes)``.
 
@@ -304,7 +304,7 @@ class Blended:
         """Left-out scores of rows of the sample, for weights to be fitted on."""
         return self._judged(likelihood, seen, self._heard(likelihood, seen, kernels), kernels)
 
-    @serial()
+    @single_threaded_blas()
     def _judged(self, likelihood: TableLikelihood, seen: Seen, heard: list[Floats], kernels: Kernels) -> Floats:
         if seen.blocks is None:
             out = self._table_left_out(likelihood, seen.batch, seen.case_weight / seen.multiplicity, kernels)
@@ -327,7 +327,7 @@ class Blended:
         weighed = replace(self, texts=known).weighed(scores, seen)
         return replace(weighed, partial=weighed._fit_partial(likelihood, seen, scores, kernels)), scores
 
-    @serial()
+    @single_threaded_blas()
     def _fit_partial(
         self, likelihood: TableLikelihood, seen: Seen, scores: Floats, kernels: Kernels
     ) -> PartialWeights | None:
@@ -352,7 +352,7 @@ class Blended:
         share, log_prior = self._share_given(likelihood, absent), log_shares(likelihood.statistics.rows)
         return fit_partial(self.mixture, masked, share, batch.classes, weight, log_prior, self._ridges(scores, seen))
 
-    @serial()
+    @single_threaded_blas()
     def weighed(self, scores: Floats, seen: Seen) -> Blended:
         """With weights from left-out scores."""
         # Weights for rows that lack columns belong to those that they were fitted beside.

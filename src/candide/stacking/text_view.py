@@ -53,7 +53,7 @@ class TextView:
         for begin, end, texts in chunks(texts_at(batch.data, self.column), _CHUNK):
             weight = None if batch.weight is None else batch.weight[begin:end]
             part = Batch(texts, batch.classes[begin:end], weight, batch.n_classes)
-            out[begin:end] = self._added_up(own.band_left_out(part, kernels))
+            out[begin:end] = self._added_up(own.token_bin_left_out(part, kernels))
         return out
 
     def heard(self, likelihood: TableLikelihood, seen: Seen, kernels: Kernels) -> Floats:

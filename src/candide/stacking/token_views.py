@@ -11,9 +11,8 @@ from ..families import Batch
 from ..families.text_likelihood import BandName, TextLikelihood
 from ..kernels import Kernels
 from ..kernels._core import release_memory
-from ..kernels.layouts import Array, Floats, Positions, Sparse, chunks
-from ..kernels.serial import serial
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Array, Floats, Positions, Sparse, TextRows, chunks
+from ..kernels.threads import single_threaded_blas
 from ..lazy_dataclass import dataclass
 from .folds import folds_of
 from .training_rows import few_rows, row_weight
@@ -76,7 +75,7 @@ class TextBlended:
         """Of texts under every class, ``(rows, classes)``."""
         out, heard = np.empty((data.n_rows, len(likelihood.statistics.rows))), self.without_idle()
         for begin, end, part in chunks(data, _CHUNK):
-            out[begin:end] = heard.mixture.scores(likelihood.band_scores(part, kernels, heard.looks))
+            out[begin:end] = heard.mixture.scores(likelihood.token_bin_scores(part, kernels, heard.looks))
         return out
 
     def pull(self, likelihood: TextLikelihood, look: str, rows: Sparse, kernels: Kernels) -> Floats:
@@ -89,7 +88,7 @@ class TextBlended:
 
     def left_out_views(self, likelihood: TextLikelihood, batch: Batch, share: Floats, kernels: Kernels) -> Floats:
         """Left-out scores of texts under all views, ``(views, rows, classes)``; a text leaves with its own weight."""
-        return likelihood.band_left_out(batch, kernels, self.looks)
+        return likelihood.token_bin_left_out(batch, kernels, self.looks)
 
     def few(self, seen: Seen) -> Array:
         """The rows that weights are fitted on."""
@@ -106,12 +105,12 @@ class TextBlended:
         folds = _numbered(folds)
         groups = _groups(folds, seen.batch.data)
         if len(groups) == 1:
-            scores = likelihood.band_fold_scores(batch, folds, kernels, self.looks)
+            scores = likelihood.token_bin_fold_scores(batch, folds, kernels, self.looks)
         else:
             scores = np.empty((self.n_views, len(folds), seen.batch.n_classes))
             for rows in groups:
                 of_some = _numbered(folds[rows])
-                scores[:, rows] = likelihood.band_fold_scores(batch.take(rows), of_some, kernels, self.looks)
+                scores[:, rows] = likelihood.token_bin_fold_scores(batch.take(rows), of_some, kernels, self.looks)
                 release_memory()
         # Nobody else needs them, and they are many times as large as the texts.
         seen.batch.data.counted.clear()
@@ -120,13 +119,13 @@ class TextBlended:
     def without_fold(self, likelihood: TextLikelihood, fold: Seen, kernels: Kernels) -> Floats:
         """The same of one fold, without all of it."""
         together = np.zeros(fold.batch.data.n_rows, dtype=np.int32)
-        return likelihood.band_fold_scores(fold.of_all_copies(), together, kernels, self.looks)
+        return likelihood.token_bin_fold_scores(fold.of_all_copies(), together, kernels, self.looks)
 
     def left_out(self, scores: Floats) -> Floats:
         """Of texts from their left-out scores under all views."""
         return self.mixture.scores(scores)
 
-    @serial()
+    @single_threaded_blas()
     def weighed(self, scores: Floats, seen: Seen) -> TextBlended:
         """With weights from left-out scores."""
         weight, n_views = seen.case_weight / row_weight(seen), len(scores)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels.base import BACK_STRENGTH, PairTable, TripleTable, room_for
+from ..kernels.dependence import BACK_STRENGTH, PairTable, TripleTable, padded_classes
 from ..kernels.layouts import Array, Floats, Positions
 from ..lazy_dataclass import dataclass
 from .lean import Lean
@@ -70,7 +70,7 @@ class TwoDependence(Lean):
     def log_table(self) -> Floats:
         """``(joint slots, slots, classes)``: what a slot adds beside a pair's."""
         joint, singles = self.table.joint, _Singles(self.table.singles, self.one.alone, self.strength)
-        logs = np.zeros((*joint.shape[1:], room_for(len(joint))))
+        logs = np.zeros((*joint.shape[1:], padded_classes(len(joint))))
         for place, columns in enumerate(self.joint.columns):
             span = slice(*self.joint.offsets[place : place + 2])
             one, other = (slice(*self.one.merging.offsets[j : j + 2]) for j in columns)
@@ -148,7 +148,7 @@ def two_dependence(
 
 def _affordable(one: OneDependence, best_columns: Array, n_rows: int) -> JointSlots:
     """Pairs of columns that are not too large for the rows, the best first, as many as fit into memory."""
-    merging, n_classes = one.merging, room_for(len(one.table.rows))
+    merging, n_classes = one.merging, padded_classes(len(one.table.rows))
     places = [int(np.flatnonzero(merging.columns == j)[0]) for j in best_columns if j in merging.columns]
     pairs = [pair for pair in combinations(places, 2) if merging.sizes[list(pair)].prod() <= max(_MODEST, n_rows / 4)]
     sizes = np.array([merging.sizes[list(pair)].prod() for pair in pairs], dtype=np.int64)

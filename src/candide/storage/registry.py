@@ -1,0 +1,197 @@
+"""The classes whose instances a model file may contain, by their names in files, and the types of their fields.
+
+Names in files never change, whatever the classes are called in Python. Instances of other classes are not stored, and a
+file that names another class is refused: this is the only place where a name from a file is resolved to a class.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from ..data.index import Index
+from ..engines.unlabeled import Unlabeled
+from ..families import Bernoulli, Categorical, Complement, Family, Gaussian, Multinomial, MultivariateNormal, Poisson
+from ..families.table import Block, TableFamily, Wanted
+from ..families.terms import Limits, TokenLook
+from ..families.text import TextFamily
+from ..families.text_likelihood import BandName
+from ..kernels.dependence import PairTable, TripleTable
+from ..kernels.layouts import Dense, Sparse
+from ..kernels.tokenizer import TokenizerConfig
+from ..kernels.vocabulary import Buckets
+from ..model.blend import Blend
+from ..model.evaluation import Report
+from ..model.plan import ClassPrior, Plan
+from ..model.state import State
+from ..priors import Beta, Dirichlet, Gamma, Normal, NormalInverseGamma, NormalInverseWishart
+from ..stacking.binned_table import ColumnLook, Look
+from ..stacking.calibration import Calibration, Chain
+from ..stacking.calibration.beta import Beta as BetaCurves
+from ..stacking.calibration.isotonic import Curve, Isotonic
+from ..stacking.calibration.scaling import Scaling
+from ..stacking.coordinates import ClippedCoordinates, Coordinates, RankCoordinates
+from ..stacking.covariance import Covariance
+from ..stacking.fourier_features import Cosines
+from ..stacking.fourier_view import Waves, WaveSums
+from ..stacking.inputs import Inputs
+from ..stacking.merging import Merging
+from ..stacking.one_dependence import OneDependence
+from ..stacking.partial_rows import PartialWeights
+from ..stacking.refinement import Refinement
+from ..stacking.stacked_views import Blended
+from ..stacking.text_view import TextView
+from ..stacking.token_views import TextBlended
+from ..stacking.two_dependence import JointSlots, TwoDependence
+from ..stacking.views import View
+from ..stacking.weights import Mixture
+from ..statistics import BlockMoments, CategoryCounts, Counts, Moments, Sample
+from ..statistics.base import Statistics
+from ..statistics.grid import Grid
+from ..statistics.mixed_rows import MixedRows
+from ..statistics.sample import Entries
+from ..statistics.table import TableStatistics
+from ..statistics.texts import TextStatistics
+from ..statistics.token_counts import Dropped, TokenCounts
+
+CLASSES: dict[str, type[Any]] = {
+    # Rows, labels and tokens.
+    "index": Index,
+    "dense rows": Dense,
+    "sparse rows": Sparse,
+    "mixed rows": MixedRows,
+    "recipe": TokenizerConfig,
+    "buckets": Buckets,
+    # Statistics.
+    "counts": Counts,
+    "category counts": CategoryCounts,
+    "moments": Moments,
+    "block moments": BlockMoments,
+    "grid": Grid,
+    "table statistics": TableStatistics,
+    "text statistics": TextStatistics,
+    "token counts": TokenCounts,
+    "dropped": Dropped,
+    "sample": Sample,
+    "entries": Entries,
+    "state": State,
+    # Priors, families and the plan.
+    "dirichlet": Dirichlet,
+    "beta": Beta,
+    "gamma": Gamma,
+    "normal": Normal,
+    "normal-inverse-gamma": NormalInverseGamma,
+    "normal-inverse-wishart": NormalInverseWishart,
+    "class prior": ClassPrior,
+    "bernoulli family": Bernoulli,
+    "categorical family": Categorical,
+    "complement family": Complement,
+    "gaussian family": Gaussian,
+    "multinomial family": Multinomial,
+    "multivariate normal family": MultivariateNormal,
+    "poisson family": Poisson,
+    "table family": TableFamily,
+    "wanted": Wanted,
+    "block": Block,
+    "text family": TextFamily,
+    "token look": TokenLook,
+    "limits": Limits,
+    "plan": Plan,
+    # Estimates from the training rows: weights of views, calibration, leave-one-out measures.
+    "blend": Blend,
+    "scaling": Scaling,
+    "beta curves": BetaCurves,
+    "isotonic curves": Isotonic,
+    "curve": Curve,
+    "chain": Chain,
+    "mixture": Mixture,
+    "partial weights": PartialWeights,
+    "blended": Blended,
+    "look": Look,
+    "column look": ColumnLook,
+    "merging": Merging,
+    "one-dependence": OneDependence,
+    "pair table": PairTable,
+    "two-dependence": TwoDependence,
+    "joint slots": JointSlots,
+    "triple table": TripleTable,
+    "covariance": Covariance,
+    "clipped coordinates": ClippedCoordinates,
+    "rank coordinates": RankCoordinates,
+    "waves": Waves,
+    "wave sums": WaveSums,
+    "cosines": Cosines,
+    "inputs": Inputs,
+    "text view": TextView,
+    "text blended": TextBlended,
+    "band name": BandName,
+    "refinement": Refinement,
+    "report": Report,
+    "unlabelled": Unlabeled,
+}
+NAMES = {cls: name for name, cls in CLASSES.items()}
+
+# Families of single columns and of tokens.
+_FAMILIES = (Bernoulli, Categorical, Complement, Gaussian, Multinomial, MultivariateNormal, Poisson)
+# Classes that are allowed where a field is declared as a protocol.
+IMPLEMENTATIONS: dict[Any, tuple[type[Any], ...]] = {
+    Family: (*_FAMILIES, TableFamily, TextFamily),
+    Statistics: (BlockMoments, CategoryCounts, Counts, Moments),
+    Calibration: (BetaCurves, Chain, Isotonic, Scaling),
+    View: (Covariance, OneDependence, TwoDependence, Waves),
+    Coordinates: (ClippedCoordinates, RankCoordinates),
+}
+
+
+@cache
+def field_types(cls: Any) -> dict[str, Any]:
+    """Return the types of the fields of a class, by name."""
+    return get_type_hints(cls)
+
+
+def matches_type(value: Any, hint: Any) -> bool:
+    """Return whether a value has a type, as the registered classes declare them.
+
+    >>> matches_type((1, 2), tuple[int, ...]), matches_type(1, float), matches_type(True, int)
+    (True, True, False)
+    """
+    if hint is Any:
+        return True
+    if hint is None or hint is type(None):
+        return value is None
+    return _matches_generic(value, hint) if get_args(hint) else _matches_class(value, hint)
+
+
+def _matches_class(value: Any, hint: Any) -> bool:
+    if hint in (int, float):
+        numbers = (int, np.integer) if hint is int else (int, float, np.integer, np.floating)
+        return isinstance(value, numbers) and not isinstance(value, bool)
+    return isinstance(value, IMPLEMENTATIONS.get(hint, hint))
+
+
+def _matches_generic(value: Any, hint: Any) -> bool:
+    origin, inside = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        return any(matches_type(value, one) for one in inside)
+    if origin is Literal:
+        return any(type(value) is type(one) and value == one for one in inside)
+    if origin is np.ndarray:
+        return isinstance(value, np.ndarray) and _has_dtype(value, inside[1])
+    return isinstance(value, origin) and _match_items(value, origin, inside)
+
+
+def _has_dtype(value: Any, hint: Any) -> bool:
+    wanted = get_args(hint)
+    return not wanted or wanted[0] is Any or value.dtype == wanted[0]
+
+
+def _match_items(value: Any, origin: Any, inside: tuple[Any, ...]) -> bool:
+    if origin is tuple and inside[-1] is not Ellipsis:
+        return len(value) == len(inside) and all(map(matches_type, value, inside))
+    if issubclass(origin, Mapping):
+        return all(matches_type(key, inside[0]) and matches_type(item, inside[1]) for key, item in value.items())
+    return all(matches_type(item, inside[0]) for item in value)
