@@ -1,8 +1,8 @@
 """A thousand partitions on one machine, counted and added as on a cluster: ``python -m benchmarks.partitions``.
 
 Each partition is made anew from its number (``partitions_data``): texts in which new words never cease, or a table with
-new categories; classes differ from one to the next. It is counted by what Dask and Spark run, ``count`` of a learner
-that was pickled, and its sums travel as pickles through a tree of ``engines.parts.merged``. They arrive in any order,
+new categories; classes differ from one to the next. It is counted by what Dask and Spark run, a pickled
+``PartitionCounter``; its states go as pickles through a tree of ``merge_partial_states``. They arrive in any order,
 some late, and one in ten twice, counted again as after a retry; where one comes after its sum was made, that sum is
 made again and arrives twice above. The result is compared with one pass over all rows, array by array, and in what it
 predicts. ``--save`` keeps the tables in ``benchmarks/PARTITIONS.md``.
@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from candide.engines.parts import Part, merged
 
 import candide
 from candide.clusters.rows import Chunk, Counter
-from candide.model.classifier import Classifier
+from candide.model.accumulator import PartialState, merge_partial_states
+from candide.training.distributed import train_distributed
 
 from .markdown import heading, line
 from .partitions_data import Tables, Texts
@@ -87,7 +87,7 @@ class Cluster:
         X, y = self.partition(0)
         return _first(X, n), y[:n], None
 
-    def count(self, counter: Counter) -> Part:
+    def count(self, counter: Counter) -> PartialState:
         """All sums as one; partitions are counted when this is first asked."""
         self.rng = np.random.default_rng(3)
         if self.counted is None:
@@ -95,7 +95,7 @@ class Cluster:
         sums, self.levels = self.leaves, []
         while len(sums) > 1:
             sums = self._add_all([sums[i : i + self.fan_in] for i in range(0, len(sums), self.fan_in)])
-        part: Part = pickle.loads(sums[0][0].read_bytes())
+        part: PartialState = pickle.loads(sums[0][0].read_bytes())
         return part
 
     def _count_all(self, learner: bytes) -> None:
@@ -130,7 +130,7 @@ class Cluster:
         for attempt, until in enumerate(dict.fromkeys([complete, len(arrivals)])):
             contents = [file.read_bytes() for _, _, file in arrivals[:until]]
             begin = time.process_time()
-            content = pickle.dumps(merged(map(pickle.loads, contents)), protocol=5)
+            content = pickle.dumps(merge_partial_states(map(pickle.loads, contents)), protocol=5)
             level.seconds.append(time.process_time() - begin)
             made.append(self._written(content, f"{name} {attempt}"))
         level.sizes.append(len(content))
@@ -153,7 +153,7 @@ class Cluster:
 def _counted(learner: bytes, place: int, rows: tuple[Any, Any]) -> bytes:
     """What a worker does with a partition."""
     state = pickle.loads(learner).count([(*rows, None)])
-    return pickle.dumps(Part(state, frozenset([place])), protocol=5)
+    return pickle.dumps(PartialState(state, frozenset([place])), protocol=5)
 
 
 def _first(X: Any, n: int) -> Any:
@@ -162,8 +162,8 @@ def _first(X: Any, n: int) -> Any:
 
 def fitted(learner: Any, cluster: Cluster) -> Any:
     """As ``fit`` does with rows that are elsewhere."""
-    plan, state = learner._summarize_apart(cluster, None, None, None, reset=True)
-    return learner._become(Classifier(plan, state))
+    learner.model_ = train_distributed(learner._spec(), cluster, None, None, None, None)
+    return learner
 
 
 def in_one_pass(case: Case, partition: Any, n_partitions: int) -> Any:

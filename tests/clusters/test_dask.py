@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,10 @@ from tiers import late
 import candide
 from candide import CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes, TextNB
 from candide.clusters import dask_tasks, work
-from candide.exceptions import InputError, NotFitted, ParameterError
+from candide.exceptions import InputError, ParameterError
 from candide.specs import Spec
 
-from .mortal import Mortal, die_once
+from .mortal import MortalCounter, die_once
 
 pytestmark = pytest.mark.dask
 dask, da, dd = map(late, ("dask", "dask.array", "dask.dataframe"))
@@ -202,18 +203,10 @@ def test_score_is_that_of_all_rows() -> None:
 def test_no_training_row_travels() -> None:
     model = NaiveBayes().fit(TABLE.assign(job=[f"smith {i}" for i in range(90)]), "label")
     assert b"smith 17" in pickle.dumps(model.model_.classifier.state.sample)
-    assert model._answerer().model_.classifier.state.sample is None
-    assert len(pickle.dumps(model._answerer())) < len(pickle.dumps(model))
-
-
-def test_estimators_travel_without_scikit_learn() -> None:
-    """But for classes of the user's, which may do anything."""
-
-    class Own(GaussianNB):
-        pass
-
-    assert type(GaussianNB().fit(NUMBERS, LABELS)._answerer()) is candide.GaussianNB
-    assert type(Own().fit(NUMBERS, LABELS)._answerer()) is Own
+    sent = model.model_.for_workers()
+    assert sent.state.sample is None
+    assert len(pickle.dumps(sent)) < len(pickle.dumps(model))
+    assert b"sklearn" not in pickle.dumps(sent)
 
 
 def test_a_loaded_model_answers(tmp_path: Path) -> None:
@@ -285,7 +278,7 @@ def test_errors_in_rows_tell_the_partition(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_not_fitted() -> None:
-    with pytest.raises(NotFitted, match="call fit first"):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
         candide.NaiveBayes().predict(cut(TABLE))
     with pytest.raises(NotFittedError):
         NaiveBayes().score(cut(TABLE), "label")
@@ -314,7 +307,7 @@ def test_a_large_partition_is_counted_piece_by_piece(labels: Any, monkeypatch: p
         return work.counted(counter, place, pieces)
 
     monkeypatch.setattr(dask_tasks, "counted", counted)
-    monkeypatch.setattr(Spec, "group_bytes", 600)
+    monkeypatch.setattr(Spec, "group_bytes", 300)
     table, known = FRAME.assign(label=labels), np.array([label is not None for label in labels])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -374,9 +367,12 @@ class TestProcesses:
         assert model.model_.row_counts == (90, 0, 6)
         assert_same_table(model, NaiveBayes(n_threads=1).fit(TABLE, "label"))
 
-    def test_a_worker_that_dies_when_it_has_counted(self, client: Any, mark: str) -> None:
+    def test_a_worker_that_dies_when_it_has_counted(
+        self, client: Any, mark: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("candide.training.distributed.PartitionCounter", partial(MortalCounter, mark=mark))
         X, y = da.from_array(NUMBERS, chunks=(15, 3)), da.from_array(LABELS, chunks=15)
-        model = Mortal(mark).fit(X, y)
+        model = GaussianNB(keep_sample=True).fit(X, y)
         assert Path(mark).exists()
         whole = GaussianNB(keep_sample=True).fit(NUMBERS, LABELS)
         assert_same_model(model, whole)

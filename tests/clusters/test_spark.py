@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from functools import reduce
+from functools import partial, reduce
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ from candide.clusters.java import find_java
 from candide.exceptions import InputError
 
 from . import mortal
-from .mortal import Mortal, die_once
+from .mortal import MortalCounter, die_once
 
 pytestmark = pytest.mark.spark
 
@@ -317,9 +317,10 @@ def test_a_task_that_dies_while_it_reads(spark: Any, mark: str) -> None:
     assert_same_table(model, NaiveBayes(n_threads=1).fit(TABLE, "label"))
 
 
-def test_a_task_that_dies_when_it_has_counted(spark: Any, mark: str) -> None:
+def test_a_task_that_dies_when_it_has_counted(spark: Any, mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("candide.training.distributed.PartitionCounter", partial(MortalCounter, mark=mark))
     numbers = TABLE[["visits", "label"]]
-    model = Mortal(mark).fit(spread(spark, numbers), "label")
+    model = GaussianNB(keep_sample=True).fit(spread(spark, numbers), "label")
     assert Path(mark).exists()
     whole = GaussianNB(keep_sample=True).fit(numbers[["visits"]], LABELS)
     assert model.model_.row_counts == (90, 0, 4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def test_beyond_the_budget_a_server_picks_rows(put_server: Put, monkeypatch: pyt
     np.testing.assert_array_equal(kept.rows, here.model_.classifier.state.rows)
     assert _copies(kept).items() <= _copies(here.model_.classifier.state.sample).items()
     for model in (there, here):
-        model._model = model.model_.classifier.without_sample(compute_loo=False)
+        model.model_ = replace(model.model_, classifier=model.model_.classifier.without_sample(compute_loo=False))
     assert_same_sums(there, here)
 
 

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from properties.models import KINDS, SMOOTHED, Kind, by_name, unsmoothed
 from properties.strategies import rows
+from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import NotFittedError
 from tiers import late, tries
@@ -57,7 +58,7 @@ every_model = pytest.mark.parametrize("name", list(MODELS))
 
 def fitted(name: str, X: Any, y: Any, **parameters: Any) -> Any:
     """A fresh model, on whole numbers if it counts."""
-    model = MODELS[name].unfitted().set_params(**parameters)
+    model = clone(MODELS[name]).set_params(**parameters)
     return model.fit(X if name.startswith("gaussian") else np.round(X), y)
 
 

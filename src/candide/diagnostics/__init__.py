@@ -3,7 +3,7 @@
 >>> import candide
 >>> model = candide.GaussianNB().fit([[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"])
 >>> candide.diagnostics.log_density(model, [[1.5], [5.0]]).round(2)
-array([  -0.92, -25.92])
+array([ -0.92, -24.73])
 """
 
 from .columns import information, top_features, unseen_categories

@@ -55,9 +55,10 @@ class LinearForm:
 
     Examples
     --------
+    >>> import candide
     >>> from candide import BernoulliNB
     >>> model = BernoulliNB.from_parameters([[0.8, 0.5], [0.2, 0.1]], classes=["ham", "spam"])
-    >>> form = model.as_linear()
+    >>> form = candide.diagnostics.as_linear(model)
     >>> form
     2 classes, 2 inputs
                  ham      spam

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..data.column_selection import Roles
 from ..exceptions import InputError
-from ..model.accumulator import PartialState
+from ..model.accumulator import PartialState, RowCounts
 from ..model.classifier import Classifier
 from ..model.label_filter import LabelFilter
 from ..model.model import Model, finish, first_state
@@ -58,14 +58,14 @@ def train_distributed(spec: Spec, cluster: Cluster, X: Any, y: Any, sample_weigh
 
 def count_distributed(
     model: Model, spec: Spec, cluster: Cluster, X: Any, y: Any, sample_weight: Any, groups: Any
-) -> tuple[Spec, Schema, BoundSpec, State]:
-    """Return the parameters of now, and the state of further rows that are elsewhere."""
+) -> tuple[Schema, BoundSpec, State, RowCounts]:
+    """Return the schema and spec of now, and the state of further rows that are elsewhere."""
     _refuse_groups(groups)
     rows = rows_of(model, cluster, X, y, sample_weight)
     schema, bound = model.bind(spec)
     part = _count(replace(model, spec=spec, schema=schema), bound, rows)
     assert part.state is not None
-    return spec, schema, bound, part.state
+    return schema, bound, part.state, part.row_counts
 
 
 def rows_of(model: Model, cluster: Cluster, X: Any, y: Any, sample_weight: Any) -> SpreadRows:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,8 +46,8 @@ def learn(model: Model, spec: Spec, X: Any, y: Any, sample_weight: Any = None, g
     cluster = cluster_of(X)
     if cluster is None:
         return model.learn(X, y, sample_weight, groups, spec=spec)
-    counted = count_distributed(model, spec, cluster, X, y, sample_weight, groups)
-    return model.with_state(*counted)
+    schema, bound, state, counts = count_distributed(model, spec, cluster, X, y, sample_weight, groups)
+    return replace(model.with_state(spec, schema, bound, state), row_counts=counts)
 
 
 def forget(model: Model, spec: Spec, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Model:
@@ -54,8 +55,8 @@ def forget(model: Model, spec: Spec, X: Any, y: Any, sample_weight: Any = None, 
     cluster = cluster_of(X)
     if cluster is None:
         return model.forget(X, y, sample_weight, groups, spec=spec)
-    spec, schema, _, state = count_distributed(model, spec, cluster, X, y, sample_weight, groups)
-    return model.without_state(spec, schema, state)
+    schema, _, state, counts = count_distributed(model, spec, cluster, X, y, sample_weight, groups)
+    return replace(model.without_state(spec, schema, state), row_counts=counts)
 
 
 def predict(model: Model, method: str, X: Any) -> Any:
