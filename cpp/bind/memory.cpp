@@ -10,6 +10,8 @@ namespace candide {
 // Settings of the C library's allocator. They concern the whole process: the command line calls them, the library
 // never.
 void bind_memory(nb::module_& module) {
+    // For processes that end without collecting garbage.
+    module.def("set_leak_warnings", [](bool on) { nb::set_leak_warnings(on); });
     module.def("trim_heap", [] {
 #if defined(__GLIBC__)
         unlocked([] { return malloc_trim(0); });
