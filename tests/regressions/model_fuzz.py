@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from files.mutations import mutated_and_sealed
+from storage.mutations import mutated_and_sealed
 
 import candide
 from candide.exceptions import CandideError, ModelFileError
