@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from candide.learners import GaussianNB, NaiveBayes, TextNB
+from candide import GaussianNB, NaiveBayes, TextNB
 
 from .example_models import EXAMPLES, Case, numbers, texts
 from .storing import stored
