@@ -24,7 +24,7 @@ from candide.kernels import _core
 assert _core.__file__.startswith(os.environ["TARGET"]), _core.__file__
 PY
 if [ $# -eq 0 ]; then
-  set -- tests/kernels tests/properties/test_kernel*.py tests/properties/test_threads.py tests/files/test_hostile.py \
+  set -- tests/kernels tests/properties/test_kernel*.py tests/properties/test_threads.py tests/storage/test_mutants.py \
     tests/regressions/test_sparse_check.py tests/regressions/test_malformed_input.py
 fi
 python -m pytest -q -m "not slow" -p no:cacheprovider "$@"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from files.zoo import ZOO
+from storage.example_models import EXAMPLES
 
 import candide
 from candide.exceptions import ModelFileError
@@ -18,7 +18,7 @@ CASES = ["gaussian platt", "multinomial evidence", "categorical", "complement", 
 
 @pytest.mark.parametrize("name", CASES)
 def test_there_and_back(name: str) -> None:
-    case = ZOO[name]()
+    case = EXAMPLES[name]()
     text = case.model.to_json()
     again = candide.from_json(text)
     np.testing.assert_array_equal(again.predict_log_proba(case.X), case.model.predict_log_proba(case.X))
@@ -30,7 +30,7 @@ def test_there_and_back(name: str) -> None:
 def test_it_is_what_dump_writes() -> None:
     from candide.storage.models import dump_lines
 
-    model = ZOO["gaussian"]().model
+    model = EXAMPLES["gaussian"]().model
     made, dumped = json.loads(model.to_json()), json.loads("".join(dump_lines(model.model_, rows=False)))
     for one in (made, dumped):
         del one["provenance"]["date"]
@@ -40,7 +40,7 @@ def test_it_is_what_dump_writes() -> None:
 
 
 def test_training_rows_only_if_asked_for() -> None:
-    model = ZOO["gaussian kept"]().model
+    model = EXAMPLES["gaussian kept"]().model
     assert not candide.from_json(model.to_json()).model_.has_training_rows
     assert candide.from_json(model.to_json(sample=True)).model_.has_training_rows
 
@@ -62,4 +62,4 @@ def _without_arrays(text: str) -> str:
 )
 def test_what_is_no_model_is_refused(spoilt: Any) -> None:
     with pytest.raises(ModelFileError, match="the text cannot be used"):
-        candide.from_json(spoilt(ZOO["gaussian"]().model.to_json()))
+        candide.from_json(spoilt(EXAMPLES["gaussian"]().model.to_json()))

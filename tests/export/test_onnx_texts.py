@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from files.zoo import PROSE, TOPICS
 from sklearn.feature_extraction.text import CountVectorizer
+from storage.example_models import PROSE, TOPICS
 
 from candide import TextNB
 from candide.exceptions import ParameterError

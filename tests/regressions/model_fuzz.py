@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from files.mutations import mutated_and_sealed
 from sklearn.base import clone
+from storage.mutations import mutated_and_sealed
 
 import candide
 from candide import (

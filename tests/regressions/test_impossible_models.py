@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from files.mutations import TREES
+from storage.mutations import TREES
 
 import candide
 from candide.exceptions import ModelFileError, ParameterError

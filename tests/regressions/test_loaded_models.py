@@ -118,7 +118,7 @@ def test_rows_that_were_changed_in_place_are_refused(lazy: tuple[Path, Any], way
 
 
 def test_rows_that_are_none_are_refused_when_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from files.mutations import sealed
+    from storage.mutations import sealed
 
     monkeypatch.setattr("candide.storage.background_reader._MIN_DEFERRED_BYTES", 1)
     path = saved(tmp_path)

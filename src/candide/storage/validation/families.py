@@ -64,7 +64,7 @@ def check_family(family: Any, statistics: Any, n_classes: int) -> int:
 
 
 def check_prior(prior: Any, n_classes: int, n_columns: int) -> None:
-    """A prior has one number, one for each column, or one for each class and column."""
+    """Check that a prior has one number, one for each column, or one for each class and column."""
     if prior is None:
         return
     extra = 1 if isinstance(prior, NormalInverseWishart) else 0

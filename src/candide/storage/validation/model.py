@@ -114,7 +114,7 @@ def check_content(content: Content) -> None:
 
 
 def _check_importance(found: Table | None, n_columns: int) -> None:
-    """Importance has a row for each column, then for each view, with two numbers."""
+    """Check that importance has two numbers for each column, then for each view."""
     if found is None:
         return
     require(list(found) == ["name", "contribution", "loss"], "the importance of columns has unexpected parts")
@@ -122,12 +122,16 @@ def _check_importance(found: Table | None, n_columns: int) -> None:
     require(
         all(isinstance(name, str) for name in names.tolist()), "a name in the importance of columns is not a string"
     )
-    sound = all(part.dtype == np.float64 and part.shape == names.shape and not np.isinf(part).any() for part in numbers)
-    require(sound and len(names) >= n_columns, "the importance of columns does not have finite numbers for each column")
+    numeric = all(
+        part.dtype == np.float64 and part.shape == names.shape and not np.isinf(part).any() for part in numbers
+    )
+    require(
+        numeric and len(names) >= n_columns, "the importance of columns does not have finite numbers for each column"
+    )
 
 
 def _check_report(report: Report | None, n_classes: int) -> None:
-    """The measures of an evaluation are those of these classes, also the optimistic ones."""
+    """Check that the measures of an evaluation, also the optimistic ones, are those of these classes."""
     if report is None:
         return
     require(report.confusion.shape == (n_classes, n_classes), "the measures of its evaluation do not match its classes")
@@ -256,7 +260,7 @@ def _check_views(blend: Blend, state: State) -> None:
 
 
 def _check_roles(roles: dict[str, Any] | None) -> None:
-    """Roles name the columns of the source."""
+    """Check the roles of the columns of the source."""
     named = roles is None or roles.keys() == _ROLES.keys()
     require(
         named and all(matches_type((roles or {})[name], hint) for name, hint in _ROLES.items() if roles),
@@ -274,7 +278,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _check_columns(parts: dict[str, Any], n_columns: int) -> None:
-    """The columns of the estimator are those of the plan."""
+    """Check that the columns of the estimator are those of the plan."""
     n_features, names, schema = parts["n_features"], parts["feature_names"], parts["schema"]
     require(names is None or len(names) == n_features, "the number of column names is not the number of columns")
     if not isinstance(parts["plan"].family, TableFamily):

@@ -28,7 +28,7 @@ _MAX_COPIES = 1 << 53
 
 
 def check_sample(sample: Sample, family: Any, n_classes: int, n_columns: int) -> None:
-    """Rows have classes, weights and numbers of copies, in a layout of the family."""
+    """Check the layout of rows, and their classes, weights, numbers of copies and hashes."""
     require(
         isinstance(sample.data, _KEPT.get(type(family), (Dense, Sparse))),
         "the training rows have a layout that the model does not use",

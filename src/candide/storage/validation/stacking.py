@@ -57,7 +57,7 @@ def is_moderate(*numbers: Any) -> bool:
 
 
 def check_look(look: Look, kinds: tuple[str, ...]) -> None:
-    """The bins of columns match the kinds of the columns of the table."""
+    """Check that the bins of columns match the kinds of the columns of the table."""
     nulls = look.nulls
     flags = nulls is None or (nulls.dtype == bool and nulls.shape == (len(kinds),))
     require(flags, "the flags of columns with nulls are invalid")
@@ -98,7 +98,7 @@ def _check_merging(merging: Merging, look: Look) -> int:
     """Check merged codes, and return the total number of slots."""
     n_columns, sizes = len(merging.columns), look.sizes
     require(
-        _are_places(merging.columns, len(look.columns)) and len(merging.maps) == n_columns,
+        _are_ascending_positions(merging.columns, len(look.columns)) and len(merging.maps) == n_columns,
         "slots refer to a column that does not exist",
     )
     for column, slots in zip(merging.columns.tolist(), merging.maps, strict=True):
@@ -108,7 +108,7 @@ def _check_merging(merging: Merging, look: Look) -> int:
     return int(merging.offsets[-1])
 
 
-def _are_places(places: Array, limit: int) -> bool:
+def _are_ascending_positions(places: Array, limit: int) -> bool:
     """Return whether these are distinct ascending positions below a limit."""
     return places.dtype.kind == "i" and places.ndim == 1 and is_ascending(places) and are_positions(places, limit)
 
@@ -163,7 +163,7 @@ def _check_covariance(view: Covariance, look: Look, n_classes: int) -> None:
 
 
 def _check_factored(view: Any, made: str) -> None:
-    """The matrix of a view has the factors that predicting uses."""
+    """Check that the matrix of a view has the factors that predicting uses."""
     try:
         getattr(view, made)
     except np.linalg.LinAlgError:
@@ -178,7 +178,7 @@ def _check_coordinates(coordinates: Any, look: Look) -> int:
     assert isinstance(coordinates, ClippedCoordinates)
     columns, parts = coordinates.columns, (coordinates.low, coordinates.high, coordinates.mean, coordinates.deviation)
     n_numbers = sum(column.is_number for column in look.columns)
-    require(_are_places(columns, n_numbers), "coordinates refer to columns that are not numeric")
+    require(_are_ascending_positions(columns, n_numbers), "coordinates refer to columns that are not numeric")
     require(all(part.shape == columns.shape for part in parts) and are_finite(*parts), "coordinates are not finite")
     low, high, mean, deviation = parts
     require(bool(((low <= high) & (deviation > 0)).all()), "coordinates have an empty range")
@@ -191,7 +191,7 @@ def _check_coordinates(coordinates: Any, look: Look) -> int:
 
 def _check_ranks(ranks: RankCoordinates, look: Look) -> None:
     sizes = look.sizes
-    require(_are_places(ranks.columns, len(sizes)), "ranks refer to a column that does not exist")
+    require(_are_ascending_positions(ranks.columns, len(sizes)), "ranks refer to a column that does not exist")
     wanted = [int(sizes[column]) + _EXTRA_CODES for column in ranks.columns]
     require([len(places) for places in ranks.places] == wanted, "the number of ranks is not the number of codes")
     require(all(places.ndim == 1 and is_moderate(places) for places in ranks.places), "a rank is not a moderate number")

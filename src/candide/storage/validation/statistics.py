@@ -28,7 +28,7 @@ _MANTISSA_BITS = 52
 
 
 def check_rows(rows: Floats, n_classes: int) -> None:
-    """The weights of the classes are valid."""
+    """Check the weights of the classes."""
     require(rows.shape == (n_classes,), f"the number of weights is not the number of classes, {n_classes}")
     require(are_weights(rows), f"the weights of classes are not all numbers from 0 to {MAX_WEIGHT:g}")
 
@@ -121,7 +121,7 @@ def check_categories(counts: CategoryCounts, n_classes: int) -> int:
 
 
 def check_labels(labels: Array) -> None:
-    """Labels are distinct, and numeric labels ascend."""
+    """Check that labels are distinct, and numeric labels ascending."""
     require(labels.ndim == 1, "labels are not a list")
     if labels.dtype.kind in "biufmM":
         require(is_ascending(labels), "labels are not distinct and ascending")

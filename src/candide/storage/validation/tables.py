@@ -89,7 +89,7 @@ def _check_parts(statistics: TableStatistics, kinds: tuple[Kind, ...], n_classes
 
 
 def _check_means(statistics: TableStatistics) -> None:
-    """Means are about as large as the numbers of a column, apart from rounding when rows are forgotten."""
+    """Check that means are about as large as the numbers of a column, apart from rounding when rows are forgotten."""
     for j, mean in enumerate(np.abs(statistics.moments.mean).max(axis=0, initial=0.0).tolist()):
         cells = statistics.grid.column(j)
         largest = max(np.abs(cells.low).max(initial=0.0), np.abs(cells.high).max(initial=0.0), 1.0)

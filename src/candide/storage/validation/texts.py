@@ -28,7 +28,7 @@ _MAX_PIECES, _MAX_CHARACTERS = 1 << 10, 1 << 16
 
 
 def check_texts(family: TextFamily, statistics: Any, n_classes: int) -> None:
-    """The statistics of texts match the token features of the family."""
+    """Check that the statistics of texts match the token features of the family."""
     require(isinstance(statistics, TextStatistics), f"a text model does not use {type(statistics).__name__}")
     check_rows(statistics.rows, n_classes)
     check_text_family(family)
@@ -37,9 +37,9 @@ def check_texts(family: TextFamily, statistics: Any, n_classes: int) -> None:
         _check_tokens(look, sums, n_classes)
         require(np.allclose(sums.counts.rows, statistics.rows), "looks at the same texts differ in weight")
     # Both need the number of texts that contain a token.
-    asked = family.limits.min_df > 1 or family.looks[0].weighting == "tfidf"
+    needed = family.limits.min_df > 1 or family.looks[0].weighting == "tfidf"
     known = statistics.looks[0].held is not None or statistics.looks[0].counts.presence
-    require(known or not asked, "the numbers of texts with a token are missing")
+    require(known or not needed, "the numbers of texts with a token are missing")
     inner, first = family.inner, statistics.looks[0].counts
     known = first.presence or statistics.looks[0].held is not None
     require(
@@ -51,7 +51,7 @@ def check_texts(family: TextFamily, statistics: Any, n_classes: int) -> None:
 
 
 def check_text_family(family: TextFamily) -> None:
-    """The token features of a text family are valid."""
+    """Check the token features of a text family."""
     require(family.terms is None, "the family of a plan is resolved, which only fitted families are")
     require(isinstance(family.inner, (Bernoulli, Complement, Multinomial)), "the family of tokens is not one of counts")
     names = [look.name for look in family.looks]
@@ -75,7 +75,7 @@ def _check_recipe(recipe: TokenizerConfig) -> None:
 
 
 def _check_tokens(look: TokenLook, sums: TokenCounts, n_classes: int) -> None:
-    """The counts of one look match its vocabulary."""
+    """Check that the counts of one look match its vocabulary."""
     coding, theirs = sums.coding, look.coding
     if isinstance(coding, Buckets) or isinstance(theirs, Buckets):
         require(coding == theirs, "a look and its counts code tokens in different ways")
@@ -96,17 +96,17 @@ def _check_tokens(look: TokenLook, sums: TokenCounts, n_classes: int) -> None:
 
 
 def check_bands(bands: TextBlended, family: TextFamily, n_classes: int) -> None:
-    """The weights of token bins are in the order of the bins."""
-    heard = set(bands.looks)
+    """Check that the weights of token bins are in the order of the bins."""
+    used = set(bands.looks)
     kinds = ("the class", "the others") if n_classes > 2 else ("the class",)
-    looks = [look.name for look in family.looks if look.name in heard]
+    looks = [look.name for look in family.looks if look.name in used]
     names = [BandName(look, by, band) for look in looks for by in kinds for band in range(len(KNOTS))]
     require(len(names) > 0 and bands.names == names, "the token bins are not those of the looks at texts")
     check_mixture(bands.mixture, len(names), n_classes)
 
 
 def check_refinement(refinement: Refinement, n_classes: int) -> None:
-    """A refinement has a weight for every token and class."""
+    """Check that a refinement has a weight for every token and class."""
     require(
         len(refinement.looks) == len(refinement.weights) > 0, "the numbers of looks and weights of a refinement differ"
     )

@@ -1,4 +1,4 @@
-"""Files of other versions of the format: newer ones are refused by name, older ones are brought to that of now."""
+"""Files of newer format versions are refused, and those of older versions are upgraded."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from candide.storage.content import EncodedContent
 from candide.storage.errors import InvalidContent
 from candide.storage.versions import upgrade
 
+from .example_models import EXAMPLES
 from .storing import content_of, estimator_of
-from .test_files import with_metadata
+from .test_model_file import with_metadata
 from .v1.make import FOLDER, MODELS, rows_of
-from .zoo import ZOO
 
 
 @pytest.fixture(name="document")
 def _document() -> EncodedContent:
-    return EncodedContent.of(content_of(ZOO["gaussian"]().model, sample=False))
+    return EncodedContent.of(content_of(EXAMPLES["gaussian"]().model, sample=False))
 
 
 def test_a_newer_file_is_refused_by_name(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Makes the stored models of format version 1: ``python -m tests.files.v1.make``.
+"""Makes the stored models of format version 1: ``python -m tests.storage.v1.make``.
 
 They were made when it was the version of now, and are not made again: a change of the format makes a folder of its own.
 """

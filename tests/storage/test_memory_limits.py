@@ -1,4 +1,4 @@
-"""Files that claim much and hold little, and models that no file may hold: refused, and what is legitimate is not."""
+"""Files that declare more than they contain are refused, and valid models are not."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Change = Callable[[dict[str, Any], dict[str, Any]], None]
 
 
 def changed(path: Path, change: Change) -> Path:
-    """A sound file, but for a change of its parts and arrays."""
+    """Write a valid file with a change of its parts and arrays."""
     write_model(path, content_of(MODEL, sample=False))
     found = parse_file(memoryview(path.read_bytes()))
     metadata, arrays = dict(found.metadata), dict(found.arrays)
@@ -51,7 +51,7 @@ def noted(value: Any, **more: Any) -> Change:
 
 
 def listing(entry: dict[str, Any]) -> str:
-    """A sound model as text, with one more array."""
+    """Return a valid model in JSON form with one more array."""
     document = json.loads("".join(to_json_lines(content_of(MODEL, sample=False))))
     document["arrays"].append(entry)
     return json.dumps(document)

@@ -1,6 +1,6 @@
-"""Mutated model files, by the thousand: ``python -m tests.files.hostile 10000``.
+"""Load thousands of mutated model files: ``python -m tests.storage.mutants 10000``.
 
-Each is refused with one kind of error, or gives probabilities. Prints what became of them, and the memory it took.
+Each is refused with one kind of error, or gives probabilities. Prints the outcomes, and the memory used.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from candide.exceptions import CandideError, ModelFileError
 from candide.specs import spec_class
 from candide.storage import read_model, write_model
 
+from .example_models import EXAMPLES
 from .mutations import mutated
 from .storing import content_of, estimator_of
-from .zoo import ZOO
 
 # Small models of all kinds, with and without their rows.
 TARGETS = [
@@ -42,13 +42,13 @@ class Target:
     """A model file to change, and rows to ask the model about."""
 
     def __init__(self, name: str, sample: bool, folder: Path) -> None:
-        case = ZOO[name]()
+        case = EXAMPLES[name]()
         self.name, self.path, self.rows = f"{name}, sample={sample}", folder / "model.candide", case.more[0]
         write_model(self.path, content_of(case.model, sample=sample))
         self.raw = self.path.read_bytes()
 
     def fate(self, seed: int) -> str:
-        """What becomes of a mutation: refused, refused when asked, or answered."""
+        """Return the outcome of a mutation: refused, refused when predicting, or predicted."""
         self.path.write_bytes(mutated(self.raw, np.random.default_rng(seed)))
         try:
             content = read_model(self.path)
@@ -60,7 +60,7 @@ class Target:
             try:
                 answer = estimator_of(content).predict_proba(self.rows)
             except CandideError:
-                return "refused when asked"
+                return "refused when predicting"
         assert np.allclose(answer.sum(axis=1), 1.0), f"{self.name}, seed {seed}: {answer}"
         return "answered"
 

@@ -18,15 +18,15 @@ from candide.exceptions import CandideError, ModelFileError
 from candide.storage import read_model, write_model
 from candide.storage.container import Tensors, file_chunks, parse_file
 
+from .example_models import EXAMPLES
 from .mutations import sealed
 from .storing import content_of
-from .zoo import ZOO
 
 
 @pytest.fixture(name="path")
 def _path(tmp_path: Path) -> Path:
     path = tmp_path / "model.candide"
-    write_model(path, content_of(ZOO["gaussian platt"]().model, sample=True))
+    write_model(path, content_of(EXAMPLES["gaussian platt"]().model, sample=True))
     return path
 
 
@@ -70,7 +70,7 @@ def test_a_model_outlives_its_file(path: Path) -> None:
 
 def test_an_open_model_stays_when_its_file_is_replaced(path: Path) -> None:
     content = read_model(path)
-    write_model(path, content_of(ZOO["gaussian names"]().model, sample=False))
+    write_model(path, content_of(EXAMPLES["gaussian names"]().model, sample=False))
     assert content.parts["state"].classes.labels.tolist() == [0, 1, 2]
     assert read_model(path).parts["state"].classes.labels.tolist() == ["setosa", "versicolor", "virginica"]
 
@@ -92,13 +92,13 @@ def test_a_full_disk_leaves_the_old_file_and_no_litter(
     if failing == "replace":
         monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(OSError, match="No space left"):
-        write_model(path, content_of(ZOO["gaussian"]().model, sample=False))
+        write_model(path, content_of(EXAMPLES["gaussian"]().model, sample=False))
     assert path.read_bytes() == before
     assert [each.name for each in path.parent.iterdir()] == ["model.candide"]
 
 
 def test_a_disk_that_fills_up_on_the_way(path: Path) -> None:
-    before, content = path.read_bytes(), content_of(ZOO["gaussian"]().model, sample=False)
+    before, content = path.read_bytes(), content_of(EXAMPLES["gaussian"]().model, sample=False)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
@@ -114,14 +114,14 @@ def test_modes_and_links_stay(path: Path, tmp_path: Path) -> None:
     path.chmod(0o640)
     link = tmp_path / "link.candide"
     link.symlink_to(path)
-    write_model(link, content_of(ZOO["gaussian"]().model, sample=False))
+    write_model(link, content_of(EXAMPLES["gaussian"]().model, sample=False))
     assert link.is_symlink()
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
 def test_there_must_be_a_folder(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        write_model(tmp_path / "nowhere" / "model.candide", content_of(ZOO["gaussian"]().model, sample=False))
+        write_model(tmp_path / "nowhere" / "model.candide", content_of(EXAMPLES["gaussian"]().model, sample=False))
     with pytest.raises(FileNotFoundError):
         read_model(tmp_path / "nothing.candide")
 

@@ -1,4 +1,4 @@
-"""A model that was stored is the model that it was: what it predicts, and what it goes on to learn."""
+"""A loaded model predicts and learns as the saved one."""
 
 from __future__ import annotations
 
@@ -13,22 +13,26 @@ from candide.exceptions import ModelFileError
 from candide.storage import Content, from_json_lines, read_model, to_json_lines, write_model
 from candide.storage.content import EncodedContent
 
+from .example_models import EXAMPLES, Case, texts
 from .storing import content_of, estimator_of, stored
-from .zoo import ZOO, Case, texts
 
 REFINED = pytest.param("text refined", marks=pytest.mark.slow)
-CASES = pytest.mark.parametrize("name", [REFINED if "refined" in name else name for name in ZOO])
+CASES = pytest.mark.parametrize("name", [REFINED if "refined" in name else name for name in EXAMPLES])
 # Texts without labels leave sums that no later text can be taken out of exactly.
 LEARNING = pytest.mark.parametrize(
     "name",
-    [REFINED if "refined" in name else name for name in ZOO if "half labelled" not in name and "ignored" not in name],
+    [
+        REFINED if "refined" in name else name
+        for name in EXAMPLES
+        if "half labelled" not in name and "ignored" not in name
+    ],
 )
 
 
 @CASES
 @pytest.mark.parametrize("sample", [False, True], ids=["alone", "with rows"])
 def test_predictions_are_the_same_bit_for_bit(name: str, sample: bool, tmp_path: Path) -> None:
-    case = ZOO[name]()
+    case = EXAMPLES[name]()
     again = stored(case.model, tmp_path / "model.candide", sample=sample)
     for rows in (case.X, case.more[0]):
         np.testing.assert_array_equal(again.predict_proba(rows), case.model.predict_proba(rows))
@@ -39,7 +43,7 @@ def test_predictions_are_the_same_bit_for_bit(name: str, sample: bool, tmp_path:
 
 @CASES
 def test_text_is_the_same_model(name: str) -> None:
-    case = ZOO[name]()
+    case = EXAMPLES[name]()
     before = content_of(case.model, sample=True)
     lines = list(to_json_lines(before))
     after = from_json_lines("".join(lines).splitlines(keepends=True))
@@ -51,7 +55,7 @@ def test_text_is_the_same_model(name: str) -> None:
 @pytest.mark.parametrize("name", ["gaussian names", "categorical kept", "table", "text three classes"])
 def test_a_file_is_written_again_as_it_was(name: str, tmp_path: Path) -> None:
     first, second = tmp_path / "first.candide", tmp_path / "second.candide"
-    write_model(first, content_of(ZOO[name]().model, sample=True))
+    write_model(first, content_of(EXAMPLES[name]().model, sample=True))
     write_model(second, read_model(first))
     assert first.read_bytes() == second.read_bytes()
 
@@ -70,7 +74,7 @@ def answers(model: Any, rows: Any) -> Any:
 
 @LEARNING
 def test_learning_goes_on_as_if_nothing_had_happened(name: str, tmp_path: Path) -> None:
-    case = ZOO[name]()
+    case = EXAMPLES[name]()
     again = stored(case.model, tmp_path / "model.candide", sample=True)
     for model in (case.model, again):
         model.partial_fit(*case.more)
@@ -79,7 +83,7 @@ def test_learning_goes_on_as_if_nothing_had_happened(name: str, tmp_path: Path) 
 
 @LEARNING
 def test_forgetting_goes_on_as_if_nothing_had_happened(name: str, tmp_path: Path) -> None:
-    case = ZOO[name]()
+    case = EXAMPLES[name]()
     again = stored(case.model, tmp_path / "model.candide", sample=True)
     for model in (case.model, again):
         model.forget(case.X[:5], case.y[:5])
@@ -88,16 +92,16 @@ def test_forgetting_goes_on_as_if_nothing_had_happened(name: str, tmp_path: Path
 
 @LEARNING
 def test_merging_goes_on_as_if_nothing_had_happened(name: str, tmp_path: Path) -> None:
-    case = ZOO[name]()
-    other = stored(ZOO[name]().model, tmp_path / "other.candide", sample=True)
+    case = EXAMPLES[name]()
+    other = stored(EXAMPLES[name]().model, tmp_path / "other.candide", sample=True)
     again = stored(case.model, tmp_path / "model.candide", sample=True)
-    expected = merge([case.model, ZOO[name]().model])
+    expected = merge([case.model, EXAMPLES[name]().model])
     np.testing.assert_array_equal(answers(merge([again, other]), case.X), answers(expected, case.X))
 
 
 @pytest.mark.parametrize("name", ["gaussian names", "table", "text", REFINED])
 def test_without_rows_there_is_a_report_and_no_row(name: str, tmp_path: Path) -> None:
-    case = ZOO[name]()
+    case = EXAMPLES[name]()
     path = tmp_path / "model.candide"
     again = stored(case.model, path, sample=False)
     assert again.model_.classifier.state.sample is None
@@ -105,7 +109,7 @@ def test_without_rows_there_is_a_report_and_no_row(name: str, tmp_path: Path) ->
 
 
 def test_texts_are_in_the_file_only_if_asked_for(tmp_path: Path) -> None:
-    case = ZOO["text few buckets"]()
+    case = EXAMPLES["text few buckets"]()
     path = tmp_path / "model.candide"
     stored(case.model, path, sample=True)
     assert b"the meeting is moved to lunch" in path.read_bytes()
@@ -120,7 +124,7 @@ def test_names_of_hashed_tokens_stay(tmp_path: Path) -> None:
 
 
 def test_what_became_of_texts_without_labels_stays(tmp_path: Path) -> None:
-    case = ZOO["text half labelled"]()
+    case = EXAMPLES["text half labelled"]()
     assert stored(case.model, tmp_path / "model.candide", sample=False).unlabeled_ == case.model.unlabeled_
 
 

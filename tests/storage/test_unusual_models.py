@@ -1,4 +1,4 @@
-"""Columns and labels of unusual types, and models with a past: what is legitimate is never taken for damage."""
+"""Columns and labels of unusual types, and models that were updated, can be stored and loaded."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pytest
 
 from candide import GaussianNB, NaiveBayes, TextNB
 
+from .example_models import EXAMPLES, Case, numbers, texts
 from .storing import stored
-from .zoo import ZOO, Case, numbers, texts
 
 BASE = np.random.default_rng(0).normal(size=90)
 CLASSES = np.arange(90) % 3
@@ -56,7 +56,7 @@ def pruned() -> Case:
 
 def after_much(name: str) -> Case:
     """Learned and forgot rows of odd weights, and discounted."""
-    case, weight = ZOO[name](), [0.1, 0.7, 2.3, 1e-3]
+    case, weight = EXAMPLES[name](), [0.1, 0.7, 2.3, 1e-3]
     case.model.partial_fit(case.X[:4], case.y[:4], sample_weight=weight)
     case.model.forget(case.X[:4], case.y[:4], sample_weight=weight)
     case.model.discount(1e-3)

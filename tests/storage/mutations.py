@@ -1,4 +1,4 @@
-"""Model files as someone might send them who means no good."""
+"""Random mutations of model files, as an attacker might make them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One small model of each kind and setting, with rows to ask it about and rows that it has not learned."""
+"""One small model of each kind and setting, with rows to predict and rows to learn."""
 
 from __future__ import annotations
 
@@ -179,4 +179,4 @@ def _copy(name: str) -> Case:
     return copy.deepcopy(_fitted(name))
 
 
-ZOO: dict[str, Callable[[], Case]] = {name: partial(_copy, name) for name in _MADE}
+EXAMPLES: dict[str, Callable[[], Case]] = {name: partial(_copy, name) for name in _MADE}

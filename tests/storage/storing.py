@@ -1,4 +1,4 @@
-"""Models to files and back."""
+"""Save models to files and load them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a trained model is made of is what a file can hold."""
+"""The registry lists exactly the classes of which trained models consist."""
 
 from __future__ import annotations
 
@@ -11,47 +11,47 @@ import pytest
 from candide.kernels.layouts import TextRows
 from candide.storage.registry import CLASSES, IMPLEMENTATIONS, NAMES, field_types
 
+from .example_models import EXAMPLES
 from .storing import content_of
-from .zoo import ZOO
 
 
-def nouns_in(value: Any) -> Iterator[type[Any]]:
-    """The types of all objects of the house that a value is made of."""
+def classes_in(value: Any) -> Iterator[type[Any]]:
+    """Yield the types of all dataclasses and named tuples in a value."""
     named = hasattr(value, "_fields")
     if (is_dataclass(value) or named) and not isinstance(value, TextRows):
         yield type(value)
         names = value._fields if named else [field.name for field in fields(value)]
         for name in names:
-            yield from nouns_in(getattr(value, name))
+            yield from classes_in(getattr(value, name))
     elif isinstance(value, (tuple, list)):
         for item in value:
-            yield from nouns_in(item)
+            yield from classes_in(item)
     elif isinstance(value, dict):
         for item in value.values():
-            yield from nouns_in(item)
+            yield from classes_in(item)
 
 
 @pytest.mark.slow
-def test_every_noun_of_a_trained_model_has_a_name() -> None:
+def test_every_class_of_a_trained_model_is_registered() -> None:
     found = set()
-    for make in ZOO.values():
+    for make in EXAMPLES.values():
         case = make()
         for sample in (False, True):
-            found |= set(nouns_in(content_of(case.model, sample=sample).parts))
+            found |= set(classes_in(content_of(case.model, sample=sample).parts))
     assert found <= NAMES.keys()
-    # And the table has no name too many: what no model holds, no file should.
+    # No file needs a class that no model contains.
     assert NAMES.keys() <= found
 
 
-def test_names_are_for_one_noun_each() -> None:
+def test_names_are_unique() -> None:
     assert len(NAMES) == len(CLASSES)
     assert all(name == name.lower() and "." not in name for name in CLASSES)
 
 
 @pytest.mark.parametrize("name", list(CLASSES))
-def test_hints_can_be_read(name: str) -> None:
+def test_field_types_can_be_resolved(name: str) -> None:
     assert field_types(CLASSES[name])
 
 
-def test_members_are_nouns() -> None:
-    assert {noun for members in IMPLEMENTATIONS.values() for noun in members} <= NAMES.keys()
+def test_implementations_are_registered() -> None:
+    assert {cls for classes in IMPLEMENTATIONS.values() for cls in classes} <= NAMES.keys()

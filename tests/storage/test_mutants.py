@@ -1,6 +1,6 @@
-"""Files that were changed: refused with one kind of error, or still a model; never a crash.
+"""Mutated files are refused with one kind of error, or still contain a model; they never crash the process.
 
-``python -m tests.files.hostile 10000`` tries as many as one likes, and tells what became of them.
+``python -m tests.storage.mutants 10000`` tries more of them, and prints the outcomes.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import pytest
 from candide.exceptions import ModelFileError
 from candide.storage import from_json_lines, to_json_lines
 
-from .hostile import TARGETS, Target
+from .example_models import EXAMPLES
+from .mutants import TARGETS, Target
 from .storing import content_of
-from .zoo import ZOO
 
 # Of each of the models; fewer under sanitizers, where everything takes ten times as long.
 FEW = 4 if os.environ.get("HYPOTHESIS_PROFILE") == "sanitize" else 20
@@ -47,7 +47,7 @@ def test_many_changed_files_do_no_harm(target: tuple[str, bool], tmp_path: Path)
 
 @pytest.mark.parametrize("name", ["gaussian names", "categorical kept", "multinomial balanced", "text tfidf"])
 def test_changed_text_does_no_harm(name: str) -> None:
-    lines = list(to_json_lines(content_of(ZOO[name]().model, sample=True)))
+    lines = list(to_json_lines(content_of(EXAMPLES[name]().model, sample=True)))
     rng, refused = np.random.default_rng(0), 0
     for _ in range(FEW):
         try:
