@@ -17,7 +17,7 @@ def main() -> None:
         with at_once():
             _run(sys.argv[1:])
     finally:
-        # Skip the garbage collection at exit, which takes another tenth. Objects that are then still there are no leaks.
+        # Skip the garbage collection at exit, which takes another tenth; what it would have freed is no leak.
         gc.freeze()
         core = sys.modules.get("candide.kernels._core")
         if core is not None:
