@@ -134,8 +134,8 @@ def with_idle(names: set[str], **how: Any) -> TextNB:
     model = TextNB(**how).fit(X, Y)
     blend: Any = model._model.blend
     idle = np.array([name.look in names for name in blend.views.names])
-    weight = np.where(idle[:, None], 0.0, blend.views.mixture.weight)
-    views = replace(blend.views, mixture=replace(blend.views.mixture, weight=weight))
+    weight = np.where(idle[:, None], 0.0, blend.views.weights.weight)
+    views = replace(blend.views, mixture=replace(blend.views.weights, weight=weight))
     model._model = type(model._model)(model._model.plan, model._model.state, replace(blend, views=views))
     return model
 

@@ -39,7 +39,7 @@ def test_bits_of_auto_are_those_of_a_text_of_one_token() -> None:
         rows = model._encode([token, ""])
         by_look = model._model.likelihood.band_scores(rows, model._kernels(), ("words",))
         views = [i for i, name in enumerate(model._model.blend.views.names) if name.look == "words"]
-        added = model._model.blend.views.mixture.take(views).scores(by_look)[0] - model._model.blend.views.mixture.bias
+        added = model._model.blend.views.weights.take(views).scores(by_look)[0] - model._model.blend.views.weights.bias
         own = (added - added.mean())[model.classes_.tolist().index(label)] * np.sqrt(2.0) / np.log(2.0)
         assert own == pytest.approx(bits)
 

@@ -20,7 +20,7 @@ from ..model.plan import ClassPrior, Plan
 from ..model.table import Table
 from ..model.telling import telling
 from ..model.text_summary import text_summary
-from ..stacking.refinement import word_looks
+from ..stacking.refinement import word_features
 from ..statistics.hashing import group_hashes, group_of, in_groups, row_hashes
 from ..statistics.token_counts import TokenCounts
 from .beliefs import class_prior_of
@@ -234,7 +234,7 @@ class TextNB(Smaller):
                 f"{self.calibrate!r}; what it gives is calibrated; drop one of the settings"
             )
         family: Any = plan.family
-        if not word_looks(family.looks):
+        if not word_features(family.looks):
             raise ParameterError(
                 f"refine=True learns from words, and looks is {self.looks!r}; let it name 'words' or 'pairs of words'"
             )

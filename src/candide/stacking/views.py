@@ -1,15 +1,25 @@
-"""What a view is, what it looks at, and how a view's strength of smoothing is judged."""
+"""What a view is, what it reads, and how its smoothing strength is chosen."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from dataclasses import fields
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, Positions
-from .calibration.base import normalised
+from .calibration.base import log_softmax
+
+
+class FieldsOnlyPickle:
+    """A dataclass of which the fields alone are pickled: tables that were made of them would outweigh these."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        names = [field.name for field in fields(self)]  # type: ignore[arg-type]  # of dataclasses
+        return {name: getattr(self, name) for name in names}
+
 
 # Scores of views that repeat themselves are too sure; each is judged at the temperature that suits it best.
 _TEMPERATURES = (1.0, 0.7, 0.5, 0.3, 0.2, 0.1)
@@ -17,7 +27,7 @@ _TEMPERATURES = (1.0, 0.7, 0.5, 0.3, 0.2, 0.1)
 _FEW_ROWS = 500
 
 
-class Looked(NamedTuple):
+class BinnedRows(NamedTuple):
     """Rows as views see them."""
 
     codes: Array  # int32 (rows, columns): of a column's V codes 0 to V - 1; V is missing, V + 1 unseen, -1 not given
@@ -25,16 +35,16 @@ class Looked(NamedTuple):
     without: Array | None = None  # bool (rows, number columns): which numbers are not given; None: all are
     known: Array | None = None  # the codes before cells were masked; None: no cell is masked
 
-    def take(self, rows: Array | slice) -> Looked:
+    def take(self, rows: Array | slice) -> BinnedRows:
         """Some of the rows."""
-        return Looked._make(None if part is None else part[rows] for part in self)
+        return BinnedRows._make(None if part is None else part[rows] for part in self)
 
-    def whole(self) -> Looked:
+    def whole(self) -> BinnedRows:
         """Return the rows without the mask."""
-        return self if self.known is None else Looked(self.known, self.numbers)
+        return self if self.known is None else BinnedRows(self.known, self.numbers)
 
 
-class Cases(NamedTuple):
+class LabeledRows(NamedTuple):
     """Rows that a view learns from.
 
     A row may stand for several: it is in the sums with its ``case_weight``, and ``weight`` is what leaves them when it
@@ -42,16 +52,16 @@ class Cases(NamedTuple):
     holds, scaled like the case weight.
     """
 
-    looked: Looked
+    binned: BinnedRows
     classes: Positions
     case_weight: Floats
     weight: Floats
 
-    def take(self, rows: Array | slice) -> Cases:
+    def take(self, rows: Array | slice) -> LabeledRows:
         """Some of the rows."""
-        return Cases(self.looked.take(rows), self.classes[rows], self.case_weight[rows], self.weight[rows])
+        return LabeledRows(self.binned.take(rows), self.classes[rows], self.case_weight[rows], self.weight[rows])
 
-    def few(self, most: int = _FEW_ROWS) -> Cases:
+    def subsample(self, most: int = _FEW_ROWS) -> LabeledRows:
         """Up to 500 of the rows, or ``most``, evenly spaced in the order they are in."""
         n_rows = len(self.classes)
         return self if n_rows <= most else self.take(np.arange(most) * n_rows // most)
@@ -66,7 +76,7 @@ class Cases(NamedTuple):
         return np.column_stack([own(classes, weight) for classes, weight in shares])
 
 
-class ViewParts(NamedTuple):
+class ViewContributions(NamedTuple):
     """One row's scores under a view as a sum."""
 
     columns: Array  # (parts,) places of columns among the codes
@@ -81,16 +91,16 @@ class View(Protocol):
     def name(self) -> str:
         """What a summary calls it."""
 
-    def scores(self, looked: Looked, kernels: Kernels) -> Floats:
+    def scores(self, binned: BinnedRows, kernels: Kernels) -> Floats:
         """``(rows, classes)`` of any rows."""
 
-    def left_out(self, looked: Looked, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
+    def left_out(self, binned: BinnedRows, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
         """``(rows, classes)`` of rows that the view has learned, each as if this weight of it had not been there."""
 
-    def parts(self, looked: Looked, numbers: Array, kernels: Kernels) -> ViewParts:
+    def contributions(self, binned: BinnedRows, numbers: Array, kernels: Kernels) -> ViewContributions:
         """What the scores of one row are the sum of. ``numbers``: places of the number columns among the codes."""
 
-    def changed(self, cases: Cases, sign: float, kernels: Kernels) -> View:
+    def updated(self, cases: LabeledRows, sign: float, kernels: Kernels) -> View:
         """With further rows in its sums (``sign`` is 1.0), or without some that are in them (-1.0).
 
         Codes, coordinates and strengths of smoothing stay as the last refit has made them.
@@ -102,17 +112,17 @@ def tempered_loss(scores: Floats, classes: Array, weight: Floats, log_prior: Flo
     rows = np.arange(len(scores))
 
     def loss(temperature: float) -> float:
-        log_posterior = normalised(temperature * scores + log_prior)
+        log_posterior = log_softmax(temperature * scores + log_prior)
         return -float(np.average(log_posterior[rows, classes], weights=weight))
 
     return min(map(loss, _TEMPERATURES))
 
 
 def least_loss(
-    strengths: tuple[float, ...], score: Callable[[float, Cases], Floats], cases: Cases, log_prior: Floats
+    strengths: tuple[float, ...], score: Callable[[float, LabeledRows], Floats], cases: LabeledRows, log_prior: Floats
 ) -> float:
     """The strength under which a few rows, each left out, are predicted best; of equals the first."""
-    few = cases.few()
+    few = cases.subsample()
     return min(
         strengths, key=lambda strength: tempered_loss(score(strength, few), few.classes, few.case_weight, log_prior)
     )
@@ -141,9 +151,9 @@ def averaged(logs: Floats) -> tuple[Floats, Floats]:
     return np.einsum("uk,ujk->jk", share, logs), entropy - np.log(len(logs))
 
 
-def by_chunks(looked: Looked, scores_of: Callable[[slice], Floats], size: int) -> Floats:
+def by_chunks(binned: BinnedRows, scores_of: Callable[[slice], Floats], size: int) -> Floats:
     """Scores of many rows, ``size`` of them at a time: what is made of all at once would take much memory."""
-    n_rows = len(looked.codes)
+    n_rows = len(binned.codes)
     if n_rows <= size:
         return scores_of(slice(0, n_rows))
     return np.concatenate([scores_of(slice(begin, begin + size)) for begin in range(0, n_rows, size)])

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..kernels.layouts import Array, Floats
-from .newton import least_by_newton
+from .newton import minimize_nonnegative
 
 # How strongly the weights that a view has for the classes are held together.
 TIE = 2.0
@@ -33,59 +33,59 @@ _REMEMBERED = 30
 # Of the log-loss, for each unit of squared scores: a share p of a class gives p (1 - p).
 _CURVATURE = 0.1
 # Scores of values far beyond all others may be infinite.
-HUGE = 1e290
+MAX_SCORE = 1e290
 
 
 @dataclass(frozen=True)
-class Mixture:
+class StackingWeights:
     """What was fitted: the size and the largest score of each view, weights ``(views, classes)`` and biases."""
 
-    size: Floats
+    scale: Floats
     limit: Floats
     weight: Floats
     bias: Floats
 
-    def take(self, views: list[int]) -> Mixture:
+    def take(self, views: list[int]) -> StackingWeights:
         """Of some views, as if the others had no weight."""
-        return Mixture(self.size[views], self.limit[views], self.weight[views], self.bias)
+        return StackingWeights(self.scale[views], self.limit[views], self.weight[views], self.bias)
 
-    def part(self, view: int, scores: Floats) -> Floats | None:
+    def weighted(self, view: int, scores: Floats) -> Floats | None:
         """What a view's scores add, ``(rows, classes)``; None if it has no weight.
 
-        No score goes beyond what was seen when the weights were fitted: of a value that nobody met, views say wild
+        No score goes beyond what was training when the weights were fitted: of a value that nobody met, views say wild
         things.
         """
         if not self.weight[view].any():
             return None
-        return np.asarray(self.shown(view, scores) * self.weight[view])
+        return np.asarray(self.standardized(view, scores) * self.weight[view])
 
-    def shown(self, view: int, scores: Floats) -> Floats:
+    def standardized(self, view: int, scores: Floats) -> Floats:
         """A view's scores as weights are applied to them: centred, scaled and within limits."""
         if not np.isfinite(scores.sum()):
-            scores = np.clip(scores, -HUGE, HUGE)
+            scores = np.clip(scores, -MAX_SCORE, MAX_SCORE)
         shown = scores - scores.mean(axis=1, keepdims=True)
-        shown /= self.size[view]
+        shown /= self.scale[view]
         np.clip(shown, -self.limit[view], self.limit[view], out=shown)
         return np.asarray(shown)
 
-    def shares(self, view: int, parts: Floats) -> tuple[Floats, Floats]:
+    def weighted_parts(self, view: int, parts: Floats) -> tuple[Floats, Floats]:
         """What parts of a view's scores of one row, ``(parts, classes)``, add; and what its limit takes away again."""
-        shown = np.clip(parts, -HUGE, HUGE)
-        shown = (shown - shown.mean(axis=1, keepdims=True)) / self.size[view] * self.weight[view]
-        whole = self.part(view, parts.sum(axis=0, keepdims=True))
+        shown = np.clip(parts, -MAX_SCORE, MAX_SCORE)
+        shown = (shown - shown.mean(axis=1, keepdims=True)) / self.scale[view] * self.weight[view]
+        whole = self.weighted(view, parts.sum(axis=0, keepdims=True))
         return shown, np.zeros(parts.shape[1]) if whole is None else whole[0] - shown.sum(axis=0)
 
     def scores(self, views: Floats) -> Floats:
         """Of rows, ``(rows, classes)``, from those of all views, ``(views, rows, classes)``."""
         out = np.tile(self.bias, (views.shape[1], 1))
         for view, scores in enumerate(views):
-            part = self.part(view, scores)
+            part = self.weighted(view, scores)
             if part is not None:
                 out += part
         return out
 
 
-def fit_mixture(
+def fit_weights(
     views: Floats,
     classes: Array,
     weight: Floats,
@@ -94,7 +94,7 @@ def fit_mixture(
     *,
     by_class: bool = True,
     n_parts: int = 1,
-) -> Mixture:
+) -> StackingWeights:
     """From the left-out scores of rows, ``(views, rows, classes)``.
 
     ``ridge`` and ``least``, the least size, are those of each view; rows count by their ``weight``. ``by_class``: a
@@ -109,10 +109,10 @@ def fit_mixture(
     # Of classes without rows half a row, as of those that a fold has all rows of.
     shares = np.log(np.maximum(rows, 0.5) / max(rows.sum(), 0.5))
     weights, bias = _solve(shown, _Loss(classes, weight, shares), ridge, by_class and len(shown) > 2)
-    return Mixture(size, limit, weights, shares + bias)
+    return StackingWeights(size, limit, weights, shares + bias)
 
 
-def fit_from(
+def fit_weights_from(
     shown: Floats, base: Floats, factor: Floats, start: Floats, ridge: Floats, classes: Array, weight: Floats
 ) -> tuple[Floats, Floats]:
     """Fit weights ``(views, classes)`` with a ridge toward ``start``, and additions to the biases.
@@ -182,8 +182,8 @@ def _common(shown: Floats, loss: _Loss, ridge: Floats, *, nearly: bool) -> Float
         return _least(whole.value, start, n_views, steep, nearly=nearly)
     if n_rows >= _EVERY * _ENOUGH_ROWS:
         few = _Common(np.ascontiguousarray(shown[:, :, ::_EVERY]), loss.every(_EVERY), ridge)
-        start = least_by_newton(few.value, few.curvature, start, n_views)
-    return least_by_newton(whole.value, whole.curvature, start, n_views)
+        start = minimize_nonnegative(few.value, few.curvature, start, n_views)
+    return minimize_nonnegative(whole.value, whole.curvature, start, n_views)
 
 
 @dataclass(frozen=True)

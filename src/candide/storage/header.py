@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from .verdict import NOT_A_MODEL, Unsound, require
 
 # Of the format.
-CURRENT = 2
+CURRENT = 3
 FORMAT = "candide"
 # Parts of a model, each as JSON.
 TREES = ("provenance", "settings", "parts")

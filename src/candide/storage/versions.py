@@ -17,7 +17,7 @@ _MOST_RANKS = 1_000
 
 
 def _from_1(document: Document) -> Document:
-    """Waves did not know how columns go together: these are taken for independent, and levels for equally frequent."""
+    """Version 1 had no joint distribution of columns: take them for independent, levels for equally frequent."""
     arrays: dict[str, Array] = {}
     for place, inputs in _inputs_of(document.parts, "model"):
         n_ranks = len(document.arrays[inputs["ranks"]["columns"]["tensor"]])
@@ -33,6 +33,34 @@ def _from_1(document: Document) -> Document:
     return document._replace(arrays={**document.arrays, **arrays}) if arrays else document
 
 
+# Fields that were renamed in version 3, by the name that their class has in files.
+_RENAMED_IN_3: Mapping[str, Mapping[str, str]] = {
+    "mixture": {"size": "scale"},
+    "blended": {"look": "binning", "mixture": "weights", "unit": "row_weight", "below": "hash_bound"},
+    "text blended": {"mixture": "weights"},
+    "text view": {"bands": "stacked"},
+    "one-dependence": {"merging": "merged"},
+    "joint slots": {"merging": "merged"},
+    "rank coordinates": {"places": "quantiles"},
+    "waves": {"cosines": "features", "below": "hash_bound"},
+    "wave sums": {"heights": "sums"},
+}
+
+
+def _from_2(document: Document) -> Document:
+    return document._replace(parts=_with_renamed_fields(document.parts, _RENAMED_IN_3))
+
+
+def _with_renamed_fields(tree: Any, renamed: Mapping[str, Mapping[str, str]]) -> Any:
+    """Return the tree with fields renamed; their arrays keep the names that they have in the file."""
+    if isinstance(tree, list):
+        return [_with_renamed_fields(part, renamed) for part in tree]
+    if not isinstance(tree, dict):
+        return tree
+    names = renamed.get(str(tree.get("$")), {})
+    return {names.get(name, name): _with_renamed_fields(part, renamed) for name, part in tree.items()}
+
+
 def _inputs_of(tree: Any, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
     if isinstance(tree, dict) and tree.get("$") == "inputs":
         yield place, tree
@@ -42,7 +70,7 @@ def _inputs_of(tree: Any, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 # From a version to the next.
-UPGRADES: Mapping[int, Callable[[Document], Document]] = {1: _from_1}
+UPGRADES: Mapping[int, Callable[[Document], Document]] = {1: _from_1, 2: _from_2}
 
 
 def upgraded(

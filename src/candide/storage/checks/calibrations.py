@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...stacking.calibration import Chain
-from ...stacking.calibration.beta import Beta
-from ...stacking.calibration.isotonic import Curve, Isotonic
+from ...stacking.calibration.curves import Beta, Curve, Isotonic
 from ...stacking.calibration.scaling import Scaling
 from ..sound import are_finite, require
 from .views import is_moderate

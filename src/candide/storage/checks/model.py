@@ -20,8 +20,8 @@ from ...model.state import State
 from ...model.table import Table
 from ...model.telling import Names
 from ...stacking.calibration import METHODS
-from ...stacking.stacked_views import Blended
-from ...stacking.token_views import TextBlended
+from ...stacking.stacked_views import StackedViews
+from ...stacking.token_views import StackedTokenViews
 from ...statistics import Sample
 from ...statistics.table import TableStatistics
 from ..content import Content
@@ -221,12 +221,12 @@ def _check_alpha(alpha: Any, plan: Plan, n_columns: int) -> None:
 def _check_views(blend: Blend, state: State) -> None:
     family, statistics, n_classes = blend.plan.family, state.statistics, len(state.classes)
     require((blend.refinement is not None) == blend.plan.refine, "its refinement was not asked for")
-    if isinstance(blend.views, Blended):
+    if isinstance(blend.views, StackedViews):
         require(isinstance(family, TableFamily), "views of a table are of none")
         assert isinstance(family, TableFamily)
         assert isinstance(statistics, TableStatistics)  # as the statistics were checked
         check_blended(blend.views, family, statistics)
-    elif isinstance(blend.views, TextBlended):
+    elif isinstance(blend.views, StackedTokenViews):
         require(isinstance(family, TextFamily), "views of texts are of none")
         assert isinstance(family, TextFamily)
         check_bands(blend.views, family, n_classes)

@@ -11,8 +11,8 @@ from ...data.typed import Kind
 from ...families.columns.options import OPTIONS, check_options
 from ...families.table import TableFamily, Wanted
 from ...kernels.serial import serial
-from ...stacking.stacked_views import Blended
-from ...stacking.text_view import TextView
+from ...stacking.stacked_views import StackedViews
+from ...stacking.token_views import TextColumnView
 from ...statistics.table import TableStatistics
 from ..sound import are_weights, lie_within, require
 from .families import check_family
@@ -94,32 +94,32 @@ def _check_blocks(family: TableFamily, statistics: TableStatistics, n_classes: i
 
 
 @serial()
-def check_blended(views: Blended, family: TableFamily, statistics: TableStatistics) -> None:
+def check_blended(views: StackedViews, family: TableFamily, statistics: TableStatistics) -> None:
     """Views of a table, and what each of them weighs."""
     n_classes, n_columns, columns = len(statistics.rows), len(family.names), np.array(views.columns, dtype=np.int64)
     require(lie_within(columns, n_columns) and len(set(views.columns)) == len(columns), "a view is of no column")
     require(views.n_blocks == len(family.blocks), "there are other blocks than weights of them")
-    check_look(views.look, statistics.kinds)
+    check_look(views.binning, statistics.kinds)
     for view in views.views:
-        check_view(view, views.look, n_classes)
+        check_view(view, views.binning, n_classes)
     for text in views.texts:
         _check_text_view(text, family, statistics)
-    check_mixture(views.mixture, views.n_views, n_classes)
+    check_mixture(views.weights, views.n_views, n_classes)
     if views.partial is not None:
         for weight in (views.partial.near, views.partial.far):
-            check_mixture(replace(views.mixture, weight=weight), views.n_views, n_classes)
+            check_mixture(replace(views.weights, weight=weight), views.n_views, n_classes)
     require(views.ridge.shape == (views.n_views,) and are_weights(views.ridge), "ridges are of other views")
-    require(bool(np.isfinite(views.unit) and views.unit > 0), "a row of a view has no weight")
-    below, scale = views.below, views.scale
+    require(bool(np.isfinite(views.row_weight) and views.row_weight > 0), "a row of a view has no weight")
+    below, scale = views.hash_bound, views.scale
     require((below is None) == (scale is None), "it does not say which rows are in its views")
     if below is not None and scale is not None:
         require(below.shape == (n_classes,) and below.dtype == np.uint64, "rows in its views have no thresholds")
         require(scale.shape == (n_classes,) and are_weights(scale), "rows in its views have no weights")
 
 
-def _check_text_view(text: TextView, family: TableFamily, statistics: TableStatistics) -> None:
+def _check_text_view(text: TextColumnView, family: TableFamily, statistics: TableStatistics) -> None:
     require(lie_within(np.array([text.column]), len(statistics.kinds)), "a view is of no column")
     require(statistics.kinds[text.column] == "text" and family.text is not None, "a view is of no texts")
     require(bool(np.isfinite(text.gain)), "the gain of a view is no number")
     assert family.text is not None
-    check_bands(text.bands, family.text, len(statistics.rows))
+    check_bands(text.stacked, family.text, len(statistics.rows))

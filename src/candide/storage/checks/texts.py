@@ -14,7 +14,7 @@ from ...kernels.bands import KNOTS
 from ...kernels.tokens import Recipe
 from ...kernels.vocabulary import Buckets, Vocabulary
 from ...stacking.refinement import Refinement
-from ...stacking.token_views import TextBlended
+from ...stacking.token_views import StackedTokenViews
 from ...statistics.texts import TextStatistics
 from ...statistics.token_counts import TokenCounts
 from ..sound import are_finite, are_weights, require
@@ -83,14 +83,14 @@ def _check_tokens(look: TokenLook, sums: TokenCounts, n_classes: int) -> None:
     require(look.presence or sums.held is not None or not look.frequencies, "texts that hold a token are not counted")
 
 
-def check_bands(bands: TextBlended, family: TextFamily, n_classes: int) -> None:
+def check_bands(bands: StackedTokenViews, family: TextFamily, n_classes: int) -> None:
     """The weights of bands stand in the order of what they weigh."""
     heard = set(bands.looks)
     kinds = ("the class", "the others") if n_classes > 2 else ("the class",)
     looks = [look.name for look in family.looks if look.name in heard]
     names = [BandName(look, by, band) for look in looks for by in kinds for band in range(len(KNOTS))]
     require(len(names) > 0 and bands.names == names, "bands are not those of the looks at texts")
-    check_mixture(bands.mixture, len(names), n_classes)
+    check_mixture(bands.weights, len(names), n_classes)
 
 
 def check_refinement(refinement: Refinement, n_classes: int) -> None:

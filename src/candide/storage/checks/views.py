@@ -8,16 +8,15 @@ import numpy as np
 
 from ...kernels.base import PairTable
 from ...kernels.layouts import Array
-from ...stacking.binned_table import ColumnLook, Look
+from ...stacking.binning import ColumnBinning, MergedCodes, TableBinning
 from ...stacking.coordinates import ClippedCoordinates, RankCoordinates
 from ...stacking.covariance import Covariance
-from ...stacking.fourier_features import Cosines
-from ...stacking.fourier_view import Waves
-from ...stacking.merging import Merging
+from ...stacking.fourier_features import RandomFourierFeatures
+from ...stacking.fourier_regression import FourierRegression
 from ...stacking.one_dependence import OneDependence
 from ...stacking.two_dependence import TwoDependence
 from ...stacking.views import View
-from ...stacking.weights import Mixture
+from ...stacking.weights import StackingWeights
 from ..sound import are_finite, are_weights, ascends, is_symmetric, lie_within, require
 from .statistics import check_block_moments, check_labels, check_rows
 
@@ -29,11 +28,11 @@ _LARGEST = 1e300
 _ROUNDING, _WIDEST = 1e-6, 1e6
 
 
-def check_mixture(mixture: Mixture, n_views: int, n_classes: int) -> None:
+def check_mixture(mixture: StackingWeights, n_views: int, n_classes: int) -> None:
     """The weights of views."""
-    shapes = mixture.size.shape, mixture.limit.shape, mixture.weight.shape, mixture.bias.shape
+    shapes = mixture.scale.shape, mixture.limit.shape, mixture.weight.shape, mixture.bias.shape
     require(shapes == ((n_views,), (n_views,), (n_views, n_classes), (n_classes,)), "weights are of other views")
-    require(bool((mixture.size > 0).all()) and are_finite(mixture.size), "the size of a view is no number above 0")
+    require(bool((mixture.scale > 0).all()) and are_finite(mixture.scale), "the size of a view is no number above 0")
     require(are_weights(mixture.weight) and bool((mixture.limit >= 0).all()), "a weight of a view is below 0, or none")
     # The largest score that there can be.
     most = np.abs(mixture.bias).sum() + (mixture.weight * mixture.limit[:, None]).sum()
@@ -45,7 +44,7 @@ def is_moderate(*numbers: Any) -> bool:
     return all(bool((np.abs(each) <= _MOST_SCORE).all()) for each in numbers)
 
 
-def check_look(look: Look, kinds: tuple[str, ...]) -> None:
+def check_look(look: TableBinning, kinds: tuple[str, ...]) -> None:
     """The codes of columns, which are of the kinds that columns of the table have."""
     nulls = look.nulls
     flags = nulls is None or (nulls.dtype == bool and nulls.shape == (len(kinds),))
@@ -55,7 +54,7 @@ def check_look(look: Look, kinds: tuple[str, ...]) -> None:
         _check_column(column, kinds[column.column])
 
 
-def _check_column(look: ColumnLook, kind: str) -> None:
+def _check_column(look: ColumnBinning, kind: str) -> None:
     require(look.count.ndim == 1 and are_weights(look.count), "the weights of codes are no weights")
     if look.cuts is not None:
         require(kind == "number" and look.labels is None, "a view takes a column for numbers that has none")
@@ -68,7 +67,7 @@ def _check_column(look: ColumnLook, kind: str) -> None:
         require(len(look.labels) == look.size, "a view has other categories than weights of them")
 
 
-def check_view(view: View, look: Look, n_classes: int) -> None:
+def check_view(view: View, look: TableBinning, n_classes: int) -> None:
     """One view past single columns."""
     if isinstance(view, OneDependence):
         _check_one(view, look, n_classes)
@@ -77,11 +76,11 @@ def check_view(view: View, look: Look, n_classes: int) -> None:
     elif isinstance(view, Covariance):
         _check_covariance(view, look, n_classes)
     else:
-        assert isinstance(view, Waves)
+        assert isinstance(view, FourierRegression)
         _check_waves(view, look, n_classes)
 
 
-def _check_merging(merging: Merging, look: Look) -> int:
+def _check_merging(merging: MergedCodes, look: TableBinning) -> int:
     """How many slots there are in all."""
     n_columns, sizes = len(merging.columns), look.sizes
     require(_are_places(merging.columns, len(look.columns)) and len(merging.maps) == n_columns, "slots of no column")
@@ -97,10 +96,10 @@ def _are_places(places: Array, limit: int) -> bool:
     return places.dtype.kind == "i" and places.ndim == 1 and ascends(places) and lie_within(places, limit)
 
 
-def _check_one(view: OneDependence, look: Look, n_classes: int) -> int:
-    n_slots = _check_merging(view.merging, look)
-    require(len(view.merging.columns) > 0, "a view sees no column")
-    _check_pairs(view.table, n_classes, n_slots, len(view.merging.columns))
+def _check_one(view: OneDependence, look: TableBinning, n_classes: int) -> int:
+    n_slots = _check_merging(view.merged, look)
+    require(len(view.merged.columns) > 0, "a view sees no column")
+    _check_pairs(view.table, n_classes, n_slots, len(view.merged.columns))
     _check_strength(view.strength)
     return n_slots
 
@@ -116,11 +115,11 @@ def _check_strength(strength: float) -> None:
     require(0 < strength <= _MOST_SCORE, "the strength of a view is no number above 0")
 
 
-def _check_two(view: TwoDependence, look: Look, n_classes: int) -> None:
+def _check_two(view: TwoDependence, look: TableBinning, n_classes: int) -> None:
     n_slots = _check_one(view.one, look, n_classes)
-    joint, n_columns = view.joint, len(view.one.merging.columns)
-    require(_check_merging(joint.merging, look) == n_slots, "pairs of columns have other slots than columns")
-    alike = np.array_equal(joint.merging.offsets, view.one.merging.offsets)
+    joint, n_columns = view.joint, len(view.one.merged.columns)
+    require(_check_merging(joint.merged, look) == n_slots, "pairs of columns have other slots than columns")
+    alike = np.array_equal(joint.merged.offsets, view.one.merged.offsets)
     require(alike and np.array_equal(joint.columns, view.table.columns), "pairs of columns differ from their counts")
     pairs = joint.columns
     require(pairs.ndim == 2 and pairs.shape[1] == 2 and len(pairs) > 0, "columns do not come in pairs")
@@ -132,7 +131,7 @@ def _check_two(view: TwoDependence, look: Look, n_classes: int) -> None:
     _check_strength(view.strength)
 
 
-def _check_covariance(view: Covariance, look: Look, n_classes: int) -> None:
+def _check_covariance(view: Covariance, look: TableBinning, n_classes: int) -> None:
     n_columns = _check_coordinates(view.coordinates, look)
     require(check_block_moments(view.moments, n_classes) == n_columns, "a covariance is of other columns")
     require(view.center.shape == (n_columns,) and are_finite(view.center), "a covariance has no center")
@@ -149,7 +148,7 @@ def _check_factored(view: Any, made: str) -> None:
         require(False, f"a matrix of {view.name!r:.40} is none of products")
 
 
-def _check_coordinates(coordinates: Any, look: Look) -> int:
+def _check_coordinates(coordinates: Any, look: TableBinning) -> int:
     """How many columns there are."""
     if isinstance(coordinates, RankCoordinates):
         _check_ranks(coordinates, look)
@@ -168,16 +167,16 @@ def _check_coordinates(coordinates: Any, look: Look) -> int:
     return len(columns)
 
 
-def _check_ranks(ranks: RankCoordinates, look: Look) -> None:
+def _check_ranks(ranks: RankCoordinates, look: TableBinning) -> None:
     sizes = look.sizes
     require(_are_places(ranks.columns, len(sizes)), "ranks are of no column")
     wanted = [int(sizes[column]) + _FURTHER for column in ranks.columns]
-    require([len(places) for places in ranks.places] == wanted, "there is not a rank for each code")
-    require(all(places.ndim == 1 and is_moderate(places) for places in ranks.places), "a rank is no number")
+    require([len(places) for places in ranks.quantiles] == wanted, "there is not a rank for each code")
+    require(all(places.ndim == 1 and is_moderate(places) for places in ranks.quantiles), "a rank is no number")
 
 
-def _check_waves(view: Waves, look: Look, n_classes: int) -> None:
-    width = _check_cosines(view.cosines, look)
+def _check_waves(view: FourierRegression, look: TableBinning, n_classes: int) -> None:
+    width = _check_cosines(view.features, look)
     weight, heights, products = view.sums
     check_rows(weight, n_classes)
     require(heights.shape == (n_classes, width) and products.shape == (width, width), "sums are of other waves")
@@ -186,7 +185,7 @@ def _check_waves(view: Waves, look: Look, n_classes: int) -> None:
     _check_factored(view, "slopes")
 
 
-def _check_cosines(cosines: Cosines, look: Look) -> int:
+def _check_cosines(cosines: RandomFourierFeatures, look: TableBinning) -> int:
     """How many waves there are."""
     inputs, shape = cosines.inputs, cosines.frequencies.shape
     _check_ranks(inputs.ranks, look)
