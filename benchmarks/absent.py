@@ -237,7 +237,7 @@ def _masked(column: Any, out: Any) -> Any:
 
 def omitting(frame: Any, out: Any) -> Any:
     """Records of a frame without the cells where ``out`` is true, as from JSON."""
-    from candide.data.records import Records
+    from candide.data.columns import Records
 
     omitted = {name: out[:, j] for j, name in enumerate(frame)}
     cells = {

@@ -15,6 +15,7 @@ import candide
 
 SOURCE = Path(candide.__file__).parent
 ROOMS = [
+    "lazy_dataclass",
     "printable",
     "exceptions",
     "kernels",

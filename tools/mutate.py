@@ -41,7 +41,12 @@ TARGETS = {
     "merge": Target(
         "candide.model.state",
         ("_plus", "join", "among", "_moved"),
-        ("properties/test_algebra.py", "properties/test_places.py", "estimators/test_algebra.py", "contracts/test_unchanged.py"),
+        (
+            "properties/test_algebra.py",
+            "properties/test_places.py",
+            "estimators/test_algebra.py",
+            "contracts/test_unchanged.py",
+        ),
     ),
     "forget": Target(
         "candide.statistics.base",
@@ -66,7 +71,12 @@ TARGETS = {
     "multinomial": Target(
         "candide.families.multinomial",
         ("log_shares", "likelihood", "_dense", "_sparse"),
-        ("contracts/test_drop_in.py", "properties/test_density.py", "properties/test_sparse.py", "estimators/test_estimates.py"),
+        (
+            "contracts/test_drop_in.py",
+            "properties/test_density.py",
+            "properties/test_sparse.py",
+            "estimators/test_estimates.py",
+        ),
     ),
     "gaussian left out": Target(
         "candide.families.normal_left_out",

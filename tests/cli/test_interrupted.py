@@ -14,9 +14,9 @@ import pytest
 import candide
 from candide.learners.storing import note_of
 
-from .terminal import command, done
+from .terminal import command, done, run
 
-N_ROWS = 4_000
+N_ROWS = 1_200
 # The command line, with batches so small that a short file has many; one that sends itself a signal after some
 # checkpoints is stopped at the same row on every machine.
 SMALL = """
@@ -24,7 +24,7 @@ import os, sys
 from candide.cli import checkpoint
 from candide.cli.app import main
 from candide.learners import TextNB
-TextNB.group_bytes = 1 << 14
+TextNB.group_bytes = 1 << 13
 after, sign = int(sys.argv.pop(1)), int(sys.argv.pop(1))
 save, saved = checkpoint.Checkpoint.save, []
 def counted(*arguments):
@@ -81,10 +81,9 @@ def test_a_signal_stops_cleanly_and_training_goes_on(texts: Path, tmp_path: Path
     assert "--resume" in stopped.stderr
     assert "Traceback" not in stopped.stderr
     assert not model.exists()
-    resumed = subprocess.run(small(*train, "--resume"), capture_output=True, text=True, check=True)
-    assert "going on after" in resumed.stderr
+    assert "going on after" in done(*train, "--resume").err
     assert not kept.exists()
-    subprocess.run(small("train", texts, "-o", whole, "-q"), check=True)
+    done("train", texts, "-o", whole, "-q")
     assert dumped(model) == dumped(whole)
 
 
@@ -96,8 +95,8 @@ def test_training_killed_again_and_again_gives_the_same_model(texts: Path, tmp_p
         killed = subprocess.run(small(*train, after=after, sign=signal.SIGKILL), check=False)
         assert killed.returncode == -signal.SIGKILL
         assert not model.exists()
-    subprocess.run(small(*train), check=True)
-    subprocess.run(small("train", texts, "-o", whole, "-q"), check=True)
+    done(*train)
+    done("train", texts, "-o", whole, "-q")
     assert dumped(model) == dumped(whole)
 
 
@@ -133,14 +132,18 @@ def test_without_a_checkpoint_nothing_is_written(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_checkpoint_of_other_settings_is_refused(texts: Path, tmp_path: Path) -> None:
-    train = "train", texts, "-o", tmp_path / "m.candide", "--checkpoint", "--every", 0
+def test_a_checkpoint_of_other_settings_or_another_content_is_refused(texts: Path, tmp_path: Path) -> None:
+    source = tmp_path / "texts.csv"
+    source.write_bytes(texts.read_bytes())
+    train = "train", source, "-o", tmp_path / "m.candide", "--checkpoint", "--every", 0
     subprocess.run(small(*train, after=1, sign=signal.SIGKILL), check=False)
-    other = subprocess.run(
-        small(*train, "--model", "multinomial", "--resume"), capture_output=True, text=True, check=False
-    )
-    assert other.returncode == 1
-    assert "other settings" in other.stderr
+    other = run(*train, "--model", "multinomial", "--resume")
+    assert other.code == 1
+    assert "other settings" in other.err
+    source.write_bytes(texts.read_bytes().replace(b"parcel", b"packet"))
+    resumed = run(*train, "--resume")
+    assert resumed.code == 1
+    assert "other places" in resumed.err
 
 
 @pytest.mark.slow
@@ -148,17 +151,17 @@ def test_killed_at_many_moments(texts: Path, tmp_path: Path) -> None:
     """kill -9 in train, update, merge and forget: every model file is as before or as after."""
     rows = texts.read_text().splitlines(keepends=True)
     part, model, other = tmp_path / "part.csv", tmp_path / "m.candide", tmp_path / "other.candide"
-    part.write_text(rows[0] + "".join(rows[1:1001]))
+    part.write_text(rows[0] + "".join(rows[1:301]))
     done("train", part, "-o", other, "--updatable", "-q")
-    draw = random.Random(1)
+    done("train", texts, "-o", model, "--updatable", "-q")
+    draw, content, before = random.Random(1), model.read_bytes(), candide.load(model).class_count_.sum()
     for number in range(12):
-        done("train", texts, "-o", model, "--updatable", "-q")
-        before = candide.load(model).class_count_.sum()
+        model.write_bytes(content)
         changes = {
-            "train": (small("train", part, "-o", model, "-q"), 1000),
-            "update": (small("update", model, part, "-q"), N_ROWS + 1000),
-            "merge": (small("merge", model, other, "-o", model, "-q"), N_ROWS + 1000),
-            "forget": (small("forget", model, part, "-q"), N_ROWS - 1000),
+            "train": (small("train", part, "-o", model, "-q"), 300),
+            "update": (small("update", model, part, "-q"), N_ROWS + 300),
+            "merge": (small("merge", model, other, "-o", model, "-q"), N_ROWS + 300),
+            "forget": (small("forget", model, part, "-q"), N_ROWS - 300),
         }
         arguments, after = changes[list(changes)[number % 4]]
         process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL)
@@ -175,7 +178,7 @@ import os, signal, sys
 from candide.cli.app import main
 from candide.learners import TextNB
 from candide.learners.growing import Growing
-TextNB.group_bytes = 1 << 14
+TextNB.group_bytes = 1 << 13
 learn, calls = Growing.learn, []
 def twice(self, *arguments, **more):
     result = learn(self, *arguments, **more)
@@ -192,17 +195,6 @@ main()
     assert stopped.returncode == 130, stopped.stderr
     kept = tmp_path / "m.candide.checkpoint"
     assert candide.load(kept).class_count_.sum() == note_of(kept)["n_rows"]
-
-
-def test_another_content_is_another_source(texts: Path, tmp_path: Path) -> None:
-    source = tmp_path / "texts.csv"
-    source.write_bytes(texts.read_bytes())
-    train = "train", source, "-o", tmp_path / "m.candide", "--checkpoint", "--every", 0
-    subprocess.run(small(*train, after=1, sign=signal.SIGKILL), check=False)
-    source.write_bytes(texts.read_bytes().replace(b"parcel", b"packet"))
-    resumed = subprocess.run(small(*train, "--resume"), capture_output=True, text=True, check=False)
-    assert resumed.returncode == 1
-    assert "other places" in resumed.stderr
 
 
 def test_a_signal_while_weighing_keeps_what_was_learned(texts: Path, tmp_path: Path) -> None:

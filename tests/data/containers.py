@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 
-from candide.data.table import Columns
+from candide.data.columns import Columns
 
 DAYS = [
     dt.date(2024, 2, 29),

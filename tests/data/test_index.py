@@ -8,19 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from candide import CategoricalNB, GaussianNB
-from candide.data.index import encode, join, settled
+from candide.data.index import canonical_labels, encode, union_labels
 from candide.kernels.native import Native
 
 BIG = 2**60
 
 
 def test_large_whole_numbers_stay_apart() -> None:
-    assert join(np.array([BIG + 1]), np.array([0.5])).tolist() == [0.5, BIG + 1]
-    assert settled(np.array([BIG, BIG + 1], dtype=object)).tolist() == [BIG, BIG + 1]
+    assert union_labels(np.array([BIG + 1]), np.array([0.5])).tolist() == [0.5, BIG + 1]
+    assert canonical_labels(np.array([BIG, BIG + 1], dtype=object)).tolist() == [BIG, BIG + 1]
 
 
 def test_signed_and_unsigned_are_whole() -> None:
-    both = join(np.array([1], dtype=np.uint64), np.array([2], dtype=np.int64))
+    both = union_labels(np.array([1], dtype=np.uint64), np.array([2], dtype=np.int64))
     assert both.dtype.kind == "i"
     assert both.tolist() == [1, 2]
 

@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from candide.data.selection import find_label, select_columns
+from candide.data.column_selection import select_columns, split_label
 from candide.data.table import read_table
 from candide.exceptions import InputError, ParameterError
 
@@ -27,7 +27,7 @@ TABLES: dict[str, Any] = {
 class TestLabel:
     @pytest.mark.parametrize("container", TABLES)
     def test_the_column_is_split_off(self, container: str) -> None:
-        X, y = find_label(TABLES[container], "income")
+        X, y = split_label(TABLES[container], "income")
         assert type(X) is type(TABLES[container])
         assert read_table(X).names == ("age", "job")
         assert np.asarray(y).tolist() == CELLS["income"]
@@ -36,18 +36,18 @@ class TestLabel:
     @pytest.mark.skipif(pd.__version__ < "3", reason="pandas 2 copies what a column is dropped from")
     def test_nothing_is_copied(self) -> None:
         frame = TABLES["pandas"]
-        X, y = find_label(frame, "income")
+        X, y = split_label(frame, "income")
         assert np.shares_memory(X["age"].to_numpy(), frame["age"].to_numpy())
         assert y.index.tolist() == [5, 3]
 
     def test_labels_are_left_alone(self) -> None:
         for y in (["low", "high"], np.array([0, 1]), pd.Series([0, 1]), None, ("a", "b")):
-            X, same = find_label(CELLS, y)
+            X, same = split_label(CELLS, y)
             assert X is CELLS
             assert same is y
 
     def test_columns_named_by_numbers(self) -> None:
-        X, y = find_label(pd.DataFrame([[1.5, "a"], [2.5, "b"]]), 1)
+        X, y = split_label(pd.DataFrame([[1.5, "a"], [2.5, "b"]]), 1)
         assert (list(X.columns), y.tolist()) == ([0], ["a", "b"])
 
     @pytest.mark.parametrize("container", TABLES)
@@ -56,15 +56,15 @@ class TestLabel:
             InputError,
             match=r"y is 'wage', .* it has 'age', 'job', 'income'; did you mean 'age'",
         ):
-            find_label(TABLES[container], "wage")
+            split_label(TABLES[container], "wage")
 
     def test_wide_tables_are_not_listed_whole(self) -> None:
         with pytest.raises(InputError, match=r"'19' and 80 more; pass"):
-            find_label({str(j): [0] for j in range(100)}, "y")
+            split_label({str(j): [0] for j in range(100)}, "y")
 
     def test_tables_without_names(self) -> None:
         with pytest.raises(InputError, match=r"y is 'income', the name of a column, but X is a ndarray"):
-            find_label(np.eye(2), "income")
+            split_label(np.eye(2), "income")
 
 
 TABLE = read_table({"age": [31, 58], "x1": [0.5, 1.5], "x2": [2, 1], "job": ["cook", "smith"], "hole": [None, None]})

@@ -15,7 +15,8 @@ import pyarrow as pa
 import pytest
 from scipy.sparse import coo_array, csr_array, csr_matrix
 
-from candide.data.table import Columns, read_table, table_of
+from candide.data.columns import Columns
+from candide.data.table import read_table, table_of
 from candide.kernels.layouts import Dense
 
 from .containers import CELLS, CONTAINERS, N_ROWS, plain

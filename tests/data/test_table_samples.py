@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from tiers import every
 
-from candide.data.table import Columns, read_table, table_of
+from candide.data.columns import Columns
+from candide.data.table import read_table, table_of
 from candide.kernels.layouts import Array, Dense
 from candide.statistics import Sample
 from candide.statistics.hashing import row_hashes

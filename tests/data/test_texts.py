@@ -11,8 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from candide.data.texts import read_texts
-from candide.data.tokens import read_vocabulary
+from candide.data.texts import read_texts, read_vocabulary
 from candide.exceptions import InputError, ParameterError
 from candide.kernels.native import Native
 from candide.kernels.tokens import Look, Recipe

@@ -9,7 +9,6 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from candide import TextNB
 from candide.data.texts import read_texts
-from candide.data.tokens import Buckets, Recipe, Vocabulary
 from candide.exceptions import CandideError, InputError, ParameterError
 from candide.families import Batch, Multinomial
 from candide.families.terms import TokenLook
@@ -17,6 +16,8 @@ from candide.families.text import TextFamily
 from candide.families.unlabeled import shared_out, token_by_token
 from candide.kernels import default
 from candide.kernels.text_rows import TextRows
+from candide.kernels.tokens import Recipe
+from candide.kernels.vocabulary import Buckets, Vocabulary
 from candide.priors import Dirichlet
 
 # Letters at random, so that words of a topic have nothing in common.

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from candide.data.categories import read_categories
-from candide.data.table import Columns, table_of
+from candide.data.columns import Columns
+from candide.data.table import table_of
 from candide.families import Batch, Bernoulli, Categorical, Gaussian, Multinomial, MultivariateNormal
 from candide.kernels.layouts import Array, Data, Dense, Floats, Sparse
 from candide.kernels.reference import Reference

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiers import every
 
-from candide.data.table import Columns
+from candide.data.columns import Columns
 from candide.exceptions import ForgetError
 from candide.kernels.layouts import Array, Data, Dense
 from candide.statistics import Sample

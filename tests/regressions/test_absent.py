@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import candide
 from candide import NaiveBayes
-from candide.data.records import Records
+from candide.data.columns import Records
 from candide.kernels import default
 from candide.kernels.reference import Reference
 from candide.model import given

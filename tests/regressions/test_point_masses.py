@@ -40,7 +40,7 @@ def test_the_parameters_have_the_value_by_itself(model: NaiveBayes) -> None:
 
 def test_numbers_beside_it_have_another_score(model: NaiveBayes) -> None:
     column = model._fitted().likelihood.models[0]
-    from candide.data.table import Column
+    from candide.data.columns import Column
 
     at, beside = np.exp(column.scores(Column("loss", "number", np.array([0.0, 1.0]))))[:, 0]
     assert at == pytest.approx(0.9, abs=0.03)

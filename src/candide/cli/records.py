@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from ..data.names import did_you_mean, listed
-from ..data.records import Records as OmittingRecords
+from ..data.column_selection import did_you_mean, quote_names
+from ..data.columns import Records as OmittingRecords
 from ..exceptions import InputError
 from .session import Session, as_json
 
@@ -124,7 +124,7 @@ class Records:
                 hint = did_you_mean(name, names, "name one of these, or leave it out")
                 raise InputError(
                     f"the row {as_json(row):.60} has {name!r}, which is no column of the model; its columns are "
-                    f"{listed(names)}; {hint}"
+                    f"{quote_names(names)}; {hint}"
                 )
         return row
 

@@ -71,7 +71,7 @@ def train(
     Finds out which column holds the labels, which the texts, and how each column is best modelled, and says so; says
     how good the model honestly is, on rows left out. Nothing is written unless all went well.
     """
-    from ..data.rows import warn_of_measurements
+    from ..data.labeled_rows import warn_if_continuous
     from ..exceptions import ParameterError
     from .afar import Afar
     from .learning import learn_source
@@ -105,7 +105,7 @@ def train(
         session.remark(f"the label was taken to be {source.roles.label!r}; name another column with --label")
     if len(learner.classes_) == 1:
         session.remark(f"all rows are of one class, {learner.classes_[0]!s}: there is nothing to tell apart")
-    warn_of_measurements(learner.classes_)
+    warn_if_continuous(learner.classes_)
     if saved is not None:
         saved.remove()
     say_bad_rows(source, session)

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..data.columns import is_sparse
-from ..data.names import listed
-from ..data.roles import Roles
+from ..data.arrays import is_sparse
+from ..data.column_selection import Roles, quote_names
 from ..engines.batches import needed
 from ..engines.parts import Part, merged
 from ..exceptions import InputError
@@ -132,8 +131,8 @@ def _refuse_lacking(frame: Any, names: list[str], error: KeyError) -> None:
         lacking = [name for name in names if name not in columns]
         if lacking:
             raise InputError(
-                f"partition {place} has no column {listed(lacking)}; it has {listed(columns)}, and the data frame says "
-                "that all partitions have the same columns; write the partitions with the same columns"
+                f"partition {place} has no column {quote_names(lacking)}; it has {quote_names(columns)}, and the data "
+                "frame says that all partitions have the same columns; write the partitions with the same columns"
             ) from error
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..data.columns import is_sparse
-from ..data.roles import Roles
-from ..data.rows import without_label
+from ..data.arrays import is_sparse
+from ..data.column_selection import Roles
+from ..data.labeled_rows import is_unlabeled
 from ..engines.parts import Part
 from ..exceptions import InputError
 from .answers import columns
@@ -33,7 +33,7 @@ def _chunk(within: Roles | None, X: Any, y: Any, weight: Any) -> Chunk:
 def _labelled(within: Roles | None, *part: Any) -> Labelled:
     """The rows that have a label."""
     chunk = _chunk(within, *part)
-    missing = without_label(chunk[1])
+    missing = is_unlabeled(chunk[1])
     if len(missing) != chunk[0].shape[0]:
         raise InputError(
             f"a partition of X has {chunk[0].shape[0]} rows, and that of y {len(missing)}; cut both at the same rows"

@@ -6,8 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..data.names import did_you_mean, listed
-from ..data.roles import Roles
+from ..data.column_selection import Roles, did_you_mean, quote_names
 from ..engines.parts import Part
 from ..exceptions import InputError
 from ..kernels.layouts import Array
@@ -117,4 +116,4 @@ def check_name(name: Any, what: str, names: Iterable[Any]) -> None:
     """Refuses the name of a column that is not there."""
     if name not in names:
         hint = did_you_mean(name, names, "pass one of these")
-        raise InputError(f"{what} is {name!r}, and X has no such column; it has {listed(names)}; {hint}")
+        raise InputError(f"{what} is {name!r}, and X has no such column; it has {quote_names(names)}; {hint}")

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
-from ..data.roles import Roles
+from ..data.column_selection import Roles
 from ..engines.batches import needed
 from ..engines.parts import Part, merged
 from ..exceptions import InputError, MissingPackage

@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ..data.roles import Roles
+from ..data.column_selection import Roles
 from ..engines.batches import Groups, cells, labelled_cells
 from ..engines.parts import Part, merged
 from ..exceptions import CandideError

@@ -1,6 +1,6 @@
-"""Columns of categories as they are (codes, texts, booleans, pandas and polars categoricals) to small codes.
+"""Category columns (codes, strings, booleans, pandas and polars categoricals) as integer codes.
 
-A column keeps its labels: whole numbers as int64, everything else as objects. Missing is -1.
+The labels of a column are int64 if all are whole numbers, and objects otherwise. The code of a missing cell is -1.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from ..exceptions import InputError, warn
 from ..kernels import Kernels
 from ..kernels.base import Extent
 from ..kernels.layouts import Array, Dense
-from .columns import aligned, as_frame, is_missing, is_sparse, not_empty, series_array, two_dimensional
-from .index import EXACT, Index, encode, is_whole, kind_of
+from .arrays import aligned, as_2d_array, as_frame, check_not_empty, is_missing, is_sparse, series_array
+from .columns import Column
+from .index import EXACT, Index, encode, is_whole, label_type
 
 # Whole-number codes below this are counted and looked up by their own value; larger ones are ranked first.
 DIRECT_CODES = 1 << 12
@@ -28,14 +29,14 @@ def read_categories(X: Any) -> Dense:
     frame = as_frame(X)
     if frame is not None:
         columns = tuple(_frame_column(series) for series in frame.iter_columns())
-        return not_empty(Dense(columns, len(frame), len(columns), 0, tuple(frame.columns)))
-    values = two_dimensional(X)
+        return check_not_empty(Dense(columns, len(frame), len(columns), 0, tuple(frame.columns)))
+    values = as_2d_array(X)
     if values.dtype.kind not in "biuf":
-        columns = tuple(_tidy(values[:, j]) for j in range(values.shape[1]))
-        return not_empty(Dense(columns, *values.shape))
+        columns = tuple(_simplify_objects(values[:, j]) for j in range(values.shape[1]))
+        return check_not_empty(Dense(columns, *values.shape))
     if values.dtype == np.float16 or values.dtype.itemsize > 8 or not values.dtype.isnative:
         values = values.astype(np.float64 if values.dtype.kind == "f" else values.dtype.newbyteorder("="))
-    return not_empty(Dense(aligned(values), *values.shape))
+    return check_not_empty(Dense(aligned(values), *values.shape))
 
 
 def _frame_column(series: Any) -> Array:
@@ -45,10 +46,10 @@ def _frame_column(series: Any) -> Array:
         if values.dtype.kind in "biuf" and not rounded:
             return aligned(values)
     listed = series.dtype.is_nested() or series.dtype.is_integer()
-    return _tidy(np.asarray(series.to_list() if listed else series_array(series), dtype=object))
+    return _simplify_objects(np.asarray(series.to_list() if listed else series_array(series), dtype=object))
 
 
-def _tidy(values: Array) -> Array:
+def _simplify_objects(values: Array) -> Array:
     """An object column of nothing but numbers and holes becomes numbers; others keep their objects."""
     if values.dtype.kind in "US":
         return values.astype(object)
@@ -67,7 +68,7 @@ def _tidy(values: Array) -> Array:
 
 
 @dataclass(frozen=True, slots=True)
-class Coded:
+class EncodedCategories:
     """Codes of a batch, and for each column the label of every code (not all of which need occur)."""
 
     codes: Dense
@@ -78,17 +79,17 @@ class Coded:
         return np.concatenate([[0], np.cumsum([len(column) for column in self.labels])]).astype(np.int64)
 
 
-def encode_categories(data: Dense, n_classes: int, kernels: Kernels) -> Coded:
+def encode_categories(data: Dense, n_classes: int, kernels: Kernels) -> EncodedCategories:
     """Codes and labels of a batch for learning."""
     # Counting by value costs a cell for every class and value up to the largest: at most a sixteenth of the data, or
     # half a megabyte a column.
     limit = min(DIRECT_CODES, max(1 << 16, data.n_rows // 16) // n_classes)
     extents = _extents(data, kernels)
-    if not isinstance(data.values, tuple) and all(e is not None and _direct(e, limit) for e in extents):
+    if not isinstance(data.values, tuple) and all(e is not None and _has_direct_codes(e, limit) for e in extents):
         labels = tuple(np.arange(max(e.high, -1) + 1) for e in extents if e is not None)
-        return Coded(data, labels)
+        return EncodedCategories(data, labels)
     parts = [_encode_column(data.column(j), extents[j], limit, kernels, data.name(j)) for j in range(data.n_columns)]
-    return Coded(Dense.of(tuple(codes for codes, _ in parts)), tuple(labels for _, labels in parts))
+    return EncodedCategories(Dense.of(tuple(codes for codes, _ in parts)), tuple(labels for _, labels in parts))
 
 
 def _extents(data: Dense, kernels: Kernels) -> list[Extent | None]:
@@ -106,23 +107,23 @@ def _extents(data: Dense, kernels: Kernels) -> list[Extent | None]:
                 f"Input X contains infinity: {data.name(j)} is infinite at row {row}; codes must be finite, or NaN "
                 "where they are missing; replace or drop it"
             )
-        if extent.low < 0 or (extent.first_fraction >= 0 and _lowest(data.column(j)) < 0):
-            raise _negative(data.name(j), _lowest(data.column(j)))
+        if extent.low < 0 or (extent.first_fraction >= 0 and _minimum(data.column(j)) < 0):
+            raise _negative_error(data.name(j), _minimum(data.column(j)))
     return found
 
 
-def _lowest(column: Array) -> Any:
+def _minimum(column: Array) -> Any:
     return np.nanmin(column).item()
 
 
-def _direct(extent: Extent, limit: int) -> bool:
+def _has_direct_codes(extent: Extent, limit: int) -> bool:
     return extent.high < limit and extent.first_fraction < 0 and extent.first_huge < 0
 
 
 def _encode_column(
     column: Array, extent: Extent | None, limit: int, kernels: Kernels, name: str
 ) -> tuple[Array, Array]:
-    if extent is not None and _direct(extent, limit):
+    if extent is not None and _has_direct_codes(extent, limit):
         return column, np.arange(max(extent.high, -1) + 1)
     if extent is not None and extent.first_fraction >= 0:
         row = extent.first_fraction
@@ -151,7 +152,7 @@ def distinct_values(column: Array, name: str, kernels: Kernels) -> tuple[Array, 
     holes = {value for value in _values(column) if is_missing(value)}
     known = np.array([value not in holes for value in column.tolist()], dtype=bool) if holes else _all_rows(column)
     index, positions = encode(column[known], kernels)
-    _not_negative(index.labels, name)
+    _check_not_negative(index.labels, name)
     return known, index, positions
 
 
@@ -166,14 +167,14 @@ def _all_rows(column: Array) -> Array:
     return np.ones(len(column), dtype=bool)
 
 
-def _not_negative(labels: Array, name: str) -> None:
+def _check_not_negative(labels: Array, name: str) -> None:
     """A number below 0 is refused beside texts as it is among numbers."""
     low = [label for label in labels.tolist() if isinstance(label, (int, float)) and label < 0]
     if low:
-        raise _negative(name, low[0])
+        raise _negative_error(name, low[0])
 
 
-def _negative(name: str, lowest: Any) -> InputError:
+def _negative_error(name: str, lowest: Any) -> InputError:
     return InputError(
         f"Negative values in data passed to CategoricalNB (input X): {name} holds {lowest}; codes start at 0; use "
         "NaN for a missing value, or pass the categories as texts"
@@ -225,7 +226,7 @@ def look_up(data: Dense, lookups: tuple[Lookup, ...], kernels: Kernels) -> Dense
 
 def _look_up_column(column: Array, name: str, lookup: Lookup, kernels: Kernels) -> Array:
     known, index, positions = distinct_values(column, name, kernels)
-    same_kind(index.labels, lookup.labels, name)
+    check_same_type(index.labels, lookup.labels, name)
     places = index.positions_in(Index(lookup.labels))
     place = np.array([lookup.slot(*pair) for pair in zip(index.labels.tolist(), places, strict=True)], dtype=np.int64)
     codes = np.full(len(column), -1, dtype=np.int64)
@@ -233,11 +234,11 @@ def _look_up_column(column: Array, name: str, lookup: Lookup, kernels: Kernels) 
     return codes
 
 
-def same_kind(asked: Array, learned: Array, name: str) -> bool:
+def check_same_type(asked: Array, learned: Array, name: str) -> bool:
     """'1' is not 1: a column that comes in another type than it was learned in is all unseen, most likely by a slip,
     which is worth a warning.
     """
-    kinds = [{kind_of(label) for label in labels.tolist()} for labels in (asked, learned)]
+    kinds = [{label_type(label) for label in labels.tolist()} for labels in (asked, learned)]
     if not all(kinds) or kinds[0] & kinds[1]:
         return True
     warn(
@@ -245,3 +246,46 @@ def same_kind(asked: Array, learned: Array, name: str) -> bool:
         f"{learned.tolist()[0]!r}, so none of them is known; pass the type that was learned"
     )
     return False
+
+
+# As many rows that are all new are no chance.
+_MIN_UNSEEN_ROWS = 10
+
+
+def warn_if_all_unseen(column: Column, learned: Array) -> None:
+    """Warns if no category of a column is one that was learned, and their type or their number tells that it is a slip.
+
+    >>> import warnings
+    >>> asked = Column("city", "category", np.array([0], dtype=np.int32), np.array([3]))
+    >>> with warnings.catch_warnings(record=True) as found:
+    ...     warnings.simplefilter("always")
+    ...     warn_if_all_unseen(asked, np.array(["Paris", "Rome"]))
+    >>> print(found[0].message)
+    column 'city' holds values such as 3, but was learned with values such as 'Paris', so none of them is known; pass \
+the type that was learned
+    """
+    assert column.labels is not None
+    known = column.values[column.values >= 0]
+    if not len(known) or not len(learned) or (Index(column.labels).positions_in(Index(learned))[known] >= 0).any():
+        return
+    asked, name = column.labels[np.unique(known)], f"column {column.name!r}"
+    if not check_same_type(asked, learned, name) or len(known) < _MIN_UNSEEN_ROWS:
+        return
+    warn(
+        f"{name} holds values such as {asked.tolist()[0]!r}, but was learned with values such as "
+        f"{learned.tolist()[0]!r}, and none of {len(known)} rows has one that is known; check how they are written"
+    )
+
+
+def unseen_categories(column: Column, learned: Array) -> dict[Any, int]:
+    """The categories of a column that are not among those learned, and in how many rows each is.
+
+    >>> asked = Column("city", "category", np.array([0, 1, 0], dtype=np.int32), np.array(["Oslo", "Rome"]))
+    >>> unseen_categories(asked, np.array(["Paris", "Rome"]))
+    {'Oslo': 2}
+    """
+    assert column.labels is not None
+    is_new = Index(column.labels).positions_in(Index(learned)) < 0
+    counts = np.bincount(column.values[column.values >= 0], minlength=len(column.labels))
+    labels = column.labels.tolist()
+    return {labels[place]: int(counts[place]) for place in np.flatnonzero(is_new & (counts > 0))}

@@ -1,284 +1,145 @@
-"""Any array, sparse matrix or data frame as numbers the kernels can read. narwhals stays at this door."""
+"""Typed columns of a table: the layout of rows for mixed tables, besides dense and sparse arrays."""
 
 from __future__ import annotations
 
-import contextlib
-import sys
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
-from ..exceptions import CellTypeError, InputError
-from ..kernels import default as default_kernels
-from ..kernels.layouts import Array, Data, Dense, Floats, Sparse
+from ..kernels.layouts import Array, Dense
+from ..kernels.text_rows import TextRows
 
-# Types that cross to the kernels as they are; all others become doubles first.
-DIRECT = {np.dtype(t) for t in ("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?")}
-# More columns than this cross as one array: handling each on its own would cost more than the copy.
-_MANY_COLUMNS, SOME_COLUMNS = 512, 64
-
-Rows = TypeVar("Rows", bound=Any)
+# "missing" is a column of nothing but holes: it agrees with any of the others.
+Kind = Literal["number", "category", "text", "missing"]
 
 
-def read_numbers(X: Any) -> Data:
-    """Rows of numbers from anything that holds them; missing values become NaN.
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column.
 
-    >>> read_numbers([[1, 2], [3, None]]).floats()
-    array([[ 1.,  2.],
-           [ 3., nan]])
+    A number column holds any type that kernels read, with NaN where a value is missing. A category column holds int32
+    codes, -1 where it is missing, and the label of each code: distinct, in the order of an ``Index``, and not all of
+    them need occur. A text column holds 0, NaN where it is missing, and the texts beside.
+
+    ``absent`` says of which rows the cell was not given at all, as opposed to given as null; None: of none. An absent
+    cell is missing too.
     """
-    if type(X) is np.ndarray and X.ndim == 2 and X.dtype in DIRECT and X.flags.aligned:
-        return not_empty(Dense(X, *X.shape))
-    if is_sparse(X):
-        return not_empty(_sparse_numbers(X))
-    frame = as_frame(X)
-    if frame is not None:
-        return not_empty(_frame_numbers(frame))
-    return not_empty(Dense.of(_numbers(two_dimensional(X))))
+
+    name: Any
+    kind: Kind
+    values: Array
+    labels: Array | None = None
+    texts: TextRows | None = None
+    absent: Array | None = None  # bool (rows,)
+
+    def take(self, rows: Array | slice) -> Column:
+        """Some rows; a stretch of them is not copied."""
+        texts = None if self.texts is None else _take_texts(self.texts, rows)
+        absent = None if self.absent is None else self.absent[rows]
+        return Column(self.name, self.kind, self.values[rows], self.labels, texts, absent)
+
+    def nulls(self) -> Array:
+        """Which cells are missing, ``(rows,)``."""
+        if self.kind == "category":
+            return np.asarray(self.values < 0)
+        return np.isnan(self.values) if self.values.dtype.kind == "f" else np.zeros(len(self.values), dtype=bool)
+
+    def cells(self) -> Array:
+        """The numbers as they are, or the labels, None where they are missing; of texts, whether they are there."""
+        if self.labels is None:
+            return self.values
+        return np.asarray(np.append(self.labels, [None])[self.values])  # the code -1 is the last place
 
 
-def _frame_numbers(frame: Any) -> Dense:
-    values, names = as_one(frame), tuple(frame.columns)
-    if values is not None:
-        return Dense.of(values, names)
-    columns = tuple(number_column(series, series.name) for series in frame.iter_columns())
-    data = Dense(columns, len(frame), len(columns), 0, names)
-    return Dense.of(data.floats(), names) if len(columns) > _MANY_COLUMNS else data
+def _take_texts(texts: TextRows, rows: Array | slice) -> TextRows:
+    if not isinstance(rows, slice):
+        return texts.take(rows)
+    begin, end, _ = rows.indices(texts.n_rows)
+    return texts.rows(begin, end)
 
 
-def as_one(frame: Any) -> Array | None:
-    """A frame that is one array inside, or cheaply made one: asking each of many columns takes longer than the rest."""
-    native = frame.to_native()
-    if frame.implementation.is_pandas() and len(frame.columns):
-        first = native.dtypes.iloc[0]
-        alike = isinstance(first, np.dtype) and first in DIRECT and bool((native.dtypes == first).all())
-        return aligned(native.to_numpy()) if alike else None
-    many = frame.implementation.is_polars() and len(frame.columns) > SOME_COLUMNS
-    if many and all(dtype.is_numeric() for dtype in frame.schema.dtypes()):
-        values = native.to_numpy()
-        return aligned(values) if values.dtype in DIRECT else None
-    return None
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Rows of a table with columns of any kinds."""
+
+    columns: tuple[Column, ...]
+    n_rows: int
+    first_row: int = 0  # where a stretch of rows begins in the whole, for messages
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.columns)
+
+    @property
+    def names(self) -> tuple[Any, ...]:
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        return tuple(column.kind for column in self.columns)
+
+    def name(self, j: int) -> str:
+        """How a message speaks of a column."""
+        return f"column {self.columns[j].name!r}"
+
+    def column(self, j: int) -> Array:
+        """The cells of one column."""
+        return self.columns[j].cells()
+
+    def rows(self, begin: int, end: int) -> Columns:
+        """Rows ``begin`` to ``end``, without a copy."""
+        stretch = tuple(column.take(slice(begin, end)) for column in self.columns)
+        return Columns(stretch, end - begin, self.first_row + begin)
+
+    def take(self, rows: Array) -> Columns:
+        """A copy of some rows."""
+        return Columns(tuple(column.take(rows) for column in self.columns), len(rows))
+
+    def absent(self) -> Array | None:
+        """``(rows, columns)``, which cells were not given; None if all were."""
+        if all(column.absent is None for column in self.columns):
+            return None
+        nothing = np.zeros(self.n_rows, dtype=bool)
+        return np.column_stack([nothing if column.absent is None else column.absent for column in self.columns])
+
+    def with_absent(self, absent: Array) -> Columns:
+        """With these cells not given, ``(rows, columns)``, and all others given."""
+        marked = zip(self.columns, absent.T, strict=True)
+        columns = (replace(column, absent=own.copy() if own.any() else None) for column, own in marked)
+        return replace(self, columns=tuple(columns))
+
+    def texts(self) -> dict[int, TextRows]:
+        """The texts of text columns, by place."""
+        return {j: column.texts for j, column in enumerate(self.columns) if column.texts is not None}
+
+    def dense(self) -> Dense:
+        """One array per column, categories as labels."""
+        cells = tuple(column.cells() for column in self.columns)
+        return Dense(cells, self.n_rows, self.n_columns, self.first_row, self.names)
 
 
-def is_sparse(X: Any) -> bool:
-    """Whether ``X`` is a scipy sparse matrix or array; does not import scipy to find out."""
-    scipy_sparse = sys.modules.get("scipy.sparse")
-    return scipy_sparse is not None and bool(scipy_sparse.issparse(X))
+class Records(dict[Any, Any]):
+    """Columns by name, with None where a record omits one; ``omitted`` says of each column in which records.
 
-
-def as_frame(X: Any) -> Any | None:
-    """A narwhals frame over a pandas, polars, pyarrow … table, or None."""
-    if isinstance(X, (np.ndarray, list, tuple)):
-        return None
-    import narwhals.stable.v2 as nw
-
-    if nw.dependencies.is_into_dataframe(X):
-        try:
-            return nw.from_native(X, eager_only=True)
-        except nw.exceptions.DuplicateError as error:
-            raise InputError(f"two columns of X have one name ({error}); give each a name of its own") from None
-    refuse_streams(X)
-    return None
-
-
-# What holds rows that are not in memory, by what it has, and what to pass instead.
-_STREAMS = (
-    (("collect", "collect_schema"), "X.collect()"),
-    (
-        ("sql_query", "to_arrow_table"),
-        "X.to_arrow_table(); to count in DuckDB: candide.fit_sql(model, None, X, label=…)",
-    ),
-    (("read_next_batch", "read_all"), "X.read_all()"),
-    (("to_batches", "to_table", "count_rows"), "X.to_table(); for files larger than memory: candide.read(…)"),
-    (("batches", "to_table", "roles"), "X.to_table(); fit, measure and score take it as it is, without y"),
-    (("columns", "num_columns", "to_struct_array"), "pyarrow.Table.from_batches([X])"),
-)
-
-
-def refuse_streams(X: Any) -> None:
-    """Lazy frames, relations, datasets and readers have columns with names, and no rows yet."""
-    for has, instead in _STREAMS:
-        if all(hasattr(type(X), name) for name in has):
-            package = type(X).__module__.partition(".")[0].lstrip("_")
-            raise InputError(f"X is a {type(X).__name__} of {package}, which is no table in memory; pass {instead}")
-
-
-def new_frame(columns: dict[Any, Array], backend: Any) -> Any:
-    """A data frame of some library with these columns."""
-    import narwhals.stable.v2 as nw
-
-    return nw.from_dict({str(name): column.tolist() for name, column in columns.items()}, backend=backend).to_native()
-
-
-def like_frame(X: Any, columns: list[Array]) -> Any | None:
-    """A table of the same kind and with the same names as ``X``, or None if that is no table."""
-    frame = as_frame(X)
-    if frame is None:
-        return None
-    import narwhals.stable.v2 as nw
-
-    made = dict(zip(frame.columns, columns, strict=True))
-    out = nw.from_dict({name: column.tolist() for name, column in made.items()}, backend=frame.implementation)
-    native = out.to_native()
-    if hasattr(native, "set_index") and hasattr(X, "index"):
-        native.index = X.index  # pandas
-    return native
-
-
-def as_array(values: Any, name: str) -> Array:
-    """``values`` as an array. A list that mixes texts with other things keeps them: NumPy would make "nan" of a NaN.
-
-    So does a list of texts of which one ends in a NUL character, which NumPy would take away.
+    >>> records = Records({"age": [49, 31], "job": [None, None]}, {"job": np.array([True, False])})
+    >>> records["age"], records.omitted["job"].tolist()
+    ([49, 31], [True, False])
     """
-    if isinstance(values, np.ma.MaskedArray):
-        objects = np.array(values.data, dtype=object)
-        objects[np.ma.getmaskarray(values)] = None
-        return objects
-    try:
-        array = np.asarray(_one_chunk(values))
-    except ValueError as error:
-        raise InputError(f"{name} is no array ({error}); give all its rows the same length") from None
-    if array.dtype.kind not in "US" or isinstance(values, np.ndarray):
-        return array
-    if hasattr(values, "to_list"):  # a series of polars
-        values = values.to_list()
-    if not isinstance(values, (list, tuple)):
-        return array
-    objects = np.asarray(values, dtype=object)
-    if not all(isinstance(value, (str, bytes)) for value in objects.flat):
-        return objects
-    return array if np.strings.str_len(array).sum() == sum(map(len, objects.flat)) else objects
+
+    def __init__(self, columns: Mapping[Any, Any], omitted: Mapping[Any, Array]) -> None:
+        super().__init__(columns)
+        self.omitted = dict(omitted)
 
 
-def aligned(values: Array) -> Array:
-    """``values``, copied if they lie at odd addresses (a field of a packed record does), which no kernel reads."""
-    return values if values.flags.aligned else values.copy()
-
-
-def two_dimensional(X: Any) -> Array:
-    """``X`` as a two-dimensional array of whatever type."""
-    if X is None or isinstance(X, (str, bytes)):
-        raise InputError(f"Expected 2D array, got {X!r} instead; pass rows × columns of numbers")
-    values = as_array(X, "X")
-    if values.dtype.kind == "c":
-        raise InputError(f"Complex data not supported: X is of type {values.dtype}; pass real numbers")
-    if values.ndim != 2:
-        shape = "scalar array" if values.ndim == 0 else f"{values.ndim}D array"
-        raise InputError(
-            f"Expected 2D array, got {shape} instead (shape {values.shape}). Reshape your data: "
-            "X.reshape(-1, 1) for a single column, X.reshape(1, -1) for a single row"
-        )
-    return values
-
-
-def series_array(series: Any) -> Array:
-    """A column of a frame as an array of whatever type."""
-    if series.implementation.is_pyarrow():
-        return np.asarray(_one_chunk(series.to_native()))
-    return np.asarray(series.to_numpy())
-
-
-def _one_chunk(values: Any) -> Any:
-    # pyarrow's chunked arrays lose nulls among dictionary-encoded values: they turn into the last value.
-    return values.combine_chunks() if hasattr(values, "combine_chunks") else values
-
-
-def number_column(series: Any, name: str) -> Array:
-    """One column of a frame as numbers; nulls become NaN."""
-    dtype = series.dtype
-    if dtype.is_temporal():
-        what = f"column {name!r} holds dates or times ({dtype})"
-        raise InputError(f"{what}; pass numbers, such as days since a fixed day")
-    values = series_array(series)
-    if values.ndim == 1 and values.dtype in DIRECT:
-        return aligned(values)
-    return _from_objects(np.asarray(values, dtype=object), name)
-
-
-def missing_cells(column: Array) -> Array:
-    """Where a column of numbers or categories has no value."""
-    if column.dtype.kind == "f":
-        return np.isnan(column)
-    if column.dtype.kind != "O":
-        return np.zeros(len(column), dtype=bool)
-    return np.fromiter((is_missing(value) for value in column.tolist()), dtype=bool, count=len(column))
-
-
-def is_missing(value: Any) -> bool:
-    """None, NaN, NaT and pandas' NA."""
-    if isinstance(value, (float, np.datetime64, np.timedelta64)):
-        return bool(value != value)
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
-
-
-def _numbers(values: Array) -> Array:
-    if values.dtype in DIRECT:
-        return aligned(values)
-    if values.dtype.kind in "mM":
-        raise InputError(f"X holds dates or times ({values.dtype}); pass numbers, such as days since a fixed day")
-    if values.dtype.kind in "OUS":
-        if values.dtype.kind == "O":
-            with contextlib.suppress(TypeError, ValueError, OverflowError):
-                return values.astype(np.float64)
-        columns = [_from_objects(values[:, j].astype(object), j) for j in range(values.shape[1])]
-        return np.column_stack(columns) if columns else np.empty(values.shape)
-    return np.asarray(values, dtype=np.float64)
-
-
-def _from_objects(values: Array, name: str | int) -> Floats:
-    try:
-        return values.astype(np.float64)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    out = np.full(len(values), np.nan)
-    texts: list[int] = []
-    for row, value in enumerate(values):
-        if is_missing(value):
-            continue
-        try:
-            out[row] = float(value)
-        except ValueError:
-            texts.append(row)
-        except OverflowError:
-            raise too_large(name, row) from None
-        except TypeError as error:
-            found = f"column {name!r} holds a {type(value).__name__} at row {row}"
-            raise CellTypeError(f"{found}; {error}; pass one number a cell") from None
-    if texts:
-        raise InputError(
-            f"{found_texts(name, len(texts), values[texts[0]], texts[0])}; this model needs numbers; clean the values, "
-            "or use CategoricalNB for categories"
-        )
-    return out
-
-
-def too_large(name: Any, row: int) -> InputError:
-    """The error for a whole number that no double holds. Its digits are not shown: there may be too many to write."""
-    return InputError(f"column {name!r} holds a number beyond 1.8e308 at row {row}; rescale the column")
-
-
-def found_texts(name: Any, n_texts: int, first: Any, row: int) -> str:
-    """What is wrong with a column of numbers that holds texts."""
-    return f"column {name!r} holds {n_texts} text value{'s' if n_texts > 1 else ''} (first: {first!r} at row {row})"
-
-
-def _sparse_numbers(X: Any) -> Sparse:
-    from .sparse import checked_rows
-
-    matrix = checked_rows(X)
-    data = Sparse.of(matrix)
-    # Cells stored twice are one cell, as scipy reads them. A matrix that knows itself to be tidy need not be looked at.
-    if not matrix.has_canonical_format and default_kernels().has_repeats(data):
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
-        return Sparse.of(matrix)
-    return data
-
-
-def not_empty(data: Rows) -> Rows:
-    """``data``, which must have a row and a column."""
-    shape = (data.n_rows, data.n_columns)
-    for size, what in zip(shape, ("sample(s)", "feature(s)"), strict=True):
-        if not size:
-            raise InputError(f"Found array with 0 {what} (shape={shape}) while a minimum of 1 is required; pass rows")
-    return data
+def with_omitted(data: Columns, omitted: Mapping[Any, Array], given: tuple[Any, ...]) -> Columns:
+    """A table with what records omit marked as not given; a date is several columns."""
+    absent, before = np.zeros((data.n_rows, data.n_columns), dtype=bool), data.absent()
+    for j, column in enumerate(data.columns):
+        name = column.name
+        if name not in given and isinstance(name, str):
+            name = next((own for own in given if isinstance(own, str) and name.startswith(f"{own}.")), name)
+        if name in omitted:
+            absent[:, j] = omitted[name]
+    return data.with_absent(absent if before is None else absent | before)

@@ -1,27 +1,30 @@
-"""What tables come in: the names of their columns, some of these, and the same container with its holes filled."""
+"""Containers of tables: column names, row selection, imputation, and conversion to the original cell types."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import date, datetime, time, timedelta
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..exceptions import InputError
 from ..kernels.layouts import Array
-from .columns import as_array, as_frame, is_sparse, two_dimensional
-from .examples import first_known, like
+from .arrays import as_2d_array, as_array, as_frame, is_missing, is_sparse
+from .dates import days_to_datetimes
+from .factorize import NUMBERS
+from .index import is_whole
 from .sparse import checked_rows
 
 
-class Filling(NamedTuple):
+class Imputation(NamedTuple):
     """Which cells of a column are missing, and what each cell would hold."""
 
-    hole: Array
-    guess: Array
+    missing: Array
+    values: Array
 
 
-def names_of(X: Any) -> tuple[Any, ...] | None:
+def column_names(X: Any) -> tuple[Any, ...] | None:
     """The names of the columns, None if they have none."""
     if is_sparse(X):  # first, for some sparse matrices are dicts
         return None
@@ -31,23 +34,23 @@ def names_of(X: Any) -> tuple[Any, ...] | None:
     return None if frame is None else tuple(frame.columns)
 
 
-def library_of(X: Any) -> Any:
+def frame_library(X: Any) -> Any:
     """Whose data frame it is, for ``new_frame``; None if it is none."""
     frame = None if isinstance(X, Mapping) or is_sparse(X) else as_frame(X)
     return None if frame is None else frame.implementation
 
 
-def library_named(name: str | None) -> Any:
+def frame_library_by_name(name: str | None) -> Any:
     """The same by its name."""
     import narwhals as nw
 
     return None if name is None else nw.Implementation(name)
 
 
-def some_columns(X: Any, names: Sequence[Any]) -> Any:
+def select_existing(X: Any, names: Sequence[Any]) -> Any:
     """The columns of these names, as far as a table with names has them.
 
-    >>> some_columns({"a": [1], "b": [2], "c": [3]}, ["c", "a", "d"])
+    >>> select_existing({"a": [1], "b": [2], "c": [3]}, ["c", "a", "d"])
     {'c': [3], 'a': [1]}
     """
     if isinstance(X, Mapping):
@@ -58,9 +61,9 @@ def some_columns(X: Any, names: Sequence[Any]) -> Any:
     return X if known == set(names) else frame.select([name for name in names if name in known]).to_native()
 
 
-def under_names(X: Any, names: Sequence[Any]) -> dict[Any, Any]:
+def rename_columns(X: Any, names: Sequence[Any]) -> dict[Any, Any]:
     """The columns under other names, by their places."""
-    columns = _columns(X)
+    columns = _column_list(X)
     if len(columns) != len(names):
         raise InputError(
             f"X has {len(columns)} features, but NaiveBayes is expecting {len(names)} features as input; pass the "
@@ -69,16 +72,16 @@ def under_names(X: Any, names: Sequence[Any]) -> dict[Any, Any]:
     return dict(zip(names, columns, strict=True))
 
 
-def _columns(X: Any) -> list[Any]:
+def _column_list(X: Any) -> list[Any]:
     if is_sparse(X):
         return list(checked_rows(X).toarray().T)
     if isinstance(X, Mapping):
         return list(X.values())
     frame = as_frame(X)
-    return list(two_dimensional(X).T) if frame is None else [series.to_native() for series in frame.iter_columns()]
+    return list(as_2d_array(X).T) if frame is None else [series.to_native() for series in frame.iter_columns()]
 
 
-def n_rows_of(X: Any) -> int | None:
+def count_rows(X: Any) -> int | None:
     """How many rows anything has that ``fit`` takes; None where only reading tells."""
     if isinstance(X, Mapping) and not is_sparse(X):
         return next((len(values) for values in X.values()), 0)
@@ -113,56 +116,56 @@ def take_rows(X: Any, rows: Array) -> Any:
     return X.take(rows) if hasattr(X, "take") else as_array(X, "X")[rows]
 
 
-def filled(X: Any, fillings: Mapping[Any, Filling]) -> Any:
+def fill_missing(X: Any, fillings: Mapping[Any, Imputation]) -> Any:
     """``X`` with the holes of some columns, by name or place, filled; everything else stays as it is.
 
-    >>> hole = np.array([False, True])
-    >>> filled({"age": [31.0, None], "job": ["cook", "smith"]}, {"age": Filling(hole, np.array([40.0, 44.0]))})
+    >>> age = Imputation(missing=np.array([False, True]), values=np.array([40.0, 44.0]))
+    >>> fill_missing({"age": [31.0, None], "job": ["cook", "smith"]}, {"age": age})
     {'age': [31.0, 44.0], 'job': ['cook', 'smith']}
     """
     if is_sparse(X):
-        return _filled_matrix(X, fillings)
+        return _fill_matrix(X, fillings)
     if isinstance(X, Mapping):
-        return {name: _filled_values(values, fillings.get(name)) for name, values in X.items()}
+        return {name: _fill_column(values, fillings.get(name)) for name, values in X.items()}
     frame = as_frame(X)
     if frame is None:
-        return _filled_array(two_dimensional(X), fillings)
-    new = [_filled_series(frame.get_column(name), filling) for name, filling in fillings.items()]
+        return _fill_array(as_2d_array(X), fillings)
+    new = [_fill_series(frame.get_column(name), filling) for name, filling in fillings.items()]
     return frame.with_columns(*new).to_native() if new else X
 
 
-def _filled_values(values: Any, filling: Filling | None) -> Any:
+def _fill_column(values: Any, filling: Imputation | None) -> Any:
     """One column of a dict: a series, an array or a list."""
     import narwhals.stable.v2 as nw
 
     if filling is None:
         return values
     if nw.dependencies.is_into_series(values):
-        return _filled_series(nw.from_native(values, series_only=True), filling).to_native()
+        return _fill_series(nw.from_native(values, series_only=True), filling).to_native()
     array = as_array(values, "a column")
-    column = _filled_array(array[:, None], {0: filling})[:, 0]
+    column = _fill_array(array[:, None], {0: filling})[:, 0]
     return type(values)(column.tolist()) if isinstance(values, (list, tuple)) else column
 
 
-def _filled_array(values: Array, fillings: Mapping[Any, Filling]) -> Array:
+def _fill_array(values: Array, fillings: Mapping[Any, Imputation]) -> Array:
     out = values.copy()
     for j, filling in fillings.items():
         cells = values[:, j]
-        known = first_known(cells)
-        out[filling.hole, j] = [like(known, guess) for guess in filling.guess[filling.hole].tolist()]
+        known = first_valid(cells)
+        out[filling.missing, j] = [to_cell_type(known, guess) for guess in filling.values[filling.missing].tolist()]
     return out
 
 
-def _filled_series(series: Any, filling: Filling) -> Any:
+def _fill_series(series: Any, filling: Imputation) -> Any:
     """Its holes filled, in its own type: the mean of whole numbers is rounded."""
-    places = np.flatnonzero(filling.hole)
-    guesses = [like(first_known(series), guess) for guess in filling.guess[places].tolist()]
+    places = np.flatnonzero(filling.missing)
+    guesses = [to_cell_type(first_valid(series), guess) for guess in filling.values[places].tolist()]
     if series.dtype.is_integer():
         guesses = [round(guess) for guess in guesses]
-    return _scattered(series, places, guesses)
+    return _scatter(series, places, guesses)
 
 
-def _scattered(series: Any, places: Array, guesses: list[Any]) -> Any:
+def _scatter(series: Any, places: Array, guesses: list[Any]) -> Any:
     if not series.implementation.is_pyarrow():
         return series.scatter(places, guesses)
     import narwhals.stable.v2 as nw
@@ -173,10 +176,102 @@ def _scattered(series: Any, places: Array, guesses: list[Any]) -> Any:
     return nw.from_native(new.cast(series.to_native().type), series_only=True).alias(series.name)
 
 
-def _filled_matrix(X: Any, fillings: Mapping[Any, Filling]) -> Any:
+def _fill_matrix(X: Any, fillings: Mapping[Any, Imputation]) -> Any:
     """Stored holes filled."""
     matrix = checked_rows(X).tocoo(copy=True).astype(np.float64)
     for j, filling in fillings.items():
         here = np.flatnonzero((matrix.col == j) & np.isnan(matrix.data))
-        matrix.data[here] = filling.guess[matrix.row[here]]
+        matrix.data[here] = filling.values[matrix.row[here]]
     return matrix.asformat(X.format)
+
+
+# Rows among which there is mostly a cell that is known.
+_FIRST_ROWS = 64
+
+
+def neutral_cells(X: Any) -> dict[Any, Any]:
+    """For each column of booleans, whole numbers or times, by name or place, a cell of its type that nobody gave.
+
+    >>> neutral_cells({"age": [31, 58], "job": ["cook", "smith"], "member": [None, True]})
+    {'age': 0, 'member': False}
+    """
+    found = {name: _neutral_cell(cell) for name, cell in _first_cells(X).items()}
+    return {name: example for name, example in found.items() if example is not None}
+
+
+def _first_cells(X: Any) -> dict[Any, Any]:
+    if is_sparse(X):
+        return {}
+    if isinstance(X, Mapping):
+        return {name: first_valid(as_array(values, f"column {name!r}")) for name, values in X.items()}
+    frame = as_frame(X)
+    if frame is None:
+        values = as_2d_array(X)
+        return {} if values.dtype.kind in "biuf" else {j: first_valid(values[:, j]) for j in range(values.shape[1])}
+    return {name: first_valid(frame.get_column(name)) for name, dtype in frame.schema.items() if not dtype.is_float()}
+
+
+def first_valid(cells: Any) -> Any:
+    """The first cell of an array or a series that is not missing; None if all are."""
+    stretches = slice(_FIRST_ROWS), slice(_FIRST_ROWS, None)
+    return next((cell for part in stretches for cell in _cell_list(cells[part]) if not is_missing(cell)), None)
+
+
+def _cell_list(cells: Any) -> list[Any]:
+    if not isinstance(cells, np.ndarray):
+        return list(cells.to_list())
+    # Of a finer unit, NumPy would give whole numbers.
+    exact = cells.astype(f"{cells.dtype.kind}8[us]") if cells.dtype.kind in "mM" else cells
+    return list(exact.tolist())
+
+
+def _neutral_cell(cell: Any) -> Any:
+    """A cell of the same type; None of texts and of numbers with fractions."""
+    if isinstance(cell, (bool, np.bool_)):
+        return False
+    if isinstance(cell, (int, np.integer)):
+        return 0
+    if isinstance(cell, datetime):
+        return datetime(1970, 1, 1, tzinfo=cell.tzinfo)
+    if isinstance(cell, date):
+        return date(1970, 1, 1)
+    return timedelta() if isinstance(cell, timedelta) else time() if isinstance(cell, time) else None
+
+
+def to_cell_type(example: Any, number: Any) -> Any:
+    """A number as the kind of thing that it stands for."""
+    if not isinstance(number, (int, float)):
+        return number
+    if isinstance(example, (bool, np.bool_)):
+        return number >= 0.5
+    if isinstance(example, datetime):
+        return _localize(datetime(1970, 1, 1) + timedelta(days=number), example.tzinfo)
+    if isinstance(example, date):
+        return date(1970, 1, 1) + timedelta(days=round(number))
+    if isinstance(example, timedelta):
+        return timedelta(seconds=number)
+    return (datetime.min + timedelta(seconds=number)).time() if isinstance(example, time) else number
+
+
+def _localize(moment: datetime, zone: Any) -> datetime:
+    # The zones of pytz do not know their own summer unless they are asked.
+    return zone.localize(moment) if hasattr(zone, "localize") else moment.replace(tzinfo=zone)
+
+
+def to_cell_types(example: Any, cells: Array) -> Array:
+    """Numbers as the kind of thing that they stand for; holes stay holes, and what is no number stays as it is.
+
+    >>> to_cell_types(date(1970, 1, 1), np.array([19782.0, np.nan])).tolist()
+    [datetime.date(2024, 2, 29), None]
+    """
+    if example is None or not all(isinstance(cell, (*NUMBERS, type(None))) for cell in cells.tolist()):
+        return cells
+    numbers = cells.astype(np.float64)
+    known = ~np.isnan(numbers)
+    if isinstance(example, int):
+        return numbers.astype(type(example)) if known.all() and is_whole(numbers) else numbers
+    if isinstance(example, date) and getattr(example, "tzinfo", None) is None:
+        return days_to_datetimes(numbers).astype("datetime64[us]" if isinstance(example, datetime) else "datetime64[D]")
+    out = np.full(len(numbers), None, dtype=object)
+    out[known] = [to_cell_type(example, number) for number in numbers[known].tolist()]
+    return out

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from ..kernels.layouts import Array, Floats
-from .labels import Labelled
+from .factorize import Factorized
 
 WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 # The unit in which time is counted, where 1970 began among the labels (on a Thursday), and these.
-PARTS = {"month": ("M", 0, range(1, 13)), "weekday": ("D", 3, WEEKDAYS), "hour": ("h", 0, range(24))}
+DATE_PARTS = {"month": ("M", 0, range(1, 13)), "weekday": ("D", 3, WEEKDAYS), "hour": ("h", 0, range(24))}
 
 
-def date_parts(name: Any, when: Array, named: Mapping[Any, Any]) -> Iterator[tuple[Any, Floats | Labelled]]:
+def date_parts(name: Any, when: Array, named: Mapping[Any, Any]) -> Iterator[tuple[Any, Floats | Factorized]]:
     """A date as days since 1970, and its month, weekday and, where there are times of day, hour.
 
     If the date itself is ``named``, only such parts are made as are named too: a model that has learned some parts
@@ -29,48 +29,48 @@ def date_parts(name: Any, when: Array, named: Mapping[Any, Any]) -> Iterator[tup
     when.weekday [3, -1]
     when.hour [18, -1]
     """
-    yield name, days(when)
-    for part in PARTS:
+    yield name, datetimes_to_days(when)
+    for part in DATE_PARTS:
         if f"{name}.{part}" in named or (name not in named and (part != "hour" or _has_times(when))):
-            yield f"{name}.{part}", _part(when, part)
+            yield f"{name}.{part}", _date_part(when, part)
 
 
-def has_parts(name: Any, named: Mapping[Any, Any]) -> bool:
+def has_date_parts(name: Any, named: Mapping[Any, Any]) -> bool:
     """Whether parts of a date of this name are asked for."""
-    return any(f"{name}.{part}" in named for part in PARTS)
+    return any(f"{name}.{part}" in named for part in DATE_PARTS)
 
 
 def _has_times(when: Array) -> bool:
     return bool(((when != when.astype("datetime64[D]")) & ~np.isnat(when)).any())
 
 
-def _part(when: Array, part: str) -> Labelled:
-    unit, first, labels = PARTS[part]
+def _date_part(when: Array, part: str) -> Factorized:
+    unit, first, labels = DATE_PARTS[part]
     position = (when.astype(f"datetime64[{unit}]").astype(np.int64) + first) % len(labels)
-    return Labelled(np.where(np.isnat(when), -1, position).astype(np.int32), list(labels), declared=True)
+    return Factorized(np.where(np.isnat(when), -1, position).astype(np.int32), list(labels), declared=True)
 
 
-def days(when: Array) -> Floats:
+def datetimes_to_days(when: Array) -> Floats:
     """Days since 1970 began, with fractions."""
     return np.asarray((when - np.datetime64(0, "D")) / np.timedelta64(1, "D"))
 
 
-def moments(number: Floats) -> Array:
+def days_to_datetimes(number: Floats) -> Array:
     """Dates from days since 1970 began."""
     known = np.isfinite(number)
     ticks = np.where(known, number, 0.0) * 86_400e6
     return np.where(known, ticks.astype("datetime64[us]"), np.datetime64("NaT", "us"))
 
 
-def seconds(duration: Array) -> Floats:
+def durations_to_seconds(duration: Array) -> Floats:
     """Durations as numbers."""
     return np.asarray(duration / np.timedelta64(1, "s"))
 
 
-def date_texts(when: Array) -> Labelled:
+def date_categories(when: Array) -> Factorized:
     """Dates as categories: each by its text, without the time where that is midnight."""
     known = ~np.isnat(when)
     moments, positions = np.unique(when[known].astype("datetime64[us]"), return_inverse=True)
     codes = np.full(len(when), -1, dtype=np.int32)
     codes[known] = positions
-    return Labelled(codes, [str(moment.item()).removesuffix(" 00:00:00") for moment in moments], declared=True)
+    return Factorized(codes, [str(moment.item()).removesuffix(" 00:00:00") for moment in moments], declared=True)

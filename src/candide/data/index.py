@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,11 +11,12 @@ from ..exceptions import InputError
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Positions
 from ..kernels.mixing import mixed
+from ..lazy_dataclass import dataclass
 
 # Whole numbers from here on are not all doubles: two of them may become one.
 EXACT = 1 << 53
 # Bits of a hash that tell a few texts apart, and characters that are hashed sooner than made an object of.
-_HASH_BITS, _WIDEST = 16, 32
+_HASH_BITS, _MAX_WIDTH = 16, 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Index:
 
     def union(self, other: Index) -> Index:
         """Both sets of labels in order."""
-        return self if self == other else Index(join(self.labels, other.labels))
+        return self if self == other else Index(union_labels(self.labels, other.labels))
 
     def positions_in(self, other: Index) -> Array:
         """Where each of these labels stands in ``other``; -1 where it does not."""
@@ -53,25 +53,25 @@ class Index:
         return Index(self.labels[keep])
 
 
-def together(parts: Sequence[Index]) -> tuple[Index, list[Array]]:
+def union_all(parts: Sequence[Index]) -> tuple[Index, list[Array]]:
     """The labels of all parts, and where those of each stand among them.
 
-    >>> both, places = together([Index(np.array(["ham", "spam"])), Index(np.array(["news", "spam"]))])
+    >>> both, places = union_all([Index(np.array(["ham", "spam"])), Index(np.array(["news", "spam"]))])
     >>> both.labels.tolist(), [place.tolist() for place in places]
     (['ham', 'news', 'spam'], [[0, 2], [1, 2]])
     """
-    labels = _join_all([part.labels for part in parts])
+    labels = _union_tree([part.labels for part in parts])
     place = {label: i for i, label in enumerate(labels.tolist())}
     return Index(labels), [np.array([place[label] for label in part.labels.tolist()], dtype=np.int64) for part in parts]
 
 
-def _join_all(parts: Sequence[Array]) -> Array:
+def _union_tree(parts: Sequence[Array]) -> Array:
     """By halves: labels take part in few unions, however many parts there are."""
     middle = len(parts) // 2
-    return join(_join_all(parts[:middle]), _join_all(parts[middle:])) if middle else parts[0]
+    return union_labels(_union_tree(parts[:middle]), _union_tree(parts[middle:])) if middle else parts[0]
 
 
-def join(a: Array, b: Array) -> Array:
+def union_labels(a: Array, b: Array) -> Array:
     """The distinct labels of both in order. Labels that a common type would round stay objects."""
     if not len(a) or not len(b):
         return a if len(a) else b
@@ -83,7 +83,7 @@ def join(a: Array, b: Array) -> Array:
         if not rounds or (is_exact(a) and is_exact(b)):
             both = np.union1d(a, b)
             return both.astype(np.int64) if rounds and "f" not in kinds else both
-    return settled(ordered([*a.tolist(), *b.tolist()]))
+    return canonical_labels(sort_labels([*a.tolist(), *b.tolist()]))
 
 
 def is_exact(numbers: Array) -> bool:
@@ -96,7 +96,7 @@ def is_whole(numbers: Array) -> bool:
     return bool((numbers == np.trunc(numbers)).all()) and is_exact(numbers)
 
 
-def settled(labels: Array) -> Array:
+def canonical_labels(labels: Array) -> Array:
     """Labels in the type they have when nothing else was ever seen: whole numbers are int64, also after texts left."""
     if not len(labels):
         return np.empty(0, dtype=np.int64)
@@ -112,18 +112,18 @@ def settled(labels: Array) -> Array:
     return labels.astype(np.int64) if labels.dtype.kind == "f" and is_whole(labels) else labels
 
 
-def ordered(labels: list[Any]) -> Array:
+def sort_labels(labels: list[Any]) -> Array:
     """Distinct labels of any types in a fixed order: by kind of type, then by value."""
     distinct = set(labels)
     # Texts alone need no key, which takes longer than the sorting.
     texts = set(map(type, distinct)) == {str}
-    in_order = sorted(distinct) if texts else sorted(distinct, key=lambda label: (kind_of(label), label))
+    in_order = sorted(distinct) if texts else sorted(distinct, key=lambda label: (label_type(label), label))
     out = np.empty(len(in_order), dtype=object)
     out[:] = in_order
     return out
 
 
-def kind_of(label: Any) -> str:
+def label_type(label: Any) -> str:
     """Labels of one kind have an order: numbers and booleans, texts, or any one other type."""
     if isinstance(label, (bool, int, float, np.number, np.bool_)):
         return ""
@@ -149,7 +149,7 @@ def _encode_texts(values: Array, kernels: Kernels) -> tuple[Index, Positions] | 
     """Of texts of one width, by a few bits of their hash, without an object each; None if two texts share them."""
     part = np.dtype(np.uint32 if values.dtype.kind == "U" else np.uint8)
     width = values.dtype.itemsize // part.itemsize
-    if not len(values) or not 0 < width <= _WIDEST:
+    if not len(values) or not 0 < width <= _MAX_WIDTH:
         return None
     parts = np.ascontiguousarray(values).view(part).reshape(-1, width)
     keys = mixed(np.arange(1, width + 1, dtype=np.uint64))
@@ -167,15 +167,15 @@ def _encode_objects(values: Array) -> tuple[Index, Positions]:
     # A dictionary over the values is several times faster than sorting the rows.
     items = values.tolist()
     try:
-        labels = ordered(items)
+        labels = sort_labels(items)
     except TypeError:
-        raise InputError(_unsortable(items)) from None
+        raise InputError(_unsortable_message(items)) from None
     place = {label: i for i, label in enumerate(labels.tolist())}
     positions = np.fromiter(map(place.__getitem__, items), dtype=np.int32, count=len(items))
     return Index(labels if values.dtype.kind == "O" else labels.astype(values.dtype)), positions
 
 
-def _unsortable(items: list[Any]) -> str:
+def _unsortable_message(items: list[Any]) -> str:
     odd = next((item for item in items if not _hashable(item)), None)
     if odd is not None:
         return f"a label or category is a {type(odd).__name__} ({odd!r}); use numbers, texts or booleans"

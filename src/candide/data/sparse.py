@@ -10,7 +10,7 @@ import numpy as np
 
 from ..exceptions import InputError
 from ..kernels.layouts import Array, Floats
-from .columns import DIRECT, is_missing
+from .arrays import KERNEL_DTYPES, is_missing
 
 # Column indices are 32-bit integers.
 MOST_COLUMNS = (1 << 31) - 1
@@ -31,10 +31,10 @@ def checked_rows(X: Any) -> Any:
             "hold values, or hash them to fewer"
         )
     matrix = _CHECKS[X.format](X)
-    return (matrix if matrix.dtype in DIRECT else _with_floats(matrix)).tocsr()
+    return (matrix if matrix.dtype in KERNEL_DTYPES else _with_floats(matrix)).tocsr()
 
 
-def _compressed(X: Any) -> Any:
+def _check_compressed(X: Any) -> Any:
     n_rows, n_columns = X.shape
     block = X.blocksize if X.format == "bsr" else (1, 1)
     major, minor = n_rows // block[0], n_columns // block[1]
@@ -53,7 +53,7 @@ def _compressed(X: Any) -> Any:
     return X
 
 
-def _coordinates(X: Any) -> Any:
+def _check_coo(X: Any) -> Any:
     row, column = X.row, X.col
     _require_integers(row=row, col=column)
     _require(X.data.ndim == 1, f"data has {X.data.ndim} dimensions, expected 1")
@@ -64,7 +64,7 @@ def _coordinates(X: Any) -> Any:
     return X
 
 
-def _diagonals(X: Any) -> Any:
+def _check_dia(X: Any) -> Any:
     """Diagonals that lie outside the shape are legal, and hold nothing."""
     _require_integers(offsets=X.offsets)
     _require(X.data.ndim == 2, f"data has {X.data.ndim} dimensions, expected 2")
@@ -75,7 +75,7 @@ def _diagonals(X: Any) -> Any:
     return X if inside.all() else type(X)((X.data[inside], offsets[inside]), shape=X.shape)
 
 
-def _lists(X: Any) -> Any:
+def _check_lil(X: Any) -> Any:
     _require(len(X.rows) == len(X.data) == X.shape[0], f"lists for {len(X.rows)} rows, expected {X.shape[0]}")
     alike = all(len(columns) == len(values) for columns, values in zip(X.rows, X.data, strict=True))
     _require(alike, "a row has more indices than values, or fewer")
@@ -83,7 +83,7 @@ def _lists(X: Any) -> Any:
     return X
 
 
-def _keys(X: Any) -> Any:
+def _check_dok(X: Any) -> Any:
     keys = list(X.keys())
     for axis, size in enumerate(X.shape):
         _require_indices([key[axis] for key in keys], size)
@@ -91,9 +91,14 @@ def _keys(X: Any) -> Any:
 
 
 _CHECKS = {
-    "csr": _compressed, "csc": _compressed, "bsr": _compressed, "coo": _coordinates, "dia": _diagonals, "lil": _lists,
-    "dok": _keys,
-}  # fmt: skip
+    "csr": _check_compressed,
+    "csc": _check_compressed,
+    "bsr": _check_compressed,
+    "coo": _check_coo,
+    "dia": _check_dia,
+    "lil": _check_lil,
+    "dok": _check_dok,
+}
 
 
 def _require(holds: bool, otherwise: str) -> None:
@@ -126,7 +131,7 @@ def _with_floats(matrix: Any) -> Any:
     if matrix.format in ("lil", "dok"):
         from scipy.sparse import coo_array
 
-        cells = list(matrix.items()) if matrix.format == "dok" else _listed(matrix)
+        cells = list(matrix.items()) if matrix.format == "dok" else _lil_cells(matrix)
         places = np.array([place for place, _ in cells], dtype=np.int64).reshape(-1, 2)
         return coo_array((_floats([value for _, value in cells]), tuple(places.T)), shape=matrix.shape)
     other = copy(matrix)
@@ -134,7 +139,7 @@ def _with_floats(matrix: Any) -> Any:
     return other
 
 
-def _listed(matrix: Any) -> list[tuple[tuple[int, int], Any]]:
+def _lil_cells(matrix: Any) -> list[tuple[tuple[int, int], Any]]:
     rows = enumerate(zip(matrix.rows, matrix.data, strict=True))
     return [((i, j), value) for i, (columns, values) in rows for j, value in zip(columns, values, strict=True)]
 

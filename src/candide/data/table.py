@@ -11,18 +11,16 @@ from ..exceptions import InputError
 from ..kernels.layouts import Array, Dense
 from ..kernels.places import infinite_cell
 from ..kernels.text_rows import TextRows
-from .columns import SOME_COLUMNS, as_array, as_frame, as_one, is_sparse, not_empty, two_dimensional
-from .kinds import Cells, column_of, columns_of
-from .series import array_cells, series_cells
+from .arrays import MANY_COLUMNS, as_2d_array, as_array, as_frame, as_single_array, check_not_empty, is_sparse
+from .column_kinds import Cells, build_column, build_columns
+from .columns import Column, Columns, Kind
+from .factorize import array_cells, series_cells
 from .sparse import checked_rows
-from .typed import Column, Columns, Kind
-
-__all__ = ["Column", "Columns", "Kind", "read_table", "table_of"]
 
 # More sparse columns than this are words or the like: too many for a model of each.
 MOST_SPARSE_COLUMNS = 4096
 # Rows looked at together, column by column: columns of one array lie interleaved, and are read from memory once.
-_STRETCH = 1 << 13
+_BLOCK_ROWS = 1 << 13
 
 
 def read_table(X: Any, kinds: Mapping[Any, Kind] | None = None) -> Columns:
@@ -42,9 +40,9 @@ def read_table(X: Any, kinds: Mapping[Any, Kind] | None = None) -> Columns:
     >>> table.columns[1].labels.tolist()
     ['cook', 'smith']
     """
-    made = [column for name, cells in _table_cells(X) for column in columns_of(name, cells, kinds or {})]
+    made = [column for name, cells in _table_cells(X) for column in build_columns(name, cells, kinds or {})]
     n_rows = len(made[0].values) if made else _n_rows(X)
-    return _finite(_names_differ(_equally_long(not_empty(Columns(tuple(made), n_rows)))))
+    return _check_finite(_check_names(_check_lengths(check_not_empty(Columns(tuple(made), n_rows)))))
 
 
 def table_of(
@@ -61,7 +59,7 @@ def table_of(
     columns = [
         Column(name, "text", data.column(j), texts=texts[j])
         if j in texts
-        else column_of(name, array_cells(data.column(j), name), kind)
+        else build_column(name, array_cells(data.column(j), name), kind)
         for j, (name, kind) in enumerate(zip(names, kinds, strict=True))
     ]
     return Columns(tuple(columns), data.n_rows, data.first_row)
@@ -74,10 +72,10 @@ def _table_cells(X: Any) -> Iterator[tuple[Any, Cells]]:
         return _mapping_cells(X)
     frame = as_frame(X)
     if frame is None:
-        values = two_dimensional(X)
+        values = as_2d_array(X)
         return _array_cells(values, range(values.shape[1]))
     # Made one array, few columns would be copied; asked one by one, many take longer than all the rest.
-    whole = as_one(frame) if len(frame.columns) > SOME_COLUMNS else None
+    whole = as_single_array(frame) if len(frame.columns) > MANY_COLUMNS else None
     if whole is not None:
         return _array_cells(whole, frame.columns)
     return ((series.name, series_cells(series)) for series in frame.iter_columns())
@@ -113,11 +111,11 @@ def _sparse_cells(X: Any) -> Iterator[tuple[Any, Cells]]:
             f"X is sparse and has {X.shape[1]} columns; up to {MOST_SPARSE_COLUMNS} are modelled one by one; for "
             "counts of words use MultinomialNB, or pass the columns that matter"
         )
-    values = two_dimensional(checked_rows(X).toarray(order="F"))
+    values = as_2d_array(checked_rows(X).toarray(order="F"))
     return _array_cells(values, range(values.shape[1]))
 
 
-def _equally_long(table: Columns) -> Columns:
+def _check_lengths(table: Columns) -> Columns:
     odd = next((column for column in table.columns if len(column.values) != table.n_rows), None)
     if odd is not None:
         found = f"column {odd.name!r} has {len(odd.values)} cells, {table.name(0)} has {table.n_rows}"
@@ -125,7 +123,7 @@ def _equally_long(table: Columns) -> Columns:
     return table
 
 
-def _names_differ(table: Columns) -> Columns:
+def _check_names(table: Columns) -> Columns:
     names = table.names
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -136,10 +134,10 @@ def _names_differ(table: Columns) -> Columns:
     return table
 
 
-def _finite(table: Columns) -> Columns:
+def _check_finite(table: Columns) -> Columns:
     floats = [column for column in table.columns if column.kind == "number" and column.values.dtype.kind == "f"]
-    for begin in range(0, table.n_rows, _STRETCH):
+    for begin in range(0, table.n_rows, _BLOCK_ROWS):
         for column in floats:
-            if np.isinf(column.values[begin : begin + _STRETCH]).any():
+            if np.isinf(column.values[begin : begin + _BLOCK_ROWS]).any():
                 raise infinite_cell(Dense.of((column.values,), (column.name,)))
     return table

@@ -1,21 +1,21 @@
-"""Texts from anything that holds them, as they lie in memory."""
+"""Texts and vocabularies from lists, arrays, series and Arrow strings, without copies."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..exceptions import InputError
+from ..exceptions import InputError, ParameterError
 from ..kernels._core import Texts
 from ..kernels.layouts import Array
-from .columns import is_missing, is_sparse, refuse_streams
-
-__all__ = ["Texts", "read_texts"]
+from ..kernels.vocabulary import Vocabulary
+from .arrays import is_missing, is_sparse, reject_lazy_table
 
 # Characters of a cell that a message shows.
-_MOST_SHOWN = 60
+_MAX_SHOWN = 60
 
 
 def read_texts(source: Any) -> Texts:
@@ -33,14 +33,14 @@ def read_texts(source: Any) -> Texts:
     if isinstance(source, Texts):
         return source
     if isinstance(source, np.ndarray):
-        return _of_items(_column(source).tolist())
+        return _from_items(_flatten(source).tolist())
     chunks = _arrow_chunks(source)
     if chunks is not None:
-        return Texts.joined([_of_arrow(chunk) for chunk in chunks])
-    return _of_items(_items(source))
+        return Texts.joined([_from_arrow(chunk) for chunk in chunks])
+    return _from_items(_items(source))
 
 
-def _column(array: Array) -> Array:
+def _flatten(array: Array) -> Array:
     if array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1):
         return array.ravel()
     raise InputError(f"the texts are an array of shape {array.shape}; a text is one cell; pass one dimension")
@@ -58,17 +58,17 @@ def _items(source: Any) -> list[Any]:
         raise InputError(
             f"the texts are a {type(source).__name__}; pass a list, array or series of texts, such as frame['text']"
         )
-    refuse_streams(source)
+    reject_lazy_table(source)
     tolist = getattr(source, "tolist", None)
     return list(source) if tolist is None else list(tolist())
 
 
-def _of_items(items: list[Any]) -> Texts:
+def _from_items(items: list[Any]) -> Texts:
     texts, odd = _read(items)
     if odd >= 0 and is_missing(items[odd]):
         texts, odd = _read([None if not isinstance(item, str) and is_missing(item) else item for item in items])
     if odd >= 0:
-        raise InputError(_strange(items[odd], odd))
+        raise InputError(_not_text_message(items[odd], odd))
     return texts
 
 
@@ -79,16 +79,16 @@ def _read(items: list[Any]) -> tuple[Texts, int]:
         raise InputError(str(error)) from None
 
 
-def _shown(item: Any) -> str:
+def _shorten(item: Any) -> str:
     """The beginning of what something says of itself, in one line."""
     said = " ".join(repr(item).split())
-    return said if len(said) <= _MOST_SHOWN else f"{said[:_MOST_SHOWN]}…"
+    return said if len(said) <= _MAX_SHOWN else f"{said[:_MAX_SHOWN]}…"
 
 
-def _strange(item: Any, row: int) -> str:
+def _not_text_message(item: Any, row: int) -> str:
     advice = "decode it, as in text.decode('utf-8')" if isinstance(item, bytes) else "make it one, as in str(value)"
     return (
-        f"row {row} of the texts is a {type(item).__name__} ({_shown(item)}); a text is a str, or None where it is "
+        f"row {row} of the texts is a {type(item).__name__} ({_shorten(item)}); a text is a str, or None where it is "
         f"missing; {advice}"
     )
 
@@ -110,7 +110,7 @@ def _arrow_chunks(source: Any) -> list[Any] | None:
     return None
 
 
-def _of_arrow(chunk: Any) -> Texts:
+def _from_arrow(chunk: Any) -> Texts:
     kind = str(chunk.type)
     if kind not in ("string", "large_string"):
         if chunk.type.num_fields or ("string" not in kind and kind != "null"):
@@ -125,17 +125,40 @@ def _of_arrow(chunk: Any) -> Texts:
         return Texts.of_buffers(np.empty(0, dtype=np.uint8), np.zeros(1, dtype=np.int64), None)
     at = np.frombuffer(offsets, dtype=np.int32 if kind == "string" else np.int64)[begin : begin + n + 1]
     utf8 = np.empty(0, dtype=np.uint8) if data is None else np.frombuffer(data, dtype=np.uint8)
-    return _of_buffers(utf8, at if n else np.zeros(1, dtype=np.int64), _bits(valid, begin, n))
+    return _from_buffers(utf8, at if n else np.zeros(1, dtype=np.int64), _validity(valid, begin, n))
 
 
-def _of_buffers(utf8: Array, offsets: Array, valid: Array | None) -> Texts:
+def _from_buffers(utf8: Array, offsets: Array, valid: Array | None) -> Texts:
     try:
         return Texts.of_buffers(utf8, offsets, valid)
     except ValueError as error:
         raise InputError(str(error)) from None
 
 
-def _bits(valid: Any, begin: int, n: int) -> Array | None:
+def _validity(valid: Any, begin: int, n: int) -> Array | None:
     if valid is None:
         return None
     return np.unpackbits(np.frombuffer(valid, dtype=np.uint8), count=begin + n, bitorder="little")[begin:].astype(bool)
+
+
+def read_vocabulary(source: Iterable[str] | Path) -> Vocabulary:
+    """A fixed vocabulary from tokens, or from a file with one token on each line.
+
+    >>> read_vocabulary(["spam", "ham"]).tokens()
+    ['spam', 'ham']
+    """
+    if isinstance(source, str):
+        raise ParameterError(
+            f"the vocabulary is one text ({source!r}); pass a list of tokens, or pathlib.Path(…) for a file of them"
+        )
+    if isinstance(source, (set, frozenset)):
+        raise ParameterError(
+            "the vocabulary is a set, whose order differs from run to run, and tokens are numbered in order; pass a "
+            "list, such as sorted(tokens)"
+        )
+    tokens = source.read_text("utf-8").splitlines() if isinstance(source, Path) else list(source)
+    vocabulary = Vocabulary.of(tokens)
+    if len(vocabulary) != len(tokens):
+        again = next(token for i, token in enumerate(tokens) if token in tokens[:i])
+        raise ParameterError(f"the vocabulary holds {again!r} twice; tokens are distinct; drop the second")
+    return vocabulary

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..data.index import Index
-from ..data.rows import read_labels
+from ..data.labeled_rows import read_labels
 from ..engines.batches import labelled_cells
 from ..exceptions import InputError
 from ..kernels import default

@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..clusters.rows import Chunk
-from ..data.labelled import LabelledRows
-from ..data.rows import read_labels, read_weights
+from ..data.labeled_rows import LabeledRows, read_labels, read_weights
 from ..engines.growth import Growth
 from ..engines.memory import summarize
 from ..exceptions import InputError
@@ -146,7 +145,7 @@ def _sums(learner: BaseNB, chunks: Iterable[Chunk]) -> State:
     growth, kernels = Growth(), learner._kernels()
     for X, y, weight in chunks:
         data, family = learner._read_some(X)
-        rows = LabelledRows(data, *read_labels(y, data.n_rows, kernels), read_weights(weight, data.n_rows))
+        rows = LabeledRows(data, *read_labels(y, data.n_rows, kernels), read_weights(weight, data.n_rows))
         growth.add(summarize(Plan(family), rows, kernels))
     return growth.whole()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from ..data.roles import Roles
+from ..data.column_selection import Roles
 from ..exceptions import InputError, ParameterError
 from ..learners.base import BaseNB
 from ..sources.roles import Asked

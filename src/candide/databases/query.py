@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ..data.roles import Roles
+from ..data.column_selection import Roles
 from ..engines.batches import needed
 from ..sources.columns import plain
 from .database import Database

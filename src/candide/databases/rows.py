@@ -11,7 +11,7 @@ import pyarrow as pa
 from ..clusters import Settled
 from ..clusters.arrow_rows import ArrowRows
 from ..clusters.rows import Chunk
-from ..data.roles import Roles
+from ..data.column_selection import Roles
 from ..engines.batches import labelled_cells
 from ..engines.parts import Part
 from ..learners.base import BaseNB

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from ..clusters.rows import Chunk
-from ..data.roles import Roles
+from ..data.column_selection import Roles
 from ..engines.batches import Groups, labelled_cells
 from .query import Query, Selected
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ..data.columns import as_array
-from ..data.roles import Roles
+from ..data.arrays import as_array
+from ..data.column_selection import Roles
 
 # Bytes of a label, of which there is one for each row: 64 characters.
 _WIDEST = 256

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from ..data.index import Index
-from ..data.labelled import LabelledRows
+from ..data.labeled_rows import LabeledRows
 from ..families import Batch
 from ..kernels import Kernels
 from ..kernels.mixing import Hashes
@@ -25,7 +25,7 @@ class Joining(Protocol):
         """Of these classes, the hash below which training rows are kept; None where none are."""
 
 
-def summarize(plan: Plan, rows: LabelledRows, kernels: Kernels, joining: Joining | None = None) -> State:
+def summarize(plan: Plan, rows: LabeledRows, kernels: Kernels, joining: Joining | None = None) -> State:
     """The state of one batch. Rows of weight 0 are as if they were not there: their classes do not appear.
 
     ``joining``: what it will be added to. Training rows that would not stay there are not even copied.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from ..data.labelled import LabelledRows, end_to_end
+from ..data.labeled_rows import LabeledRows, concatenate_labeled
 from ..kernels import Kernels
 from ..model.plan import Plan
 from ..statistics.cells import row_bytes
@@ -21,7 +21,7 @@ class Chunk(NamedTuple):
     """Rows, and the how-many-th they are, from 0."""
 
     number: int
-    rows: LabelledRows
+    rows: LabeledRows
 
     @property
     def n_bytes(self) -> int:
@@ -36,13 +36,13 @@ def gathered(chunks: Iterable[Chunk], enough: int) -> Iterator[list[Chunk]]:
     waiting: list[Chunk] = []
     size, is_first = 0, True
     for chunk in chunks:
-        if waiting and not chunk.rows.joins(waiting[-1].rows):
+        if waiting and not chunk.rows.can_concatenate(waiting[-1].rows):
             yield waiting
             waiting, size = [], 0
         size += chunk.n_bytes
         whole, is_first = is_first or size >= enough, False
         # Who yields chunks may fill the same arrays again.
-        waiting.append(chunk if whole else chunk._replace(rows=end_to_end([chunk.rows])))
+        waiting.append(chunk if whole else chunk._replace(rows=concatenate_labeled([chunk.rows])))
         del chunk
         if whole:
             yield waiting
@@ -53,7 +53,7 @@ def gathered(chunks: Iterable[Chunk], enough: int) -> Iterator[list[Chunk]]:
 
 def learn(growth: Growth, plan: Plan, group: list[Chunk], kernels: Kernels) -> None:
     """Some chunks more."""
-    rows = group[0].rows if len(group) == 1 else end_to_end([chunk.rows for chunk in group])
+    rows = group[0].rows if len(group) == 1 else concatenate_labeled([chunk.rows for chunk in group])
     try:
         batch = summarize(plan, rows, kernels, growth.main)
     except ValueError:

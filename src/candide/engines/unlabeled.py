@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ..data.labelled import LabelledRows
+from ..data.labeled_rows import LabeledRows
 from ..families import Batch
 from ..families.text import TextFamily
 from ..families.unlabeled import shared_out, token_by_token
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
 from ..kernels.text_rows import TextRows
+from ..lazy_dataclass import dataclass
 from ..model.blend import Blend
 from ..model.classifier import Classifier
 from ..model.evaluation import Report
@@ -117,7 +118,7 @@ def _scores_of_fold(
     model: Classifier, batch: Batch, texts: Unread, judges: Array, here: Array, kernels: Kernels
 ) -> _Fold:
     rest = batch.take(np.flatnonzero(~here))
-    rows_left = LabelledRows(rest.data, model.classes, rest.classes, rest.weight)
+    rows_left = LabeledRows(rest.data, model.classes, rest.classes, rest.weight)
     state = summarize(model.plan, rows_left, kernels)
     other = Classifier(model.plan, state)
     rows = judges[here[judges]]

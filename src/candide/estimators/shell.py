@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import learners
 from ..clusters import cluster_of
-from ..data.columns import as_array
+from ..data.arrays import as_array
 from ..learners.base import BaseNB
 from ..learners.sourced import is_source
 

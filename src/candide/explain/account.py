@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.table import Columns
+from ..data.columns import Columns
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
 from ..kernels.text_rows import TextRows

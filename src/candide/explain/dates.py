@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.dates import PARTS, moments
+from ..data.dates import DATE_PARTS, days_to_datetimes
 from ..kernels.layouts import Array
 
 
@@ -18,7 +18,8 @@ def date_columns(names: list[Any]) -> dict[int, dict[int, str]]:
     """
     place = {name: j for j, name in enumerate(names)}
     found = {
-        j: {place[f"{name}.{part}"]: part for part in PARTS if f"{name}.{part}" in place} for name, j in place.items()
+        j: {place[f"{name}.{part}"]: part for part in DATE_PARTS if f"{name}.{part}" in place}
+        for name, j in place.items()
     }
     return {j: parts for j, parts in found.items() if parts}
 
@@ -30,7 +31,7 @@ def written(days: Any) -> Any:
     """
     if days is None:
         return None
-    text = str(moments(np.array([days], dtype=np.float64))[0])[:16]
+    text = str(days_to_datetimes(np.array([days], dtype=np.float64))[0])[:16]
     return text.removesuffix("T00:00")
 
 
@@ -40,9 +41,9 @@ def parts_of(days: float, parts: dict[int, str]) -> dict[int, Any]:
     >>> parts_of(19797.0, {2: "month", 3: "weekday"})
     {2: 3, 3: 'Friday'}
     """
-    when: Array = moments(np.array([days], dtype=np.float64))
+    when: Array = days_to_datetimes(np.array([days], dtype=np.float64))
     out = {}
     for place, part in parts.items():
-        unit, first, labels = PARTS[part]
+        unit, first, labels = DATE_PARTS[part]
         out[place] = list(labels)[int((when.astype(f"datetime64[{unit}]").astype(np.int64)[0] + first) % len(labels))]
     return out

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..data.tokens import Coding, Look, Recipe, Vocabulary
 from ..kernels import Kernels
 from ..kernels.text_rows import TextRows
+from ..kernels.tokens import Look, Recipe
+from ..kernels.vocabulary import Coding, Vocabulary
 
 
 class Token(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..data.table import Column, Columns
+from ..data.columns import Column, Columns
 from ..families.columns.stretches import middles
 from ..kernels._core import Texts
 from ..kernels.layouts import Array, Dense, Sparse

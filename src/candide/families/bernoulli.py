@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +11,7 @@ from ..exceptions import InputError
 from ..kernels import Kernels
 from ..kernels.base import LinearTable
 from ..kernels.layouts import Array, Data, Floats, Positions, Sparse
+from ..lazy_dataclass import dataclass
 from ..priors import Beta, Estimate, LogProbability, above_zero, largest, log_of_wholes, log_share, pseudo_count
 from ..statistics import Counts
 from ..statistics.base import as_dense, remaining

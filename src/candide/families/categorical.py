@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -13,6 +13,7 @@ from ..data.index import EXACT
 from ..exceptions import ParameterError
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Floats
+from ..lazy_dataclass import dataclass
 from ..priors import Dirichlet, Estimate, pseudo_count
 from ..statistics import CategoryCounts
 from .base import Batch, Plain, Scores, prior_of_column, require_proper

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from ..exceptions import InputError
 from ..kernels import Kernels
 from ..kernels.base import LinearTable, PickTable
 from ..kernels.layouts import Array, Dense, Floats, Positions
+from ..lazy_dataclass import dataclass
 from ..priors import LogProbability, pseudo_count
 from ..statistics import CategoryCounts
 from .base import Batch, Scores

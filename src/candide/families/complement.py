@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +11,7 @@ from ..exceptions import NotADensity
 from ..kernels import Kernels
 from ..kernels.base import LinearTable
 from ..kernels.layouts import Array, Data, Floats, Positions
+from ..lazy_dataclass import dataclass
 from ..priors import Dirichlet, Estimate, log_share, parts_of, pseudo_count
 from ..statistics import Counts
 from ..statistics.base import remaining

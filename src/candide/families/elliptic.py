@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from ..exceptions import ParameterError
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Data, Floats, Positions, chunks
+from ..lazy_dataclass import dataclass
 from ..priors.normal import LOG_2PI
 from ..statistics import BlockMoments
 from .base import CELLS, Scores, cell_positions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from ..kernels import Kernels
 from ..kernels.base import NormalTable
 from ..kernels.layouts import Array, Data, Floats, Positions, Sparse
 from ..kernels.places import infinite_cell
+from ..lazy_dataclass import dataclass
 from ..priors import Estimate, MeanVariance, Normal, NormalInverseGamma
 from ..priors.normal import LOG_2PI
 from ..statistics import Moments

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -11,6 +11,7 @@ from ..data.categories import Lookup
 from ..exceptions import ParameterError
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Data, Dense, Sparse
+from ..lazy_dataclass import dataclass
 from .slots import labels_of
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from ..kernels import Kernels
 from ..kernels.base import FactoredTable, LinearTable, Tally
 from ..kernels.layouts import Array, Data, Floats, Positions, Sparse
 from ..kernels.places import infinite_cell, negative_cell
+from ..lazy_dataclass import dataclass
 from ..statistics import Counts
 from .base import Batch, Scores
 from .inputs import Cells, Inputs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from ..kernels import Kernels
 from ..kernels.base import LinearTable, LogSums
 from ..kernels.layouts import Array, Data, Floats, Positions
+from ..lazy_dataclass import dataclass
 from ..priors import Dirichlet, Estimate, LogProbability, log_share, parts_of, pseudo_count
 from ..statistics import Counts
 from .base import Batch, Plain, Scores, cell_positions, require_proper

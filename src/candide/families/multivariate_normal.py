@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from ..exceptions import ParameterError
 from ..kernels import Kernels
 from ..kernels.layouts import Data, Floats
 from ..kernels.places import infinite_cell
+from ..lazy_dataclass import dataclass
 from ..priors import Estimate, MeanVariance, NormalInverseWishart
 from ..statistics import BlockMoments
 from .base import Batch, Plain, Scores

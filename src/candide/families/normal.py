@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from ..kernels import Kernels
 from ..kernels.base import LinearTable
 from ..kernels.layouts import Array, Data, Dense, Floats, Positions, Sparse, chunks
+from ..lazy_dataclass import dataclass
 from ..priors.normal import LOG_2PI
 from ..statistics import Moments
 from .base import CELLS, Scores, cell_positions

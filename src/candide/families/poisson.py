@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 from ..kernels import Kernels
 from ..kernels.base import LinearTable, LogSums
 from ..kernels.layouts import Array, Data, Floats, Positions
+from ..lazy_dataclass import dataclass
 from ..priors import Estimate, Gamma, pseudo_count
 from ..statistics import Counts
 from ..statistics.base import remaining

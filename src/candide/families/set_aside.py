@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..data.dates import has_parts
-from ..data.prose import has_words
+from ..data.column_kinds import has_several_words
+from ..data.dates import has_date_parts
 from ..kernels.layouts import Floats
 from ..statistics.grid import Cells
 from ..statistics.table import TableStatistics
@@ -22,13 +22,13 @@ def set_aside(statistics: TableStatistics, j: int) -> str:
         labels = statistics.categories.labels[place]
         if len(labels) > 20 and len(labels) > 0.9 * known:
             # The first rows may have been too few to tell that these are texts.
-            perhaps = "; if they are texts, name it 'text'" if has_words(labels.tolist()) else ""
+            perhaps = "; if they are texts, name it 'text'" if has_several_words(labels.tolist()) else ""
             return "an identifier: nearly every row has a value of its own" + perhaps
         return "constant" if len(labels) < 2 else ""
     cells = statistics.grid.column(place)
     if len(cells.low) < 2 and (cells.low == cells.high).all():
         return "constant"
-    if has_parts(statistics.names[j], dict.fromkeys(statistics.names)):
+    if has_date_parts(statistics.names[j], dict.fromkeys(statistics.names)):
         return ""  # days come one after the other, and go on like that
     with np.errstate(over="ignore", invalid="ignore"):
         _, _, variance = statistics.moments.only(place).pooled()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from ..kernels import Kernels
 from ..kernels.base import NormalTable, StudentTable
 from ..kernels.layouts import Array, Data, Floats, Positions, chunks
+from ..lazy_dataclass import dataclass
 from ..priors import log_rising
 from ..statistics import Moments
 from .base import CELLS, Scores, cell_positions

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..data.table import Column, Columns, table_of
+from ..data.columns import Column, Columns
+from ..data.table import table_of
 from ..exceptions import InputError, ParameterError
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Floats
 from ..kernels.serial import serial
+from ..lazy_dataclass import dataclass
 from ..priors import Estimate
 from ..statistics import CategoryCounts, Moments
 from ..statistics.cells import parted

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..data.table import Column, Columns, Kind
-from ..data.tokens import Vocabulary
+from ..data.columns import Column, Columns, Kind
 from ..kernels import Kernels
 from ..kernels.base import PickTable
 from ..kernels.layouts import Array, Dense, Floats, Positions
 from ..kernels.text_rows import TextRows
+from ..kernels.vocabulary import Vocabulary
+from ..lazy_dataclass import dataclass
 from .base import Batch, Scores
 from .columns import CodedColumn, ColumnModel
 from .inputs import not_linear

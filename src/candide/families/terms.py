@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ..data.tokens import Coding, Look, Recipe, TokenTables, TokenTally
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, Sparse
 from ..kernels.text_rows import TextRows
+from ..kernels.tokens import Look, Recipe, TokenTables, TokenTally
+from ..kernels.vocabulary import Coding
+from ..lazy_dataclass import dataclass
 from ..statistics import Counts
 from ..statistics.base import as_dense
 from ..statistics.heaviest import heaviest

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..data.tokens import Look, TokenTally
 from ..kernels import Kernels, default
 from ..kernels.few_texts import are_worth_keeping, tally_few
 from ..kernels.layouts import Floats, chunks
 from ..kernels.text_rows import TextRows
+from ..kernels.tokens import Look, TokenTally
+from ..lazy_dataclass import dataclass
 from ..priors import Estimate
 from ..statistics.texts import TextStatistics
 from .base import Batch, Plain, Scores

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..data.tokens import Buckets, Look, SomeBuckets, TokenTables
 from ..exceptions import ParameterError
 from ..kernels import Kernels, default
 from ..kernels.bands import KNOTS, BandTable, distinct, renumbered, some_columns
 from ..kernels.base import LinearTable
 from ..kernels.layouts import Array, Floats, Positions, Sparse, chunks
 from ..kernels.text_rows import TextRows
+from ..kernels.tokens import Look, TokenTables
+from ..kernels.vocabulary import Buckets, SomeBuckets
+from ..lazy_dataclass import dataclass
 from ..statistics.cells import row_bytes
 from ..statistics.texts import TextStatistics
 from .base import Batch, Scores

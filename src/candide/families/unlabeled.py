@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..data.tokens import Look, TokenTally
 from ..kernels import Kernels
 from ..kernels.bands import distinct
 from ..kernels.layouts import Floats, Sparse, chunks
 from ..kernels.text_rows import TextRows
+from ..kernels.tokens import Look, TokenTally
 from ..statistics.texts import TextStatistics
 from ..statistics.token_counts import TokenCounts
 from .base import Batch

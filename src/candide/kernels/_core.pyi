@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .data import Array, Floats, Positions
+from .layouts import Array, Floats, Positions
 
 Table = Array | tuple[Array, ...]
 Findings = tuple[bool, bool, bool]  # negative, infinite, missing

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from ..lazy_dataclass import dataclass
 from . import _core
 from .layouts import Array, Floats, Positions, Sparse
 

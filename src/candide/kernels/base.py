@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..lazy_dataclass import dataclass
 from ._core import Texts
 from .bands import BandTable
 from .binades import GridTable

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from ..exceptions import ParameterError
+from ..lazy_dataclass import dataclass
 from .layouts import Array, Floats, Sparse
 from .vocabulary import Coding
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..exceptions import ParameterError
+from ..lazy_dataclass import dataclass
 from . import _core
 from .layouts import Array, Positions
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..data.columns import like_frame, missing_cells
+from ..data.arrays import frame_like, missing_cells
 from ..exceptions import ParameterError
 from ..kernels.layouts import Array, Floats, Sparse
 from ..model.decisions import adapt_prior, conformal_threshold, label_set, least_cost, read_costs
@@ -108,7 +108,7 @@ class Answers(Fitted):
             return _filled_sparse(data, lambda rows: model.likelihood.expected(data.take(rows), posterior[rows]))
         guess = model.likelihood.expected(data, posterior)
         columns = [_filled(data.column(j), guess[:, j]) for j in range(data.n_columns)]
-        frame = like_frame(X, columns)
+        frame = frame_like(X, columns)
         return np.column_stack(columns) if frame is None else frame
 
     # Class priors.

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ..clusters import cluster_of
-from ..data.columns import as_array
-from ..data.roles import Roles
-from ..data.rows import read_weights
+from ..data.arrays import as_array
+from ..data.column_selection import Roles
+from ..data.labeled_rows import read_weights
 from ..engines.growth import Growth
 from ..engines.parts import Counted
 from ..engines.stream import gathered, learn

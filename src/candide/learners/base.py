@@ -10,11 +10,10 @@ import numpy as np
 
 from .. import kernels as kernel_room
 from ..clusters import cluster_of
-from ..data.columns import as_array, read_numbers
-from ..data.containers import names_of
+from ..data.arrays import as_array, read_numbers
+from ..data.containers import column_names
 from ..data.index import Index, encode
-from ..data.labelled import LabelledRows
-from ..data.rows import label_array, read_labels, read_weights, warn_of_measurements
+from ..data.labeled_rows import LabeledRows, label_array, read_labels, read_weights, warn_if_continuous
 from ..engines.memory import summarize
 from ..exceptions import InputError, MergeError, NotFitted, ParameterError, warn
 from ..families import Batch, Family
@@ -147,7 +146,7 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
             plan, state = self._summarize_chunks(X, sample_weight, groups)
         else:
             plan, state = self._summarize(X, y, sample_weight, groups, reset=True)
-        warn_of_measurements(state.classes.labels)
+        warn_if_continuous(state.classes.labels)
         plan.prior.check_weights(state.classes)
         return self._become(Classifier(plan, state))
 
@@ -178,7 +177,7 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
         else:
             self._become(Classifier(plan, batch if declared is None else batch.declare(declared)))
         if len(self._model.classes) > n_known:
-            warn_of_measurements(self._model.classes.labels)
+            warn_if_continuous(self._model.classes.labels)
         return self
 
     def _check_declared(self, declared: Index, n_given: int) -> None:
@@ -203,12 +202,12 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
         """Rows and labels, which may be a part of what the rows came in."""
         return X, y
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any, groups: Any = None, *, reset: bool) -> LabelledRows:
+    def _rows(self, X: Any, y: Any, sample_weight: Any, groups: Any = None, *, reset: bool) -> LabeledRows:
         X, y, sample_weight, groups = self._with_labels(*self._labelled(X, y), sample_weight, groups)
         data = self._read_to_learn(X, reset)
         labels = self._labels(y, data.n_rows, self._kernels())
         beside = read_weights(sample_weight, data.n_rows), group_hashes(groups, data.n_rows)
-        return LabelledRows(data, *labels, *beside)
+        return LabeledRows(data, *labels, *beside)
 
     def _check_counting(self, family: Family) -> None:
         """What is counted cannot change under a fitted model."""
@@ -362,7 +361,7 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
         return self._encode(X), self._fitted().plan.family
 
     def _check_columns(self, X: Any, n_columns: int, reset: bool) -> None:
-        names = names_of(X) or ()
+        names = column_names(X) or ()
         names = names if all(isinstance(name, str) for name in names) else ()
         if reset:
             self.n_features_in_ = n_columns

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..data.labelled import LabelledRows
-from ..data.roles import Roles
+from ..data.column_selection import Roles
+from ..data.labeled_rows import LabeledRows
 from ..engines.growth import Growth
 from ..engines.stream import Chunk, gathered, learn, numbered
 from ..exceptions import InputError
@@ -52,7 +52,7 @@ class Chunks(Labeling, Fitted):
         """Rows and labels, which may be a part of what the rows came in."""
 
     @abstractmethod
-    def _rows(self, X: Any, y: Any, sample_weight: Any, groups: Any = None, *, reset: bool) -> LabelledRows:
+    def _rows(self, X: Any, y: Any, sample_weight: Any, groups: Any = None, *, reset: bool) -> LabeledRows:
         """Encoded rows with their classes and weights."""
 
     def measure(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Report:

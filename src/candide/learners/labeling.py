@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..data.containers import n_rows_of, take_rows
-from ..data.rows import without_label
+from ..data.containers import count_rows, take_rows
+from ..data.labeled_rows import is_unlabeled
 from ..exceptions import InputError, warn
 from .settings import choice
 
@@ -41,11 +41,11 @@ class Labeling:
     def _with_labels(self, X: Any, y: Any, *beside: Any, learning: bool = True) -> tuple[Any, ...]:
         """The rows that have a label, and what stands beside them; ``_tell_unlabeled`` tells how many have none."""
         way = self._unlabeled()
-        missing = np.zeros(0, dtype=bool) if y is None else without_label(y)
+        missing = np.zeros(0, dtype=bool) if y is None else is_unlabeled(y)
         n_missing = int(np.count_nonzero(missing))
         if not n_missing:
             return X, y, *beside
-        n_rows = n_rows_of(X)
+        n_rows = count_rows(X)
         if n_rows != len(missing):
             raise InputError(
                 f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, y has "
@@ -56,7 +56,7 @@ class Labeling:
         self.note_unlabeled(n_missing, learning=learning, first=int(np.argmax(missing)))
         rows = np.flatnonzero(~missing)
         # What has another length is refused by whoever reads it.
-        kept = (take_rows(part, rows) if n_rows_of(part) == n_rows else part for part in beside)
+        kept = (take_rows(part, rows) if count_rows(part) == n_rows else part for part in beside)
         return take_rows(X, rows), take_rows(y, rows), *kept
 
     def _check_other_settings(self) -> None:

@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import Any
 
 import numpy as np
 
-from ..data.columns import new_frame
-from ..data.containers import Filling, filled, library_named, library_of, names_of, some_columns, under_names
-from ..data.examples import cells_like, examples_of
+from ..data.arrays import new_frame
+from ..data.categories import unseen_categories, warn_if_all_unseen
+from ..data.column_selection import check_columns, select_columns
+from ..data.columns import Column, Columns, Kind, Records, with_omitted
+from ..data.containers import (
+    Imputation,
+    column_names,
+    fill_missing,
+    frame_library,
+    frame_library_by_name,
+    neutral_cells,
+    rename_columns,
+    select_existing,
+    to_cell_types,
+)
 from ..data.index import is_whole
-from ..data.names import check_columns
-from ..data.records import Records, with_omitted
-from ..data.selection import select_columns
-from ..data.strangers import remark_strangers, unseen_categories
-from ..data.table import Column, Columns, Kind, read_table
+from ..data.table import read_table
 from ..exceptions import InputError, ParameterError
 from ..families.columns.options import OPTIONS, check_options
 from ..families.table import Block, Wanted
 from ..kernels.layouts import Array
+from ..lazy_dataclass import dataclass
 from ..statistics.table import TableStatistics
 from .blocks import BLOCKS, block_family, is_block
 
@@ -46,7 +55,7 @@ class Schema:
     @classmethod
     def of(cls, X: Any, columns: Any) -> tuple[Schema, Columns]:
         """From the first table, and that table read."""
-        given, backend = names_of(X), library_of(X)
+        given, backend = column_names(X), frame_library(X)
         data = read_table(X)
         asked = _asked(columns, data)
         wanted = _wanted(asked, data.names)
@@ -56,7 +65,7 @@ class Schema:
         n_given = data.n_columns if given is None else len(given)
         whole = frozenset(column.name for column in data.columns if _is_whole(column))
         blocks = _blocks(asked, data.names)
-        return cls(given, n_given, data.names, wanted, blocks, backend, examples_of(X), whole), data
+        return cls(given, n_given, data.names, wanted, blocks, backend, neutral_cells(X), whole), data
 
     def parts(self) -> dict[str, Any]:
         """What it is made of, for files."""
@@ -66,7 +75,7 @@ class Schema:
     @classmethod
     def of_parts(cls, parts: dict[str, Any]) -> Schema:
         """The inverse of ``parts``."""
-        return cls(**parts | {"backend": library_named(parts["backend"])})
+        return cls(**parts | {"backend": frame_library_by_name(parts["backend"])})
 
     def describe(self, estimator: Any) -> None:
         """Sets the attributes that scikit-learn's users expect."""
@@ -95,13 +104,13 @@ class Schema:
 
         Columns are known by their names, or by their places where one of the tables has no names.
         """
-        kinds, theirs = self._kinds(known), names_of(X)
+        kinds, theirs = self._kinds(known), column_names(X)
         if self.given is None or theirs is None:
             mine = range(self.n_given) if self.given is None else self.given
-            data = read_table(X if self.given is theirs else under_names(X, mine), kinds)
+            data = read_table(X if self.given is theirs else rename_columns(X, mine), kinds)
         else:
             check_columns(self.given, theirs, absent)
-            data = read_table(some_columns(X, self.given), kinds)
+            data = read_table(select_existing(X, self.given), kinds)
             if isinstance(X, Records):
                 data = with_omitted(data, X.omitted, self.given)
         return self._in_order(data)
@@ -125,12 +134,12 @@ class Schema:
         columns = (found.get(name, Column(name, "missing", nothing, absent=absent)) for name in self.names)
         return Columns(tuple(columns), data.n_rows)
 
-    def remark_strangers(self, data: Columns, statistics: TableStatistics) -> None:
+    def warn_if_all_unseen(self, data: Columns, statistics: TableStatistics) -> None:
         """Warns of columns of which nothing is known. Parts of dates go on to what was not seen yet."""
         given = set(range(self.n_given) if self.given is None else self.given)
         for j, column in enumerate(data.columns):
             if column.kind == statistics.kinds[j] == "category" and column.name in given:
-                remark_strangers(column, statistics.categories.labels[statistics.place(j)])
+                warn_if_all_unseen(column, statistics.categories.labels[statistics.place(j)])
 
     def unseen(self, data: Columns, statistics: TableStatistics) -> dict[Any, dict[Any, int]]:
         """Categories that were never learned, by column, and in how many rows each is. Parts of dates are left out."""
@@ -145,7 +154,7 @@ class Schema:
     def table(self, columns: list[Array]) -> Any:
         """A table like that of training from the cells of its columns."""
         names = self.given if self.given is not None else tuple(range(self.n_given))
-        made = {name: cells_like(self.examples.get(name), columns[self.names.index(name)]) for name in names}
+        made = {name: to_cell_types(self.examples.get(name), columns[self.names.index(name)]) for name in names}
         if self.backend is not None:
             return new_frame(made, self.backend)
         if self.given is not None:
@@ -153,16 +162,16 @@ class Schema:
         alike = all(column.dtype.kind in "bif" for column in made.values())
         return np.column_stack([column if alike else column.astype(object) for column in made.values()])
 
-    def filled(self, X: Any, data: Columns, guesses: list[Array | None]) -> Any:
+    def fill_missing(self, X: Any, data: Columns, guesses: list[Array | None]) -> Any:
         """The table with its holes filled."""
-        theirs = names_of(X)
+        theirs = column_names(X)
         places = range(self.n_given)
         mine = theirs if theirs is not None and self.given is not None else self.given or places
         own = places if theirs is None else theirs
         pairs_of = zip(self.names, data.columns, guesses, strict=True)
         found = {name: _filling(column, guess) for name, column, guess in pairs_of}
         pairs = ((name, found.get(known)) for name, known in zip(own, mine, strict=True))
-        return filled(X, {name: filling for name, filling in pairs if filling is not None})
+        return fill_missing(X, {name: filling for name, filling in pairs if filling is not None})
 
 
 def _kind_for(wanted: Wanted, kind: Kind) -> Kind:
@@ -186,10 +195,10 @@ def _is_whole(column: Column) -> bool:
     return is_whole(known[:1024]) and is_whole(known)
 
 
-def _filling(column: Column, guess: Array | None) -> Filling | None:
+def _filling(column: Column, guess: Array | None) -> Imputation | None:
     """None where there is nothing to fill, or nothing to fill it with."""
     hole = column.values < 0 if column.kind == "category" else np.isnan(column.values.astype(np.float64))
-    return Filling(hole, guess) if guess is not None and hole.any() else None
+    return Imputation(hole, guess) if guess is not None and hole.any() else None
 
 
 def _asked(columns: Any, data: Columns) -> list[tuple[list[Any], Any]]:

@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..data.columns import as_array
-from ..data.rows import label_array, read_weights
+from ..data.arrays import as_array
+from ..data.labeled_rows import label_array, read_weights
 from ..exceptions import CandideError, ParameterError
 from ..kernels.layouts import Floats
 from ..model.honest import cross_chosen

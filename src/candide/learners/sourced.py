@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from ..data.names import check_columns, similar_name
-from ..data.roles import Roles
+from ..data.column_selection import Roles, check_columns, similar_name
 from ..engines.batches import Groups, cells, labelled_cells, needed
 from ..exceptions import InputError
 

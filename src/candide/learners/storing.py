@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..data.roles import Roles
+from ..data.column_selection import Roles
 from ..exceptions import InputError, ModelFileError, ParameterError
 from ..families.table import TableFamily
 from ..model.classifier import Classifier

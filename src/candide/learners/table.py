@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from ..data.selection import find_label
-from ..data.table import Columns
+from ..data.column_selection import split_label
+from ..data.columns import Columns
 from ..exceptions import InputError, MergeError, ParameterError
 from ..families import Family
 from ..families.table import TableFamily
@@ -156,7 +156,7 @@ class NaiveBayes(BaseNB):
         return self
 
     def _labelled(self, X: Any, y: Any) -> tuple[Any, Any]:
-        return find_label(X, y)
+        return split_label(X, y)
 
     def _family(self, n_features: int) -> Family:
         alpha = None if self.alpha is None else number(self.alpha, "alpha")
@@ -198,7 +198,7 @@ class NaiveBayes(BaseNB):
     def _read(self, X: Any, reset: bool = False) -> Columns:
         data = self._read_to_learn(X, reset)
         if not reset:
-            self._schema.remark_strangers(data, self._model.state.statistics)
+            self._schema.warn_if_all_unseen(data, self._model.state.statistics)
         return data
 
     def _read_to_learn(self, X: Any, reset: bool) -> Columns:
@@ -319,4 +319,4 @@ class NaiveBayes(BaseNB):
         """
         model, data, kernels = self._fitted(), self._read(X), self._kernels()
         posterior = model.posterior(data, kernels, logarithm=False)
-        return self._schema.filled(X, data, model.likelihood.expected(data, posterior))
+        return self._schema.fill_missing(X, data, model.likelihood.expected(data, posterior))

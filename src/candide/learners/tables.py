@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ..data.arrays import is_missing
 from ..data.categories import encode_categories, read_categories
-from ..data.columns import is_missing
 from ..exceptions import InputError
 from ..kernels import default
 from ..kernels.layouts import Array, Floats

@@ -8,14 +8,14 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from ..clusters import cluster_of
-from ..data.columns import as_array
-from ..data.rows import read_weights, without_label
+from ..data.arrays import as_array
+from ..data.labeled_rows import is_unlabeled, read_weights
 from ..data.texts import read_texts
-from ..data.tokens import Buckets
 from ..engines.unlabeled import Unlabeled, Unread, learn_unlabeled
 from ..exceptions import InputError, ParameterError
 from ..kernels.layouts import Array
 from ..kernels.text_rows import TextRows
+from ..kernels.vocabulary import Buckets
 from ..model.plan import ClassPrior, Plan
 from ..model.table import Table
 from ..model.telling import telling
@@ -200,7 +200,7 @@ class TextNB(Smaller):
         how = self._unlabeled()
         self.__dict__.pop("unlabeled_", None)
         is_here = how in ("em", "sfe") and y is not None and cluster_of(X) is None
-        missing = without_label(y) if is_here else np.zeros(0, dtype=bool)
+        missing = is_unlabeled(y) if is_here else np.zeros(0, dtype=bool)
         if missing.any() and not missing.all():
             self._fit_some(X, y, sample_weight, groups, missing, how)
         else:

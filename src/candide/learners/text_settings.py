@@ -7,11 +7,13 @@ from dataclasses import replace
 from inspect import signature
 from typing import Any
 
-from ..data.tokens import Buckets, Coding, Recipe, Vocabulary, read_vocabulary
+from ..data.texts import read_vocabulary
 from ..exceptions import ParameterError
 from ..families import Bernoulli, Complement, Multinomial
 from ..families.terms import NO_LIMITS, WEIGHTINGS, Limits, TokenLook, Weighting
 from ..families.text import TextFamily
+from ..kernels.tokens import Recipe
+from ..kernels.vocabulary import Buckets, Coding, Vocabulary
 from ..priors import Beta, Dirichlet
 from .settings import choice, flag, is_whole, number, whole_number
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..data.index import Index, encode
-from ..data.rows import label_array
+from ..data.labeled_rows import label_array
 from ..exceptions import InputError, ParameterError
 from ..kernels import default
 from ..kernels.layouts import Array

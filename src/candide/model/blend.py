@@ -7,19 +7,20 @@ the weight was learned or forgotten. Until then the sums of its views follow the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..data.columns import Columns
 from ..data.index import Index
-from ..data.table import Columns
 from ..exceptions import InputError, ParameterError, warn
 from ..families import Batch, Family
 from ..families.table import HeldOut, TableFamily
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
+from ..lazy_dataclass import dataclass
 from ..stacking.calibration import Calibration, calibrate, log_softmax
 from ..stacking.calibration.scaling import Scaling
 from ..stacking.folds import N_FOLDS, group_folds, make_folds, rows_by_fold

@@ -397,6 +397,6 @@ class Classifier:
 
 def _consolidated(blend: Blend | None) -> Blend | None:
     """With all changes in the tables of its views."""
-    return (
-        replace(blend, views=blend.views.consolidated()) if blend and isinstance(blend.views, StackedViews) else blend
-    )
+    if blend is None or not isinstance(blend.views, StackedViews):
+        return blend
+    return replace(blend, views=blend.views.consolidated())

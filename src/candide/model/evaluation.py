@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..exceptions import InputError
 from ..kernels.layouts import Array, Floats, Positions
+from ..lazy_dataclass import dataclass
 from . import measures
 from .table import Table
 

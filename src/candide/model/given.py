@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..data.table import Columns
+from ..data.columns import Columns
 from ..families.table import TableFamily
 from ..families.table_likelihood import TableLikelihood
 from ..kernels import Kernels

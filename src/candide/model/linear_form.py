@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from ..families.inputs import InputNames, not_linear
 from ..families.linear import LinearScores, Score
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Data, Floats, Sparse
+from ..lazy_dataclass import dataclass
 from ..stacking.calibration.scaling import Scaling
 from .scorer import leaders_only
 from .table import Table

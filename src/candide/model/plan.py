@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +12,7 @@ from ..data.index import Index
 from ..exceptions import ParameterError
 from ..families import Family
 from ..kernels.layouts import Floats
+from ..lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

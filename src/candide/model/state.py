@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..data.index import Index, kind_of
+from ..data.index import Index, label_type
 from ..exceptions import ForgetError, InputError, ParameterError
 from ..kernels.layouts import Array, Floats
 from ..kernels.mixing import Hashes
+from ..lazy_dataclass import dataclass
 from ..statistics import Sample
 from ..statistics.table import TableStatistics
 
@@ -133,7 +134,7 @@ class State:
 def join(a: Index, b: Index) -> Index:
     """Both sets of classes; texts and numbers together would have no order a user could rely on."""
     one, other = a.labels.tolist()[0], b.labels.tolist()[0]
-    if kind_of(one) != kind_of(other):
+    if label_type(one) != label_type(other):
         raise InputError(f"labels of different types: {one!r} and {other!r}; give all labels of a model the same type")
     return a.union(b)
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..data.columns import as_array
-from ..data.tokens import Buckets, Coding
+from ..data.arrays import as_array
 from ..families.terms import TokenLook
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, Sparse
 from ..kernels.text_rows import TextRows
+from ..kernels.vocabulary import Buckets, Coding
 from ..stacking.token_views import StackedTokenViews
 from .table import Table
 from .token_names import named

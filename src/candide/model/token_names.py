@@ -6,11 +6,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..data.tokens import Buckets, Coding, Look, Recipe, Vocabulary
 from ..kernels import Kernels
 from ..kernels._core import release_memory
 from ..kernels.layouts import Array, chunks
 from ..kernels.text_rows import TextRows
+from ..kernels.tokens import Look, Recipe
+from ..kernels.vocabulary import Buckets, Coding, Vocabulary
 
 # Texts that are searched for tokens.
 _MOST_TEXTS = 10_000

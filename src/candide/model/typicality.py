@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..data.columns import missing_cells
+from ..data.arrays import missing_cells
 from ..exceptions import ParameterError
 from ..families import Batch
 from ..kernels import Kernels

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.table import Column, Columns
+from ..data.columns import Column, Columns
 from ..exceptions import InputError, ParameterError
 from ..families import Batch
 from ..families.columns import CodedColumn, ColumnModel, named_column

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 
-from ..data.rows import label_array
+from ..data.labeled_rows import label_array
 from ..data.table import read_table
 from ..exceptions import InputError
 from ..kernels.layouts import Array, Floats

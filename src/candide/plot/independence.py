@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 
-from ..data.columns import missing_cells
+from ..data.arrays import missing_cells
 from ..exceptions import InputError
 from ..kernels.layouts import Array, Floats
 from ..model.table import Table

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from ..data.table import Column, Columns
+from ..data.columns import Column, Columns
 from ..exceptions import ParameterError
 from ..explain.dates import date_columns, written
 from ..families.columns.stretches import are_whole

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..exceptions import ParameterError
 from ..kernels.layouts import Floats
+from ..lazy_dataclass import dataclass
 from .base import Readable, check_proper, check_shapes, draws, generator, observations, out, parameter, summaries, tails
 from .rising import log_run
 from .shares import parts_of

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..kernels.layouts import Floats
+from ..lazy_dataclass import dataclass
 from .base import Readable, check_proper, check_shapes, draws, generator, observations, out, parameter, summaries, tails
 from .rising import log_rising
 

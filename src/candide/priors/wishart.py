@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..exceptions import ParameterError
 from ..kernels.layouts import Floats
+from ..lazy_dataclass import dataclass
 from .base import Readable, check_proper, draws, generator, out, parameter
 from .normal import MeanVariance, NormalInverseGamma
 

@@ -7,9 +7,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..data.tokens import Vocabulary
 from ..explain.terms import BITS
 from ..kernels.layouts import Floats
+from ..kernels.vocabulary import Vocabulary
 from ..model.evaluation import Report
 from .columns import Looks
 from .duplicates import Duplicates

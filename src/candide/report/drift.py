@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.table import Column, Columns
+from ..data.columns import Column, Columns
 from ..families.columns.stretches import equal_frequency
 from ..families.table import TableFamily
 from ..kernels.layouts import Array, Floats

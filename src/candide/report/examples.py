@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..data.table import Columns
+from ..data.columns import Columns
 from ..kernels.layouts import Array, Floats, Positions
 from ..kernels.text_rows import TextRows
 

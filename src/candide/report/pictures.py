@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.table import Column
+from ..data.columns import Column
 from ..families.columns import ColumnModel
 from ..families.columns.base import CodedColumn
 from ..families.columns.stretches import may_be_whole, middles

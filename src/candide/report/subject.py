@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..data.roles import Roles
+from ..data.column_selection import Roles
 from ..explain.importance import summary_with_importance
 from ..families.table import TableFamily
 from ..families.text_likelihood import TextLikelihood

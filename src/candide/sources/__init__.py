@@ -1,6 +1,6 @@
 """Where rows come from: files, folders, mailboxes, databases, as Arrow, in constant memory."""
 
-from ..data.roles import Roles
+from ..data.column_selection import Roles
 from .bad_rows import BadRow, BadRows
 from .opening import read
 from .source import Source

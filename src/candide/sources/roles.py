@@ -10,10 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..data.labels import Labelled
-from ..data.names import did_you_mean, listed
-from ..data.prose import has_words, is_prose
-from ..data.roles import Roles
+from ..data.column_kinds import has_several_words, is_free_text
+from ..data.column_selection import Roles, did_you_mean, quote_names
+from ..data.factorize import Factorized
 from ..exceptions import InputError, ParameterError
 
 # What a label is called; the first that a table has is it.
@@ -70,8 +69,8 @@ def find_roles(asked: Asked, rows: pa.Table, is_texts: bool = False, name: str =
     """
     if not rows.num_rows:
         raise InputError(
-            f"{name} has the columns {listed(rows.column_names)} and no rows; found no labeled rows, expected at least "
-            "one; pass a source with rows"
+            f"{name} has the columns {quote_names(rows.column_names)} and no rows; found no labeled rows, expected at "
+            "least one; pass a source with rows"
         )
     names = [name for name in rows.column_names if name != asked.weight]
     label = asked.label or _label(rows.select(names), asked, is_texts)
@@ -128,8 +127,8 @@ def _is_text(rows: pa.Table, name: str) -> bool:
     encoded = column.combine_chunks().dictionary_encode()
     labels = encoded.dictionary.to_pylist()
     if len(rows) <= _FEW_ROWS:
-        return len(labels) > 0.8 * (len(rows) - column.null_count) > 0 and has_words(labels)
-    return is_prose(Labelled(np.asarray(encoded.indices.fill_null(-1)), labels))
+        return len(labels) > 0.8 * (len(rows) - column.null_count) > 0 and has_several_words(labels)
+    return is_free_text(Factorized(np.asarray(encoded.indices.fill_null(-1)), labels))
 
 
 def _kind(rows: pa.Table, name: str) -> str:

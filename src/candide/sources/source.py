@@ -7,7 +7,7 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from ..data.roles import Roles
+from ..data.column_selection import Roles
 from ..printable import printable
 from .ahead import one_ahead
 from .bad_rows import BadRows, OnBadRow

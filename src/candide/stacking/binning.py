@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from ..data.table import Column, Columns
+from ..data.columns import Column, Columns
 from ..families.columns.stretches import MICRO_BINS, cuts_between, equal_frequency, merged
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Floats, Positions
+from ..lazy_dataclass import dataclass
 from ..statistics.grid import Cells
 from ..statistics.table import TableStatistics
 from .views import BinnedRows, FieldsOnlyPickle

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
 from ..kernels.layouts import Array, Floats
+from ..lazy_dataclass import dataclass
 from .views import BinnedRows, FieldsOnlyPickle
 
 # Ranks nearer to 0 or 1 than this are not told apart: their normal quantiles would dominate.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
 from math import comb
@@ -13,6 +13,7 @@ import numpy as np
 
 from ..kernels import Kernels
 from ..kernels.layouts import CHUNK_ROWS, Array, Floats, Positions
+from ..lazy_dataclass import dataclass
 from ..statistics import BlockMoments
 from ..statistics.base import remaining
 from .coordinates import ClippedCoordinates, Coordinates, RankCoordinates

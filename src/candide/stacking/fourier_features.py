@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import factorial
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ import numpy as np
 from ..kernels import default
 from ..kernels.base import PickTable
 from ..kernels.layouts import Array, Dense, Floats, Positions
+from ..lazy_dataclass import dataclass
 from .binning import MergedCodes, merge_codes
 from .coordinates import RankCoordinates
 from .views import BinnedRows, FieldsOnlyPickle, LabeledRows

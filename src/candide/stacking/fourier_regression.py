@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ import numpy as np
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Floats, Positions
 from ..kernels.mixing import Hashes
+from ..lazy_dataclass import dataclass
 from ..statistics.base import remaining
 from ..statistics.hashing import ABOVE_ALL, row_hashes
 from .covariance import CholeskyFactor

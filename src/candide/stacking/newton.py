@@ -7,12 +7,12 @@ busy machine its threads wait for each other, hundreds of times as long as the p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..kernels.layouts import Array, Floats
+from ..lazy_dataclass import dataclass
 
 # What the square of a change costs, in rows. Where nothing is changed nothing is paid, so the penalty never makes a
 # calibration worse than none; it keeps all parameters finite where the classes are perfectly separated, and small where

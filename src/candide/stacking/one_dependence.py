@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from ..kernels import Kernels
 from ..kernels.base import PairTable, room_for
 from ..kernels.layouts import Array, Floats, Positions
+from ..lazy_dataclass import dataclass
 from .binning import MergedCodes
 from .views import BinnedRows, FieldsOnlyPickle, LabeledRows, View, ViewContributions, averaged, least_loss
 

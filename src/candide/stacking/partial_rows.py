@@ -12,11 +12,10 @@ weights itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..kernels.layouts import Array, Floats
+from ..lazy_dataclass import dataclass
 from .weights import StackingWeights, fit_weights_from
 
 # Different sets of columns that are taken away, and rows that they are taken from: at most, and per row of training.

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.tokens import Look, TokenTables, Vocabulary
 from ..families.terms import TokenLook
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
 from ..kernels.text_rows import TextRows
+from ..kernels.tokens import Look, TokenTables
+from ..kernels.vocabulary import Vocabulary
+from ..lazy_dataclass import dataclass
 from .folds import make_folds, rows_by_fold
 from .token_views import StackedTokenViews
 from .training_rows import TrainingRows, mean_row_weight

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..data.table import Columns
+from ..data.columns import Columns
 from ..families import Batch
 from ..families.columns.losses import log_shares
 from ..families.table_likelihood import TableLikelihood
@@ -15,6 +15,7 @@ from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, chunks
 from ..kernels.mixing import Hashes
 from ..kernels.serial import serial
+from ..lazy_dataclass import dataclass
 from ..statistics import Sample
 from .binning import TableBinning
 from .candidates import doubt, gained, make_views

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +14,7 @@ from ..kernels._core import release_memory
 from ..kernels.layouts import Array, Floats, Positions, Sparse, chunks
 from ..kernels.serial import serial
 from ..kernels.text_rows import TextRows
+from ..lazy_dataclass import dataclass
 from .folds import make_folds
 from .training_rows import mean_row_weight, subsample_rows
 from .weights import StackingWeights, fit_weights
@@ -34,6 +35,8 @@ _CHUNK = 1 << 11
 # Texts that weights are fitted on; fewer of many classes, as each tells something of all of them.
 _MOST_ROWS, _ENOUGH_ROWS, _MOST_CELLS = 8_000, 2_000, 400_000
 _FOLDS = 10
+# Folds that give a text column its out-of-fold scores in a table; two halves for many rows, which costs less.
+_COLUMN_FOLDS, _HALVES, _MANY_ROWS = 5, 2, 2_000
 _MOST_BYTES = 1 << 21
 # Of weights that are not fitted: scores are not cut off.
 _MOST_SCORE = 1e6
@@ -170,12 +173,6 @@ def fit_stacked_token_views(
     return blended.fit_weights(scores, some), scores, rows
 
 
-# Weights are fitted again without each of so many folds; of many texts without each half, which costs less.
-_FOLDS, _HALVES, _MANY_ROWS = 5, 2, 2_000
-# Texts whose scores under all bands are held at once.
-_CHUNK = 1 << 11
-
-
 @dataclass(frozen=True)
 class TextColumnView:
     """The bands of a column, without what they add for the classes alone: the table has a bias of its own."""
@@ -222,7 +219,7 @@ class TextColumnView:
     def left_out_training_scores(self, bin_scores: Floats, training: TrainingRows) -> Floats:
         """``(rows, classes)``, each row by weights that it had no part in: else the view would seem too good."""
         classes = training.batch.classes
-        n_folds = _HALVES if len(classes) > _MANY_ROWS else _FOLDS
+        n_folds = _HALVES if len(classes) > _MANY_ROWS else _COLUMN_FOLDS
         folds, out = make_folds(classes, training.blocks, n_folds), np.empty(bin_scores.shape[1:])
         for fold in np.unique(folds):
             here, rest = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
@@ -12,6 +12,7 @@ import numpy as np
 from ..kernels import Kernels
 from ..kernels.base import BACK_STRENGTH, PairTable, TripleTable, room_for
 from ..kernels.layouts import Array, Floats, Positions
+from ..lazy_dataclass import dataclass
 from .binning import MergedCodes
 from .one_dependence import MOST_CELLS, OneDependence, put_mean, take_mean
 from .views import BinnedRows, FieldsOnlyPickle, LabeledRows, View, ViewContributions, averaged, least_loss

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from ..kernels import Kernels
 from ..kernels.base import PairTable, TripleTable
 from ..kernels.layouts import Array, Floats, Positions
+from ..lazy_dataclass import dataclass
 from ..statistics.base import ROUNDING
 from .one_dependence import OneDependence
 from .two_dependence import TwoDependence

@@ -11,11 +11,11 @@ one per view and class; those of a view are tied to their mean, and a bias is ad
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..kernels.layouts import Array, Floats
+from ..lazy_dataclass import dataclass
 from .newton import minimize_nonnegative
 
 # How strongly the weights that a view has for the classes are held together.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..kernels.layouts import Array, Floats, Positions
+from ..lazy_dataclass import dataclass
 from .base import move_classes, refuse_above, subtract
 from .moments import Moments, refuse_scatter
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..data.index import Index, join, settled
+from ..data.index import Index, canonical_labels, union_labels
 from ..exceptions import ForgetError
 from ..kernels.layouts import Array, Floats
+from ..lazy_dataclass import dataclass
 from .base import move_classes, refuse_above, subtract
 
 
@@ -30,9 +30,11 @@ class CategoryCounts:
         """From counts that may have slots for labels nobody saw."""
         seen = count.any(axis=0)
         if seen.all():
-            return cls(rows, tuple(map(settled, labels)), count)
+            return cls(rows, tuple(map(canonical_labels, labels)), count)
         bounds = np.cumsum([len(column) for column in labels])[:-1]
-        kept = tuple(settled(column[mask]) for column, mask in zip(labels, np.split(seen, bounds), strict=True))
+        kept = tuple(
+            canonical_labels(column[mask]) for column, mask in zip(labels, np.split(seen, bounds), strict=True)
+        )
         return cls(rows, kept, count[:, seen])
 
     @cached_property
@@ -49,7 +51,7 @@ class CategoryCounts:
         return np.stack(sums, axis=1) if sums else np.zeros((len(self.rows), 0))
 
     def merge(self, other: CategoryCounts) -> CategoryCounts:
-        labels = tuple(map(join, self.labels, other.labels))
+        labels = tuple(map(union_labels, self.labels, other.labels))
         a, b = self._spread(labels), other._spread(labels)
         return CategoryCounts(self.rows + other.rows, labels, a + b)
 

@@ -13,11 +13,11 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from ..data.columns import is_missing
+from ..data.arrays import is_missing
+from ..data.columns import Column, Columns
+from ..data.factorize import factorize
 from ..data.index import EXACT
-from ..data.labels import distinct
-from ..data.stacking import alike, stacked
-from ..data.typed import Column, Columns
+from ..data.labeled_rows import concatenate_rows, same_layout
 from ..exceptions import MergeError
 from ..kernels.layouts import Array, Data, Dense, Floats, Sparse
 from ..kernels.text_rows import TextRows
@@ -60,8 +60,8 @@ def joined(a: Kept, b: Kept) -> Kept:
     """The rows of both, one after the other; sparse if one is. The form is settled when rows are taken from it."""
     if isinstance(a, MixedRows) or isinstance(b, MixedRows):
         return _joined_mixed(_as_mixed(a), _as_mixed(b))
-    if alike(a, b):
-        kept: Kept = stacked([a, b])
+    if same_layout(a, b):
+        kept: Kept = concatenate_rows([a, b])
         return kept
     assert not isinstance(a, TextRows)
     assert not isinstance(b, TextRows)
@@ -75,8 +75,8 @@ def joined(a: Kept, b: Kept) -> Kept:
 def may_change(data: Kept, other: Kept) -> bool:
     """Whether rows in the form they are kept in can join or leave one by one."""
     if isinstance(data, MixedRows) and isinstance(other, MixedRows):
-        return data.texts.keys() == other.texts.keys() and alike(data.cells, other.cells)
-    return isinstance(data, (Dense, TextRows)) and isinstance(other, (Dense, TextRows)) and alike(data, other)
+        return data.texts.keys() == other.texts.keys() and same_layout(data.cells, other.cells)
+    return isinstance(data, (Dense, TextRows)) and isinstance(other, (Dense, TextRows)) and same_layout(data, other)
 
 
 def with_rows(data: Kept, places: Array, other: Kept, rows: Array) -> Kept:
@@ -97,7 +97,7 @@ def with_rows(data: Kept, places: Array, other: Kept, rows: Array) -> Kept:
 
 def _with_texts(data: TextRows, places: Array, other: TextRows, rows: Array) -> TextRows:
     order = np.insert(np.arange(data.n_rows), places, data.n_rows + rows)
-    both: TextRows = stacked([data, other])
+    both: TextRows = concatenate_rows([data, other])
     return both.stored(order)
 
 
@@ -131,7 +131,7 @@ def _as_mixed(data: Kept) -> MixedRows:
 def _joined_mixed(a: MixedRows, b: MixedRows) -> MixedRows:
     cells = joined(a.cells, b.cells)
     assert isinstance(cells, Dense)
-    return MixedRows(cells, {j: stacked([a.text(j), b.text(j)]) for j in sorted({*a.texts, *b.texts})})
+    return MixedRows(cells, {j: concatenate_rows([a.text(j), b.text(j)]) for j in sorted({*a.texts, *b.texts})})
 
 
 def row_bytes(data: Kept | Columns) -> Array:
@@ -180,7 +180,7 @@ def coded(column: Array | Column) -> tuple[Array, list[Any]]:
     if isinstance(column, Column):
         assert column.labels is not None
         return column.values, [*map(_plain, column.labels.tolist()), None]  # the code -1 is the last place
-    codes, labels = distinct(column.tolist())
+    codes, labels = factorize(column.tolist())
     return codes, [_plain(label) for label in labels]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from ..exceptions import ForgetError
 from ..kernels.layouts import Array, Floats
+from ..lazy_dataclass import dataclass
 from .base import as_dense, move_classes, never_learned, refuse_above, remaining, subtract
 
 # Sums that grow are an array once one in so many cells is not 0, if these are not too many.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from ..kernels import Kernels, binades
 from ..kernels.binades import Keys
 from ..kernels.layouts import Array, Dense, Floats, Positions
+from ..lazy_dataclass import dataclass
 from .base import move_classes, refuse_above, subtract
 
 # Occupied cells of a binade, over all classes, beyond which they pair up.

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from ..data.columns import as_array
-from ..data.index import kind_of
-from ..data.rows import without_label
-from ..data.typed import Column, Columns
+from ..data.arrays import as_array
+from ..data.columns import Column, Columns
+from ..data.index import label_type
+from ..data.labeled_rows import is_unlabeled
 from ..exceptions import InputError
 from ..kernels import default
 from ..kernels.layouts import Array, Dense, Sparse
@@ -55,7 +55,7 @@ def group_hashes(groups: Any, n_rows: int) -> Hashes | None:
     if labels.shape != (n_rows,):
         raise InputError(f"groups has shape {labels.shape} for {n_rows} rows; give one group per row")
     hashes = row_hashes(Dense.of((labels,)))
-    return np.where(without_label(labels), np.uint64(0), np.maximum(hashes, np.uint64(1)))
+    return np.where(is_unlabeled(labels), np.uint64(0), np.maximum(hashes, np.uint64(1)))
 
 
 def in_groups(hashes: Hashes, groups: Hashes | None) -> Hashes:
@@ -139,7 +139,7 @@ def _label_bits(label: Any) -> int:
     """The bits of a label in the form in which it is kept."""
     if label is None or isinstance(label, float):
         return int(np.array(label, dtype=np.float64).view(np.uint64))
-    text = f"{kind_of(label)}\0{label}".encode("utf-8", "surrogatepass")
+    text = f"{label_type(label)}\0{label}".encode("utf-8", "surrogatepass")
     return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..kernels.layouts import Dense
 from ..kernels.text_rows import TextRows
+from ..lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..kernels.layouts import Array, Floats
+from ..lazy_dataclass import dataclass
 from .base import move_classes, never_learned, refuse_above, subtract
 
 # Rows that take away more than this multiple of the scatter there is were never in it. It is no closer to 1 because

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.typed import Columns
+from ..data.columns import Columns
 from ..kernels.layouts import Array, Dense, Floats, Positions, Sparse
 from ..kernels.mixing import Hashes
 from ..kernels.text_rows import TextRows
+from ..lazy_dataclass import dataclass
 from .base import ROUNDING, move_classes, never_learned, refuse_above, subtract
 from .cells import Kept, joined, may_change, row_bytes, stored, with_rows, without_rows
 from .copies import Observations, observations

@@ -5,12 +5,12 @@ To import scipy takes longer than to answer a question about a text, and that re
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..kernels.layouts import Array, Floats
+from ..lazy_dataclass import dataclass
 from .counts import Counts
 
 

@@ -4,14 +4,15 @@ its texts, blocks by request.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..data.table import Kind
+from ..data.columns import Kind
 from ..exceptions import InputError
 from ..kernels.layouts import Array, Floats
+from ..lazy_dataclass import dataclass
 from .base import Statistics, move_classes
 from .categories import CategoryCounts
 from .grid import Grid

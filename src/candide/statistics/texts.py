@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 from ..kernels.layouts import Array, Floats
+from ..lazy_dataclass import dataclass
 from .token_counts import Dropped, TokenCounts
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.tokens import Buckets, Coding
 from ..exceptions import MergeError
 from ..kernels.layouts import Array, Floats
 from ..kernels.tokens import DENSE_CELLS
+from ..kernels.vocabulary import Buckets, Coding
+from ..lazy_dataclass import dataclass
 from .base import as_dense
 from .counts import Counts
 

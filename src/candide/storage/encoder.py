@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.columns import is_sparse
+from ..data.arrays import is_sparse
 from ..exceptions import ModelFileError
 from ..kernels.layouts import Array
 from ..kernels.text_rows import TextRows

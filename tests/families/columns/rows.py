@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from candide.data.table import Column
+from candide.data.columns import Column
 from candide.families.columns.base import CodedColumn
 from candide.families.columns.losses import size_kept
 from candide.kernels.layouts import Array, Floats, Positions

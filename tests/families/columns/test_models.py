@@ -10,7 +10,7 @@ from scipy import stats
 from scipy.integrate import quad
 
 from candide import CategoricalNB
-from candide.data.table import Column
+from candide.data.columns import Column
 from candide.families.columns import candidates_for_numbers, choose, named_column
 from candide.families.columns.changes import BoxCox, YeoJohnson
 

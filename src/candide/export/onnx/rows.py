@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...data.dates import PARTS
+from ...data.dates import DATE_PARTS
 from ...exceptions import ParameterError
 from ...explain.dates import date_columns
 from ...kernels.layouts import Array, Floats
@@ -61,7 +61,7 @@ class Cells:
     def _date_places(self, date: int, part: str, labels: Array) -> Tensor:
         days = self.numbers(date)
         place = {label: i for i, label in enumerate(labels.tolist())}
-        known = np.array([place.get(label, len(labels) + 1) for label in PARTS[part][2]])
+        known = np.array([place.get(label, len(labels) + 1) for label in DATE_PARTS[part][2]])
         absent = days.is_nan()
         found = _date_part(absent.where(0.0, days), part).of_type(np.int64).picks(known)
         return absent.where(len(labels), found)

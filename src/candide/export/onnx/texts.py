@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ...data.tokens import Vocabulary
 from ...exceptions import ParameterError
 from ...families.terms import KnownTokens
 from ...families.text_likelihood import TextLikelihood
+from ...kernels.vocabulary import Vocabulary
 from .likelihoods import Scored, scored
 from .probabilities import Amount
 from .tensor import Graph, Tensor

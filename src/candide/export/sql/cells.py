@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date, time, timedelta
 from typing import Any, NamedTuple
 
-from ...data.dates import PARTS, WEEKDAYS
+from ...data.dates import DATE_PARTS, WEEKDAYS
 from ...data.index import EXACT
 from .dialects import Dialect
 from .query import ROWS
@@ -88,7 +88,7 @@ class Cells:
     def _date_part(self, j: int) -> tuple[str, str] | None:
         """The date that a column is a part of, and which part."""
         dates = [name for name, example in self.examples.items() if isinstance(example, date)]
-        pairs = ((name, part) for name in dates for part in PARTS)
+        pairs = ((name, part) for name in dates for part in DATE_PARTS)
         return next(((name, part) for name, part in pairs if self.names[j] == f"{name}.{part}"), None)
 
     def _part(self, name: str, part: str) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol, Self
 
 import numpy as np
 
-from ...data.table import Column
+from ...data.columns import Column
 from ...kernels.layouts import Array, Floats, Positions
+from ...lazy_dataclass import dataclass
 from ..base import CELLS
 from ..slots import draw_slots
 from .losses import loss_of_nothing, own_kept, own_left, table_losses

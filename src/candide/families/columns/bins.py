@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
 from ...kernels.layouts import Array, Floats
+from ...lazy_dataclass import dataclass
 from ...statistics.grid import Cells
 from .base import CodedColumn
 from .discretise import deal

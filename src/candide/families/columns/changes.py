@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from ...kernels.layouts import Floats
+from ...lazy_dataclass import dataclass
 from ...statistics import Moments
 from ...statistics.grid import Cells
 from .stretches import middles

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
-from ...data.table import Column
+from ...data.columns import Column
 from ...kernels.layouts import Array, Floats, Positions
+from ...lazy_dataclass import dataclass
 from .base import CodedColumn
 from .losses import log_others, own_kept, weighted_losses
 from .parametric import ParametricColumn

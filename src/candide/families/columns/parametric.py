@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
-from ...data.table import Column
+from ...data.columns import Column
 from ...kernels import default
 from ...kernels.layouts import Array, Dense, Floats, Positions
+from ...lazy_dataclass import dataclass
 from ...statistics import Counts, Moments
 from ...statistics.grid import Cells
 from ..base import CELLS, Batch

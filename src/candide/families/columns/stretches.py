@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...kernels.layouts import Array, Floats
+from ...lazy_dataclass import dataclass
 from ...statistics import Moments
 from ...statistics.grid import Cells
 

@@ -7,13 +7,14 @@ Four methods, from stiff to supple: ``temperature`` (one or two numbers, keeps t
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ...exceptions import ParameterError
 from ...kernels.layouts import Array, Floats, Positions
+from ...lazy_dataclass import dataclass
 from ..folds import stratified_folds
 from .base import Calibration, CalibrationRows, log_softmax
 from .curves import fit_beta, fit_isotonic

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from ...kernels import default
 from ...kernels.layouts import Array, Floats, Positions
+from ...lazy_dataclass import dataclass
 
 # Stands for infinite log-odds: differences and slopes stay numbers.
 MAX_LOG_ODDS = 1e200

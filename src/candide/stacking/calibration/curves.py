@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from ...kernels.layouts import Array, Floats
+from ...lazy_dataclass import dataclass
 from ..newton import MANY, RIDGE, Derivatives, Loss, PenalizedLoss, blocks, minimize
 from .base import MAX_LOG_ODDS, CalibrationRows, from_log_odds, log_odds, log_softmax
 

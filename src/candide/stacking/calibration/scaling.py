@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ...kernels.layouts import Array, Floats
+from ...lazy_dataclass import dataclass
 from ..newton import MANY, RIDGE, Derivatives, HessianProducts, PenalizedLoss, blocks, minimize
 from .base import CalibrationRows, log_softmax
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...data.index import kind_of
+from ...data.index import label_type
 from ...engines.unlabeled import Unlabeled
 from ...families import Bernoulli, Categorical, Complement, Gaussian, Multinomial, Poisson
 from ...families.table import Block, TableFamily, Wanted
@@ -145,7 +145,7 @@ def _check_state(plan: Plan, state: State) -> int:
     labels = state.classes.labels
     check_labels(labels)
     n_classes = len(labels)
-    require(n_classes > 0 and len(set(map(kind_of, labels.tolist()))) == 1, "labels are of several types, or none")
+    require(n_classes > 0 and len(set(map(label_type, labels.tolist()))) == 1, "labels are of several types, or none")
     require(state.declared.shape == (n_classes,) and state.declared.dtype == bool, "classes are declared by no flags")
     n_columns = _check_statistics(plan.family, state.statistics, n_classes)
     # Rows that are still in the file are checked when they are read.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...data.typed import Kind
+from ...data.columns import Kind
 from ...families.columns.options import OPTIONS, check_options
 from ...families.table import TableFamily, Wanted
 from ...kernels.serial import serial

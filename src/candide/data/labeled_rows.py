@@ -1,19 +1,24 @@
-"""What belongs to a row besides its cells: its class and its weight."""
+"""Rows with labels and weights: reading, checking and concatenating them."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..exceptions import InputError, warn
 from ..kernels import Kernels
-from ..kernels.layouts import Array, Floats, Positions
-from .columns import aligned, as_array, is_missing
-from .index import Index, encode, kind_of
+from ..kernels._core import Texts
+from ..kernels.layouts import Array, Dense, Floats, Positions, Sparse
+from ..kernels.mixing import Hashes
+from ..kernels.text_rows import TextRows
+from .arrays import aligned, as_array, is_missing
+from .columns import Column, Columns
+from .index import Index, encode, label_type, union_all
 
 # More classes than this that are floating-point numbers are worth a warning.
-_FEW_FLOAT_CLASSES = 50
+_MAX_FLOAT_CLASSES = 50
 
 
 def read_labels(y: Any, n_rows: int, kernels: Kernels) -> tuple[Index, Positions]:
@@ -51,10 +56,10 @@ def label_array(y: Any) -> Array:
     return values
 
 
-def without_label(y: Any) -> Array:
+def is_unlabeled(y: Any) -> Array:
     """Which rows have no label: None, NaN or a null.
 
-    >>> without_label(["spam", None])
+    >>> is_unlabeled(["spam", None])
     array([False,  True])
     """
     values = y if type(y) is np.ndarray else as_array(y, "y")
@@ -79,11 +84,11 @@ def _float_labels(values: Array) -> Array:
         raise InputError(
             f"Input y contains {what} (first at row {odd[0]}); every row needs a label; drop the rows without one"
         )
-    _refuse_fractions(values, values)
+    _reject_fractions(values, values)
     return values
 
 
-def _refuse_fractions(floats: Array, labels: Any) -> None:
+def _reject_fractions(floats: Array, labels: Any) -> None:
     """``floats``: the finite numbers among the labels."""
     fraction = np.flatnonzero(floats != np.trunc(floats))
     if len(fraction):
@@ -95,17 +100,17 @@ def _refuse_fractions(floats: Array, labels: Any) -> None:
         )
 
 
-def warn_of_measurements(classes: Array) -> None:
+def warn_if_continuous(classes: Array) -> None:
     """Warns of so many classes that are floating-point numbers: they are more likely measurements than labels.
 
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as found:
     ...     warnings.simplefilter("always")
-    ...     warn_of_measurements(np.arange(72.0))
+    ...     warn_if_continuous(np.arange(72.0))
     >>> print(str(found[0].message).partition(";")[0])
     y holds 72 different floating-point numbers (0.0, 1.0, 2.0, …), and each becomes a class
     """
-    if classes.dtype.kind not in "fO" or len(classes) <= _FEW_FLOAT_CLASSES:
+    if classes.dtype.kind not in "fO" or len(classes) <= _MAX_FLOAT_CLASSES:
         return
     labels = classes.tolist()
     if not all(isinstance(label, float) for label in labels):
@@ -121,11 +126,11 @@ def _check_objects(labels: list[Any]) -> None:
     if set(map(type, labels)) == {str}:  # the usual
         return
     floats = np.array([label for label in labels if isinstance(label, float)])
-    _refuse_fractions(floats[np.isfinite(floats)], labels)
+    _reject_fractions(floats[np.isfinite(floats)], labels)
     for row, label in enumerate(labels):
         if is_missing(label):
             raise InputError(f"Input y contains NaN: row {row} has no label ({label!r}); drop the rows without one")
-    examples = {kind_of(label): label for label in {type(label): label for label in labels}.values()}
+    examples = {label_type(label): label for label in {type(label): label for label in labels}.values()}
     if len(examples) > 1:
         raise InputError(
             f"y mixes labels of different types ({', '.join(map(repr, examples.values()))}), which have no order; give "
@@ -158,3 +163,91 @@ def read_weights(sample_weight: Any, n_rows: int) -> Floats | None:
     if not weight.any():
         raise InputError("all sample weights are zero: nothing would be learned; give a row a weight above 0")
     return np.require(weight, requirements=("C", "A"))
+
+
+class LabeledRows(NamedTuple):
+    """Encoded rows, the classes that occur among them, and of each row the class, the weight (None: all 1) and the
+    hash of its group (None, or 0: it has none).
+    """
+
+    data: Any
+    classes: Index
+    positions: Positions
+    weight: Floats | None
+    groups: Hashes | None = None
+
+    def can_concatenate(self, other: LabeledRows) -> bool:
+        """Whether these rows and others can become one."""
+        kinds = {label_type(rows.classes.labels[:1].tolist()[0]) for rows in (self, other)}
+        return len(kinds) == 1 and same_layout(self.data, other.data)
+
+
+def concatenate_labeled(parts: Sequence[LabeledRows]) -> LabeledRows:
+    """Rows that join, one after the other. A copy, which stays what it is when what was read is written over."""
+    classes, places = union_all([part.classes for part in parts])
+    positions = np.concatenate([place[part.positions] for place, part in zip(places, parts, strict=True)])
+    weight = None
+    if any(part.weight is not None for part in parts):
+        weight = np.concatenate([np.ones(len(p.positions)) if p.weight is None else p.weight for p in parts])
+    groups = None
+    if any(part.groups is not None for part in parts):
+        none = (np.zeros(len(part.positions), dtype=np.uint64) for part in parts)
+        groups = np.concatenate([zeros if p.groups is None else p.groups for p, zeros in zip(parts, none, strict=True)])
+    return LabeledRows(
+        concatenate_rows([part.data for part in parts]), classes, positions.astype(np.int32), weight, groups
+    )
+
+
+Rows = Dense | Sparse | Columns | TextRows
+
+
+def same_layout(a: Rows, b: Rows) -> bool:
+    """Whether the cells of both lie in memory in one way, so that none changes when they are stacked."""
+    return type(a) is type(b) and _layout(a) == _layout(b)
+
+
+def _layout(data: Rows) -> Any:
+    if isinstance(data, TextRows):
+        return None
+    if isinstance(data, Columns):
+        return [(column.name, column.kind, column.values.dtype) for column in data.columns]
+    if isinstance(data.values, tuple):
+        return [column.dtype for column in data.values]
+    return data.values.dtype, data.n_columns
+
+
+def concatenate_rows(parts: Sequence[Any]) -> Any:
+    """The rows of parts that are alike, one after the other. A copy, but for texts, which nobody can change.
+
+    >>> concatenate_rows([Dense.of(np.array([[1, 2]])), Dense.of(np.array([[3, 4], [5, 6]]))]).values.tolist()
+    [[1, 2], [3, 4], [5, 6]]
+    """
+    first = parts[0]
+    if isinstance(first, TextRows):
+        return TextRows(Texts.joined([part.texts for part in parts]))
+    if isinstance(first, Sparse):
+        from scipy.sparse import vstack
+
+        return Sparse.of(vstack([part.matrix() for part in parts], format="csr"))
+    if isinstance(first, Columns):
+        columns = map(_concatenate_columns, zip(*(part.columns for part in parts), strict=True))
+        return Columns(tuple(columns), sum(part.n_rows for part in parts))
+    cells = [part.values for part in parts]
+    if isinstance(first.values, tuple):
+        return Dense.of(tuple(np.concatenate(column) for column in zip(*cells, strict=True)), first.names)
+    return Dense.of(np.concatenate(cells), first.names)
+
+
+def _concatenate_columns(parts: tuple[Column, ...]) -> Column:
+    first, absent = parts[0], None
+    if any(part.absent is not None for part in parts):
+        given = (np.zeros(len(part.values), dtype=bool) if part.absent is None else part.absent for part in parts)
+        absent = np.concatenate(list(given))
+    if first.labels is None:
+        texts = None if first.texts is None else concatenate_rows([part.texts for part in parts])
+        values = np.concatenate([part.values for part in parts])
+        return Column(first.name, first.kind, values, None, texts, absent)
+    index, places = union_all([Index(part.labels) for part in parts if part.labels is not None])
+    # The code -1 is the last place.
+    codes = [np.append(place, -1)[part.values] for place, part in zip(places, parts, strict=True)]
+    return Column(first.name, first.kind, np.concatenate(codes).astype(np.int32), index.labels, absent=absent)

@@ -1,0 +1,284 @@
+"""Arrays, sparse matrices and data frames as arrays of numbers that the kernels read."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..exceptions import CellTypeError, InputError
+from ..kernels import default as default_kernels
+from ..kernels.layouts import Array, Data, Dense, Floats, Sparse
+
+# Types that cross to the kernels as they are; all others become doubles first.
+KERNEL_DTYPES = {np.dtype(t) for t in ("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?")}
+# More columns than this cross as one array: handling each on its own would cost more than the copy.
+_MAX_SEPARATE_COLUMNS, MANY_COLUMNS = 512, 64
+
+Rows = TypeVar("Rows", bound=Any)
+
+
+def read_numbers(X: Any) -> Data:
+    """Rows of numbers from anything that holds them; missing values become NaN.
+
+    >>> read_numbers([[1, 2], [3, None]]).floats()
+    array([[ 1.,  2.],
+           [ 3., nan]])
+    """
+    if type(X) is np.ndarray and X.ndim == 2 and X.dtype in KERNEL_DTYPES and X.flags.aligned:
+        return check_not_empty(Dense(X, *X.shape))
+    if is_sparse(X):
+        return check_not_empty(_sparse_numbers(X))
+    frame = as_frame(X)
+    if frame is not None:
+        return check_not_empty(_frame_numbers(frame))
+    return check_not_empty(Dense.of(_numbers(as_2d_array(X))))
+
+
+def _frame_numbers(frame: Any) -> Dense:
+    values, names = as_single_array(frame), tuple(frame.columns)
+    if values is not None:
+        return Dense.of(values, names)
+    columns = tuple(number_column(series, series.name) for series in frame.iter_columns())
+    data = Dense(columns, len(frame), len(columns), 0, names)
+    return Dense.of(data.floats(), names) if len(columns) > _MAX_SEPARATE_COLUMNS else data
+
+
+def as_single_array(frame: Any) -> Array | None:
+    """A frame that is one array inside, or cheaply made one: asking each of many columns takes longer than the rest."""
+    native = frame.to_native()
+    if frame.implementation.is_pandas() and len(frame.columns):
+        first = native.dtypes.iloc[0]
+        alike = isinstance(first, np.dtype) and first in KERNEL_DTYPES and bool((native.dtypes == first).all())
+        return aligned(native.to_numpy()) if alike else None
+    many = frame.implementation.is_polars() and len(frame.columns) > MANY_COLUMNS
+    if many and all(dtype.is_numeric() for dtype in frame.schema.dtypes()):
+        values = native.to_numpy()
+        return aligned(values) if values.dtype in KERNEL_DTYPES else None
+    return None
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether ``X`` is a scipy sparse matrix or array; does not import scipy to find out."""
+    scipy_sparse = sys.modules.get("scipy.sparse")
+    return scipy_sparse is not None and bool(scipy_sparse.issparse(X))
+
+
+def as_frame(X: Any) -> Any | None:
+    """A narwhals frame over a pandas, polars, pyarrow … table, or None."""
+    if isinstance(X, (np.ndarray, list, tuple)):
+        return None
+    import narwhals.stable.v2 as nw
+
+    if nw.dependencies.is_into_dataframe(X):
+        try:
+            return nw.from_native(X, eager_only=True)
+        except nw.exceptions.DuplicateError as error:
+            raise InputError(f"two columns of X have one name ({error}); give each a name of its own") from None
+    reject_lazy_table(X)
+    return None
+
+
+# What holds rows that are not in memory, by what it has, and what to pass instead.
+_LAZY_TABLES = (
+    (("collect", "collect_schema"), "X.collect()"),
+    (
+        ("sql_query", "to_arrow_table"),
+        "X.to_arrow_table(); to count in DuckDB: candide.fit_sql(model, None, X, label=…)",
+    ),
+    (("read_next_batch", "read_all"), "X.read_all()"),
+    (("to_batches", "to_table", "count_rows"), "X.to_table(); for files larger than memory: candide.read(…)"),
+    (("batches", "to_table", "roles"), "X.to_table(); fit, measure and score take it as it is, without y"),
+    (("columns", "num_columns", "to_struct_array"), "pyarrow.Table.from_batches([X])"),
+)
+
+
+def reject_lazy_table(X: Any) -> None:
+    """Lazy frames, relations, datasets and readers have columns with names, and no rows yet."""
+    for has, instead in _LAZY_TABLES:
+        if all(hasattr(type(X), name) for name in has):
+            package = type(X).__module__.partition(".")[0].lstrip("_")
+            raise InputError(f"X is a {type(X).__name__} of {package}, which is no table in memory; pass {instead}")
+
+
+def new_frame(columns: dict[Any, Array], backend: Any) -> Any:
+    """A data frame of some library with these columns."""
+    import narwhals.stable.v2 as nw
+
+    return nw.from_dict({str(name): column.tolist() for name, column in columns.items()}, backend=backend).to_native()
+
+
+def frame_like(X: Any, columns: list[Array]) -> Any | None:
+    """A table of the same kind and with the same names as ``X``, or None if that is no table."""
+    frame = as_frame(X)
+    if frame is None:
+        return None
+    import narwhals.stable.v2 as nw
+
+    made = dict(zip(frame.columns, columns, strict=True))
+    out = nw.from_dict({name: column.tolist() for name, column in made.items()}, backend=frame.implementation)
+    native = out.to_native()
+    if hasattr(native, "set_index") and hasattr(X, "index"):
+        native.index = X.index  # pandas
+    return native
+
+
+def as_array(values: Any, name: str) -> Array:
+    """``values`` as an array. A list that mixes texts with other things keeps them: NumPy would make "nan" of a NaN.
+
+    So does a list of texts of which one ends in a NUL character, which NumPy would take away.
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        objects = np.array(values.data, dtype=object)
+        objects[np.ma.getmaskarray(values)] = None
+        return objects
+    try:
+        array = np.asarray(_one_chunk(values))
+    except ValueError as error:
+        raise InputError(f"{name} is no array ({error}); give all its rows the same length") from None
+    if array.dtype.kind not in "US" or isinstance(values, np.ndarray):
+        return array
+    if hasattr(values, "to_list"):  # a series of polars
+        values = values.to_list()
+    if not isinstance(values, (list, tuple)):
+        return array
+    objects = np.asarray(values, dtype=object)
+    if not all(isinstance(value, (str, bytes)) for value in objects.flat):
+        return objects
+    return array if np.strings.str_len(array).sum() == sum(map(len, objects.flat)) else objects
+
+
+def aligned(values: Array) -> Array:
+    """``values``, copied if they lie at odd addresses (a field of a packed record does), which no kernel reads."""
+    return values if values.flags.aligned else values.copy()
+
+
+def as_2d_array(X: Any) -> Array:
+    """``X`` as a two-dimensional array of whatever type."""
+    if X is None or isinstance(X, (str, bytes)):
+        raise InputError(f"Expected 2D array, got {X!r} instead; pass rows × columns of numbers")
+    values = as_array(X, "X")
+    if values.dtype.kind == "c":
+        raise InputError(f"Complex data not supported: X is of type {values.dtype}; pass real numbers")
+    if values.ndim != 2:
+        shape = "scalar array" if values.ndim == 0 else f"{values.ndim}D array"
+        raise InputError(
+            f"Expected 2D array, got {shape} instead (shape {values.shape}). Reshape your data: "
+            "X.reshape(-1, 1) for a single column, X.reshape(1, -1) for a single row"
+        )
+    return values
+
+
+def series_array(series: Any) -> Array:
+    """A column of a frame as an array of whatever type."""
+    if series.implementation.is_pyarrow():
+        return np.asarray(_one_chunk(series.to_native()))
+    return np.asarray(series.to_numpy())
+
+
+def _one_chunk(values: Any) -> Any:
+    # pyarrow's chunked arrays lose nulls among dictionary-encoded values: they turn into the last value.
+    return values.combine_chunks() if hasattr(values, "combine_chunks") else values
+
+
+def number_column(series: Any, name: str) -> Array:
+    """One column of a frame as numbers; nulls become NaN."""
+    dtype = series.dtype
+    if dtype.is_temporal():
+        what = f"column {name!r} holds dates or times ({dtype})"
+        raise InputError(f"{what}; pass numbers, such as days since a fixed day")
+    values = series_array(series)
+    if values.ndim == 1 and values.dtype in KERNEL_DTYPES:
+        return aligned(values)
+    return _parse_objects(np.asarray(values, dtype=object), name)
+
+
+def missing_cells(column: Array) -> Array:
+    """Where a column of numbers or categories has no value."""
+    if column.dtype.kind == "f":
+        return np.isnan(column)
+    if column.dtype.kind != "O":
+        return np.zeros(len(column), dtype=bool)
+    return np.fromiter((is_missing(value) for value in column.tolist()), dtype=bool, count=len(column))
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN, NaT and pandas' NA."""
+    if isinstance(value, (float, np.datetime64, np.timedelta64)):
+        return bool(value != value)
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _numbers(values: Array) -> Array:
+    if values.dtype in KERNEL_DTYPES:
+        return aligned(values)
+    if values.dtype.kind in "mM":
+        raise InputError(f"X holds dates or times ({values.dtype}); pass numbers, such as days since a fixed day")
+    if values.dtype.kind in "OUS":
+        if values.dtype.kind == "O":
+            with contextlib.suppress(TypeError, ValueError, OverflowError):
+                return values.astype(np.float64)
+        columns = [_parse_objects(values[:, j].astype(object), j) for j in range(values.shape[1])]
+        return np.column_stack(columns) if columns else np.empty(values.shape)
+    return np.asarray(values, dtype=np.float64)
+
+
+def _parse_objects(values: Array, name: str | int) -> Floats:
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    out = np.full(len(values), np.nan)
+    texts: list[int] = []
+    for row, value in enumerate(values):
+        if is_missing(value):
+            continue
+        try:
+            out[row] = float(value)
+        except ValueError:
+            texts.append(row)
+        except OverflowError:
+            raise overflow_error(name, row) from None
+        except TypeError as error:
+            found = f"column {name!r} holds a {type(value).__name__} at row {row}"
+            raise CellTypeError(f"{found}; {error}; pass one number a cell") from None
+    if texts:
+        raise InputError(
+            f"{describe_text_cells(name, len(texts), values[texts[0]], texts[0])}; this model needs numbers; clean the "
+            "values, or use CategoricalNB for categories"
+        )
+    return out
+
+
+def overflow_error(name: Any, row: int) -> InputError:
+    """The error for a whole number that no double holds. Its digits are not shown: there may be too many to write."""
+    return InputError(f"column {name!r} holds a number beyond 1.8e308 at row {row}; rescale the column")
+
+
+def describe_text_cells(name: Any, n_texts: int, first: Any, row: int) -> str:
+    """What is wrong with a column of numbers that holds texts."""
+    return f"column {name!r} holds {n_texts} text value{'s' if n_texts > 1 else ''} (first: {first!r} at row {row})"
+
+
+def _sparse_numbers(X: Any) -> Sparse:
+    from .sparse import checked_rows
+
+    matrix = checked_rows(X)
+    data = Sparse.of(matrix)
+    # Cells stored twice are one cell, as scipy reads them. A matrix that knows itself to be tidy need not be looked at.
+    if not matrix.has_canonical_format and default_kernels().has_repeats(data):
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+        return Sparse.of(matrix)
+    return data
+
+
+def check_not_empty(data: Rows) -> Rows:
+    """``data``, which must have a row and a column."""
+    shape = (data.n_rows, data.n_columns)
+    for size, what in zip(shape, ("sample(s)", "feature(s)"), strict=True):
+        if not size:
+            raise InputError(f"Found array with 0 {what} (shape={shape}) while a minimum of 1 is required; pass rows")
+    return data

@@ -1,0 +1,157 @@
+"""The kind of a column (number, category, text, missing), inferred from its cells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import InputError
+from ..kernels import default as default_kernels
+from ..kernels.layouts import Array
+from ..kernels.text_rows import TextRows
+from .arrays import KERNEL_DTYPES, aligned
+from .categories import distinct_values
+from .columns import Column, Kind
+from .dates import date_categories, date_parts, durations_to_seconds, has_date_parts
+from .factorize import Factorized, category_column, parse_numbers, reject_stray_texts, unbox_cells
+from .index import is_exact
+from .texts import read_texts
+
+Cells = Array | Factorized
+
+
+def build_columns(name: Any, cells: Cells, kinds: Mapping[Any, Kind]) -> list[Column]:
+    """The columns that one of the user's makes: a date makes several."""
+    kind = kinds.get(name)
+    if isinstance(cells, Factorized) and not cells.declared:
+        # As categories, numbers stay what they are: doubles would round the large ones.
+        cells = unbox_cells(cells, name, numbers=kind != "category")
+    if has_date_parts(name, kinds) and _is_empty(cells):
+        cells = np.full(_n_rows(cells), "NaT", dtype="datetime64[s]")  # no date may come in any type
+    if has_date_parts(name, kinds) and kind == "number" and isinstance(cells, Factorized):
+        _reject_text_dates(name, cells)
+    if not isinstance(cells, Factorized) and cells.dtype.kind == "M" and kind != "category":
+        return [build_column(part, values, kinds.get(part)) for part, values in date_parts(name, cells, kinds)]
+    return [build_column(name, cells, kind)]
+
+
+def build_column(name: Any, cells: Cells, kind: Kind | None) -> Column:
+    """One column, of the kind that its cells are or that is asked for."""
+    free = kind is None or kind == "missing"
+    if not isinstance(cells, Factorized):
+        cells = date_categories(cells) if cells.dtype.kind == "M" else _to_kernel_dtype(cells)
+    if (free or kind == "text") and _is_empty(cells):
+        return Column(name, "missing", np.full(_n_rows(cells), np.nan))
+    if kind == "text":
+        return text_column(name, cells)
+    if not isinstance(cells, Factorized):
+        return _number_categories(name, cells) if kind == "category" else _number_column(name, cells)
+    if kind == "number":
+        return _number_column(name, parse_numbers(cells, name))
+    if free and not cells.declared:
+        reject_stray_texts(cells, name)
+        if is_free_text(cells):
+            return text_column(name, cells)
+    return category_column(name, cells)
+
+
+def _reject_text_dates(name: Any, cells: Factorized) -> None:
+    """Where there were dates."""
+    texts = [label for label in cells.labels if isinstance(label, str)]
+    if texts:
+        raise InputError(
+            f"column {name!r} held dates when it was learned, and now holds texts such as {texts[0]!r}; parse them "
+            "first, with pandas.to_datetime or the like"
+        )
+
+
+def _n_rows(cells: Cells) -> int:
+    return len(cells.codes if isinstance(cells, Factorized) else cells)
+
+
+def _is_empty(cells: Cells) -> bool:
+    if isinstance(cells, Factorized):
+        return not (cells.codes >= 0).any()
+    # Mostly the first cell tells.
+    return cells.dtype.kind == "f" and bool(np.isnan(cells[:1]).all() and np.isnan(cells).all())
+
+
+def _to_kernel_dtype(values: Array) -> Array:
+    """Numbers or durations in a type that kernels read."""
+    if values.dtype.kind == "m":
+        return durations_to_seconds(values)
+    if not values.dtype.isnative:
+        values = values.astype(values.dtype.newbyteorder("="))
+    return aligned(values) if values.dtype in KERNEL_DTYPES else values.astype(np.float64)
+
+
+def _number_column(name: Any, values: Array) -> Column:
+    # Kernels read doubles; what they take for one number must be one in every container.
+    if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and not is_exact(values):
+        values = values.astype(np.float64)
+    return Column(name, "number", values)
+
+
+def _number_categories(name: Any, values: Array) -> Column:
+    """Numbers as categories: the labels are the numbers."""
+    known, index, positions = distinct_values(values, f"column {name!r}", default_kernels())
+    codes = np.full(len(values), -1, dtype=np.int32)
+    codes[known] = positions
+    return category_column(name, Factorized(codes, index.labels.tolist()))
+
+
+# Fewer different texts may be categories.
+_MIN_TEXTS = 20
+# Of the cells, this share at least must be different: what is said again and again is a category.
+_MIN_DISTINCT_SHARE = 0.8
+# Words of a text, in the mean: names of people and things have fewer, codes have none.
+_MIN_MEAN_WORDS = 3.0
+_WORD = re.compile(r"[^\W\d_]{2,}")
+# Texts that are enough to tell.
+_MAX_INSPECTED = 1_000
+
+
+def is_free_text(cells: Factorized) -> bool:
+    """Whether cells are texts to be read, not names of categories: many, nearly all different, of several words.
+
+    >>> is_free_text(Factorized(np.arange(30), [f"the room was clean, number {i}" for i in range(30)]))
+    True
+    >>> is_free_text(Factorized(np.arange(30), [f"room {i}" for i in range(30)]))
+    False
+    """
+    n_texts = len(cells.labels)
+    if n_texts <= _MIN_TEXTS or n_texts <= _MIN_DISTINCT_SHARE * np.count_nonzero(cells.codes >= 0):
+        return False
+    return has_several_words(cells.labels)
+
+
+def has_several_words(labels: list[Any]) -> bool:
+    """Whether these are strings of several words."""
+    some = labels[:: -(-len(labels) // _MAX_INSPECTED)]
+    if not all(isinstance(text, str) for text in some):
+        return False
+    return float(np.mean([len(_WORD.findall(text)) for text in some])) >= _MIN_MEAN_WORDS
+
+
+def text_column(name: Any, cells: Array | Factorized) -> Column:
+    """A column of texts; anything else in it is refused."""
+    if not isinstance(cells, Factorized):
+        row = int((~np.isnan(cells.astype(np.float64))).argmax())
+        raise _no_text(name, cells[row].item(), row)
+    odd = cells.rows_where([not isinstance(label, str) for label in cells.labels])
+    if len(odd):
+        raise _no_text(name, cells.labels[cells.codes[odd[0]]], int(odd[0]))
+    missing = cells.codes < 0
+    texts = TextRows(read_texts([*cells.labels, None])).take(np.where(missing, len(cells.labels), cells.codes))
+    return Column(name, "text", np.where(missing, np.nan, 0.0), texts=texts)
+
+
+def _no_text(name: Any, found: Any, row: int) -> InputError:
+    how = "text.decode('utf-8')" if isinstance(found, bytes) else "str(value)"
+    return InputError(
+        f"column {name!r} holds {found!r} at row {row}, and a column of texts needs texts; make it one, as in "
+        f"{how}, or name another family: columns={{{name!r}: 'categorical'}}"
+    )

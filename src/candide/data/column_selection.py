@@ -1,0 +1,220 @@
+"""Columns by name: the label column, the columns that a setting applies to, and messages about unknown names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..exceptions import InputError, ParameterError
+from .arrays import as_frame
+from .columns import Columns, Kind
+
+# How precise a key is: where several mean a column, the lowest has it.
+_BY_NAME, _BY_PREDICATE, _BY_KIND = range(3)
+_KIND_KEYS: dict[Any, Kind] = {"numbers": "number", "categories": "category", "texts": "text"}
+
+
+def split_label(X: Any, y: Any) -> tuple[Any, Any]:
+    """Rows and labels apart, where ``y`` may be the name of a column of ``X``; no cell is copied.
+
+    >>> X, y = split_label({"age": [31, 58], "income": ["low", "high"]}, "income")
+    >>> X, y
+    ({'age': [31, 58]}, ['low', 'high'])
+    """
+    if not isinstance(y, (str, int)):
+        return X, y
+    if isinstance(X, Mapping):
+        label = X[_check_label_column(y, X)]
+        return {name: values for name, values in X.items() if name != y}, label
+    frame = as_frame(X)
+    if frame is None:
+        raise InputError(
+            f"y is {y!r}, the name of a column, but X is a {type(X).__name__}, whose columns have no names; pass the "
+            "labels themselves, or a data frame"
+        )
+    label = frame.get_column(_check_label_column(y, frame.columns)).to_native()
+    return frame.drop(y).to_native(), label
+
+
+def _check_label_column(y: Any, names: Iterable[Any]) -> Any:
+    if y not in names:
+        hint = did_you_mean(y, names, "pass one of these, or labels")
+        raise InputError(f"y is {y!r}, but X has no such column; it has {quote_names(names)}; {hint}")
+    return y
+
+
+def select_columns(
+    settings: Mapping[Any, Any] | Iterable[tuple[Any, Any]], table: Columns
+) -> list[tuple[list[Any], Any]]:
+    """The names of the columns that each key speaks of, with its setting.
+
+    A key is the name of a column, a tuple of names, a compiled regular expression that is searched for in names, a
+    function of name and kind that says yes or no, or "numbers", "categories" or "texts" for all columns of that kind
+    (unless a column has this name). Pairs of keys and settings do as well as a mapping; there, a key may also be a
+    list. Names come before patterns and functions, and these before kinds: a column belongs to the most precise key
+    that means it.
+
+    >>> from candide.data.table import read_table
+    >>> table = read_table({"age": [31, 58], "x1": [0.5, 1.5], "x2": [2, 1], "job": ["cook", "smith"]})
+    >>> select_columns({"numbers": "gaussian", re.compile(r"^x\\d"): "kernel", "x2": "poisson"}, table)
+    [(['age'], 'gaussian'), (['x1'], 'kernel'), (['x2'], 'poisson')]
+    """
+    pairs = list(settings.items() if isinstance(settings, Mapping) else settings)
+    claims: dict[Any, list[tuple[int, int]]] = {name: [] for name in table.names}
+    for place, (key, _) in enumerate(pairs):
+        rank, names = _matching_columns(key, table)
+        for name in names:
+            claims[name].append((rank, place))
+    groups: list[list[Any]] = [[] for _ in pairs]
+    for name, claimed in claims.items():
+        if claimed:
+            groups[_most_precise(name, sorted(claimed), pairs)].append(name)
+    return [(group, setting) for group, (_, setting) in zip(groups, pairs, strict=True)]
+
+
+def _most_precise(name: Any, claimed: list[tuple[int, int]], pairs: list[tuple[Any, Any]]) -> int:
+    """The place of the key that a column belongs to, of those that mean it, the most precise first."""
+    (rank, place), others = claimed[0], claimed[1:]
+    if others and others[0][0] == rank:
+        first, second = (_describe_key(pairs[at][0]) for at in (place, others[0][1]))
+        raise ParameterError(
+            f"column {name!r} is meant twice in columns: by {first} and by {second}; name each column once"
+        )
+    return place
+
+
+def _matching_columns(key: Any, table: Columns) -> tuple[int, list[Any]]:
+    """How precise a key is, the lower the more, and the names of the columns that it speaks of."""
+    names = table.names
+    if isinstance(key, list):
+        return _BY_NAME, [_check_column(name, names) for name in key]
+    if not isinstance(key, Hashable):
+        raise ParameterError(
+            f"columns speaks of {key!r}, a {type(key).__name__}; a key is a name, a tuple of names, a pattern, a "
+            "function, 'numbers', 'categories' or 'texts'"
+        )
+    if key in names:
+        return _BY_NAME, [key]
+    if isinstance(key, tuple):
+        return _BY_NAME, [_check_column(name, names) for name in key]
+    if isinstance(key, re.Pattern):
+        return _BY_PREDICATE, _pattern_matches(key, names)
+    if callable(key):
+        return _BY_PREDICATE, _predicate_matches(key, table)
+    if key in _KIND_KEYS:
+        return _BY_KIND, _predicate_matches(lambda _, kind: kind == _KIND_KEYS[key], table)
+    return _BY_NAME, [_check_column(key, names)]
+
+
+def _check_column(name: Any, names: tuple[Any, ...]) -> Any:
+    if name not in names:
+        hint = did_you_mean(name, names, "name one of these")
+        raise ParameterError(
+            f"columns speaks of {name!r}, but X has no such column; it has {quote_names(names)}; {hint}"
+        )
+    return name
+
+
+def _pattern_matches(pattern: re.Pattern[str], names: tuple[Any, ...]) -> list[Any]:
+    found = [name for name in names if pattern.search(str(name))]
+    if not found:
+        raise ParameterError(
+            f"columns speaks of {_describe_key(pattern)}, which no column matches; X has {quote_names(names)}"
+        )
+    return found
+
+
+def _predicate_matches(is_meant: Callable[[Any, Kind], Any], table: Columns) -> list[Any]:
+    return [column.name for column in table.columns if is_meant(column.name, column.kind)]
+
+
+def _describe_key(key: Any) -> str:
+    """How a message speaks of a key."""
+    return f"the pattern {key.pattern!r}" if isinstance(key, re.Pattern) else repr(key)
+
+
+# Names listed in a message; of wider tables, the first ones.
+_MAX_LISTED = 20
+
+
+def similar_name(name: Any, names: Iterable[Any]) -> Any | None:
+    """The name that is most like another, without regard to case; None if none is.
+
+    >>> similar_name("sexx", ["age", "Sex"]), similar_name("height", ["age", "Sex"])
+    ('Sex', None)
+    """
+    # Few names are wrong, and to import this takes a millisecond of every start.
+    from difflib import get_close_matches
+
+    folded: dict[str, Any] = {}
+    for known in names:
+        folded.setdefault(str(known).strip().casefold(), known)
+    near = get_close_matches(str(name).strip().casefold(), folded, n=1, cutoff=0.6)
+    return folded[near[0]] if near else None
+
+
+def did_you_mean(name: Any, names: Iterable[Any], otherwise: str) -> str:
+    """The end of a message about a name that is unknown: a question, or other advice where no name is similar.
+
+    >>> did_you_mean("sexx", ["age", "sex"], "pass one of these")
+    "did you mean 'sex'?"
+    """
+    meant = similar_name(name, names)
+    return otherwise if meant is None else f"did you mean {meant!r}?"
+
+
+def check_columns(trained: Sequence[Any], given: Iterable[Any], absent: str | None, others: Iterable[Any] = ()) -> None:
+    """Refuses a table that lacks columns of training: unless ``absent`` is "missing", and always if it has others.
+
+    A name that the model does not know, beside a column that is lacking, is most likely that column, misspelt.
+    ``others`` are names that may be there: the label and the weight. ``absent`` is None for models without the setting.
+
+    >>> check_columns(["age", "sex"], ["age", "label"], "missing", ["label"])
+    >>> check_columns(["age", "sex"], ["age", "sexx"], "missing")
+    Traceback (most recent call last):
+        ...
+    candide.exceptions.InputError: column 'sex' is absent, and 'sexx' is no column that the model was trained on; did \
+you mean 'sex'? rename 'sexx', or leave it out
+    """
+    known = set(given)
+    lacking = [name for name in trained if name not in known]
+    if not lacking:
+        return
+    theirs = {*trained, *others}
+    unknown = [name for name in dict.fromkeys(given) if name not in theirs]
+    pairs = ((name, similar_name(name, lacking)) for name in unknown)
+    name, meant = next((pair for pair in pairs if pair[1] is not None), (unknown[0] if unknown else None, None))
+    hint = "" if meant is None else f"did you mean {meant!r}? "
+    found = f"column {lacking[0]!r} is absent" if len(lacking) == 1 else f"columns {quote_names(lacking)} are absent"
+    if unknown and (absent == "missing" or meant is not None):
+        raise InputError(
+            f"{found}, and {name!r} is no column that the model was trained on; {hint}rename {name!r}, or leave it out"
+        )
+    if absent != "missing":
+        advice = " or set_params(absent='missing') to predict from those that are given" if absent == "error" else ""
+        what = "it" if len(lacking) == 1 else "them"
+        raise InputError(f"{found}, and the model was trained with {what}; pass all columns,{advice}".rstrip(","))
+
+
+def quote_names(names: Iterable[Any]) -> str:
+    """Names in quotes, the first twenty of them.
+
+    >>> quote_names(["age", "sex"])
+    "'age', 'sex'"
+    """
+    each = list(map(repr, names))
+    return ", ".join(each[:_MAX_LISTED]) + (f" and {len(each) - _MAX_LISTED} more" if len(each) > _MAX_LISTED else "")
+
+
+class Roles(NamedTuple):
+    """What columns are for."""
+
+    #: The column of classes.
+    label: str
+    #: The one column that is learned from, if that is a column of texts.
+    text: str | None
+    #: The columns that are learned from.
+    columns: tuple[str, ...]
+    #: The column of weights.
+    weight: str | None = None

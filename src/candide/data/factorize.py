@@ -1,0 +1,259 @@
+"""Cells of any type as integer codes and distinct labels."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..exceptions import InputError
+from ..kernels.layouts import Array, Floats
+from .arrays import describe_text_cells, is_missing, overflow_error, series_array
+from .columns import Column
+from .index import EXACT, sort_labels
+
+NUMBERS = (int, float, np.number, np.bool_, Decimal, Fraction)
+# Among numbers, this share of texts or less is a slip ("n/a"), more is a column of categories.
+_MAX_STRAY_SHARE = 0.1
+
+
+class Factorized(NamedTuple):
+    """Where the label of each row stands among distinct ones, -1 if it is missing."""
+
+    codes: Array
+    labels: list[Any]
+    declared: bool = False  # the container says that these are categories, though they be numbers
+
+    def expand(self, values: Array, hole: Any) -> Array:
+        """For each row the value that belongs to its label."""
+        return np.asarray(np.append(values, np.asarray([hole], dtype=values.dtype))[self.codes])
+
+    def rows_where(self, is_odd: list[bool]) -> Array:
+        """The rows whose label is one of the odd ones."""
+        return np.flatnonzero(self.expand(np.array(is_odd, dtype=bool), False))
+
+
+def factorize(items: list[Any]) -> tuple[Array, list[Any]]:
+    """For each item where it stands among the distinct ones, and those in the order in which they came."""
+    place: defaultdict[Any, int] = defaultdict()
+    place.default_factory = place.__len__  # a new one comes after those known
+    codes = np.fromiter(map(place.__getitem__, items), dtype=np.int64, count=len(items))
+    return codes, list(place)
+
+
+def factorize_cells(items: list[Any], name: Any) -> Factorized:
+    """Cells of any types."""
+    try:
+        codes, labels = factorize(items)
+    except TypeError:
+        raise unhashable_error(items, name) from None
+    holes = [is_missing(label) for label in labels]
+    if any(holes):
+        place = np.where(holes, -1, np.cumsum(~np.array(holes)) - 1)
+        codes, labels = place[codes], [label for label, hole in zip(labels, holes, strict=True) if not hole]
+    return Factorized(codes, labels)
+
+
+def unhashable_error(items: Iterable[Any], name: Any) -> InputError:
+    """The error for a cell that holds several things."""
+    for row, item in enumerate(items):
+        try:
+            hash(item)
+        except TypeError:
+            found = f"column {name!r} holds a {type(item).__name__} at row {row} ({item!r})"
+            return InputError(f"{found}; a cell is one number, text, boolean or date; give each part its own column")
+    return InputError(f"column {name!r} holds cells that cannot be told apart; use numbers, texts, booleans or dates")
+
+
+def category_column(name: Any, found: Factorized) -> Column:
+    """A column of categories."""
+    texts = set(map(type, found.labels)) == {str}
+    plain = found.labels if texts else [python_label(label) for label in found.labels]
+    try:
+        labels = sort_labels([label for label in plain if label is not None])
+    except TypeError:
+        kinds = ", ".join(sorted({type(label).__name__ for label in plain}))
+        raise InputError(
+            f"column {name!r} holds cells of type {kinds}, which cannot be put in order; use numbers, texts, booleans "
+            "or dates"
+        ) from None
+    place = {label: code for code, label in enumerate(labels.tolist())}
+    codes = np.fromiter((place.get(label, -1) for label in plain), dtype=np.int32, count=len(plain))
+    return Column(name, "category", found.expand(codes, -1), labels)
+
+
+def python_label(label: Any) -> Any:
+    """A label as people write it: whole numbers and booleans are int, texts are str, holes are None."""
+    if isinstance(label, str):
+        return str.__str__(label)  # a member of an enumeration may have another str()
+    if isinstance(label, np.generic) and label.dtype.kind in "biufS":
+        label = label.item()
+    if isinstance(label, (Decimal, Fraction)):
+        label = float(label)
+    if is_missing(label):
+        return None
+    if isinstance(label, float):
+        return int(label) if label.is_integer() and abs(label) < 1 << 63 else label
+    return int(label) if isinstance(label, bool) else label
+
+
+def unbox_cells(found: Factorized, name: Any, *, numbers: bool = True) -> Array | Factorized:
+    """Dates, times of day, durations and, if asked for, numbers that came as objects, in an array; else as they are."""
+    kinds = set(map(type, found.labels))
+    if not kinds or kinds == {str}:
+        return found
+    if all(issubclass(kind, NUMBERS) for kind in kinds):
+        return _numbers(found, name) if numbers else found
+    if all(issubclass(kind, (date, np.datetime64)) for kind in kinds):
+        moments = [label.replace(tzinfo=None) if isinstance(label, datetime) else label for label in found.labels]
+        return found.expand(np.array(moments, dtype="datetime64[us]"), "NaT")
+    if all(issubclass(kind, (timedelta, np.timedelta64)) for kind in kinds):
+        return found.expand(np.array(found.labels, dtype="timedelta64[us]"), "NaT")
+    if all(issubclass(kind, time) for kind in kinds):
+        return found.expand(np.array([_seconds(label) for label in found.labels]), np.nan)
+    return found
+
+
+def _seconds(clock: time) -> float:
+    return clock.hour * 3600.0 + clock.minute * 60.0 + clock.second + clock.microsecond / 1e6
+
+
+def _numbers(found: Factorized, name: Any) -> Floats:
+    try:
+        return found.expand(np.array([float(label) for label in found.labels]), np.nan)
+    except OverflowError:
+        rows = found.rows_where([_is_too_large(label) for label in found.labels])
+        raise overflow_error(name, int(rows[0])) from None
+
+
+def _is_too_large(label: Any) -> bool:
+    try:
+        float(label)
+    except OverflowError:
+        return True
+    return False
+
+
+def parse_numbers(found: Factorized, name: Any) -> Floats:
+    """Labels as numbers, also those written as text; what is no number is refused."""
+    values = [_number(label) for label in found.labels]
+    rows = found.rows_where([value is None for value in values])
+    if len(rows):
+        raise InputError(
+            f"{_describe_stray_texts(found, name, rows)}; a column of numbers needs numbers; clean the values"
+        )
+    return found.expand(np.array(values, dtype=np.float64), np.nan)
+
+
+def _number(label: Any) -> float | None:
+    try:
+        return float(label)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def reject_stray_texts(found: Factorized, name: Any) -> None:
+    """Raises for what is plainly a column of numbers with a few texts in it."""
+    is_text = [isinstance(label, str) for label in found.labels]
+    if all(is_text) or not any(is_text):
+        return
+    is_number = [isinstance(label, NUMBERS) for label in found.labels]
+    texts, n_numbers = found.rows_where(is_text), len(found.rows_where(is_number))
+    if len(texts) <= _MAX_STRAY_SHARE * (len(texts) + n_numbers):
+        raise InputError(
+            f"{_describe_stray_texts(found, name, texts)} among numbers; pass columns={{{name!r}: 'categorical'}} or "
+            "clean the values"
+        )
+
+
+def _describe_stray_texts(found: Factorized, name: Any, rows: Array) -> str:
+    return describe_text_cells(name, len(rows), found.labels[found.codes[rows[0]]], int(rows[0]))
+
+
+def series_cells(series: Any) -> Array | Factorized:
+    """Numbers, dates and durations as arrays, everything else by its labels."""
+    import narwhals.stable.v2 as nw
+
+    if series.dtype in (nw.Int128, nw.UInt128):
+        series = series.cast(nw.Float64)  # NumPy has no such type
+    dtype, name = series.dtype, series.name
+    if dtype.is_nested():
+        raise InputError(
+            f"column {name!r} holds lists or records ({dtype}); a cell is one number, text, boolean or date; give each "
+            "part its own column"
+        )
+    if dtype.is_numeric() or dtype == nw.Boolean:
+        return _series_numbers(series, nw.Float32 if dtype == nw.Boolean else nw.Float64)
+    if dtype == nw.Datetime and dtype.time_zone is not None:
+        series = _zoned(series, dtype).dt.replace_time_zone(None)  # what the clock showed there
+    if dtype.is_temporal() or dtype == nw.Unknown:
+        return array_cells(series_array(series), name)
+    declared = dtype == nw.Categorical or dtype == nw.Enum
+    if series.implementation.is_pandas_like():
+        return _pandas_labels(series.to_native(), name, declared)
+    if series.implementation.is_pyarrow():
+        return _arrow_labels(series.to_native(), declared)
+    if series.implementation.is_polars() and (declared or dtype == nw.String):
+        return _polars_labels(series if declared else series.cast(nw.Categorical), declared)
+    return array_cells(series_array(series), name)
+
+
+def _zoned(series: Any, dtype: Any) -> Any:
+    """Of Arrow in a frame of pandas, pandas' own type: before version 3, the other one shows the clock of UTC."""
+    import narwhals.stable.v2 as nw
+
+    if not series.implementation.is_pandas_like() or "pyarrow" not in str(series.to_native().dtype):
+        return series
+    own = series.to_native().astype(f"datetime64[{dtype.time_unit}, {dtype.time_zone}]")
+    return nw.from_native(own, series_only=True)
+
+
+def array_cells(values: Array, name: Any) -> Array | Factorized:
+    """A one-dimensional array: numbers, dates and durations as they are, everything else by its labels."""
+    if values.dtype.kind == "c":
+        raise InputError(f"Complex data not supported: column {name!r} is of type {values.dtype}; pass real numbers")
+    return values if values.dtype.kind in "biufmM" else factorize_cells(values.tolist(), name)
+
+
+def _series_numbers(series: Any, with_holes: Any) -> Array | Factorized:
+    values = series_array(series)
+    if values.dtype.kind == "O":  # booleans with holes, decimals
+        values = series_array(series.cast(with_holes))
+    if values.dtype.kind == "f" and series.dtype.is_integer() and bool((np.abs(values) >= EXACT).any()):
+        return factorize_cells(series.to_list(), series.name)  # holes made doubles of them, which round
+    return array_cells(values, series.name)
+
+
+def _pandas_labels(native: Any, name: Any, declared: bool) -> Factorized:
+    if hasattr(native, "cat"):
+        return Factorized(native.cat.codes.to_numpy(), native.cat.categories.tolist(), declared=True)
+    try:
+        codes, labels = native.factorize()
+    except TypeError:
+        raise unhashable_error(native.tolist(), name) from None
+    return Factorized(codes, labels.tolist(), declared)
+
+
+def _arrow_labels(native: Any, declared: bool) -> Factorized:
+    encoded = native.dictionary_encode().combine_chunks()
+    return Factorized(_integer_codes(np.asarray(encoded.indices)), encoded.dictionary.to_pylist(), declared)
+
+
+def _polars_labels(series: Any, declared: bool) -> Factorized:
+    # A code belongs to all columns of the process, so only those that occur are asked for their labels.
+    native = series.to_native()
+    occurring = native.drop_nulls().unique()
+    places = occurring.to_physical().to_numpy()
+    place = np.full(int(places.max(initial=0)) + 2, -1, dtype=np.int32)
+    place[places] = np.arange(len(places))
+    return Factorized(place[_integer_codes(native.to_physical().to_numpy())], occurring.to_list(), declared)
+
+
+def _integer_codes(numbers: Array) -> Array:
+    """Codes that are doubles, because some are missing, as whole numbers again."""
+    return numbers if numbers.dtype.kind != "f" else np.where(np.isnan(numbers), -1, numbers).astype(np.int64)
