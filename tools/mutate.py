@@ -94,8 +94,8 @@ TARGETS = {
         ("stacking", "properties/test_tables.py", "estimators/test_table_desk.py"),
     ),
     "tokenizer": Target(
-        "candide.kernels.analysis",
-        ("normalised", "words", "analyse", "_ngrams", "_places", "_within"),
+        "candide.kernels.tokenizer",
+        ("normalize_text", "words", "analyze", "_ngrams", "_places", "_within"),
         ("properties/test_kernel_tokens.py", "kernels/test_unicode.py", "properties/test_count_vectorizer.py"),
     ),
     "decoder": Target(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from candide import CategoricalNB, GaussianNB
 from candide.data.index import canonical_labels, encode, union_labels
-from candide.kernels.native import Native
+from candide.kernels import Kernels
 
 BIG = 2**60
 
@@ -69,7 +69,7 @@ def test_texts_of_one_width(dtype: str, bits: int, labels: list[str], step: int)
     values = np.array(labels, dtype=dtype)[::step]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("candide.data.index._HASH_BITS", bits)
-        index, positions = encode(values, Native(2))
+        index, positions = encode(values, Kernels(2))
     assert index.labels.dtype == values.dtype
     assert index.labels.tolist() == sorted(set(values.tolist()))
     assert index.labels[positions].tolist() == values.tolist()
@@ -77,4 +77,4 @@ def test_texts_of_one_width(dtype: str, bits: int, labels: list[str], step: int)
 
 
 def test_texts_of_no_width() -> None:
-    assert encode(np.zeros(3, dtype="U0"), Native(1))[0].labels.tolist() == [""]
+    assert encode(np.zeros(3, dtype="U0"), Kernels(1))[0].labels.tolist() == [""]

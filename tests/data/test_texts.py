@@ -13,8 +13,9 @@ import pytest
 
 from candide.data.texts import read_texts, read_vocabulary
 from candide.exceptions import InputError, ParameterError
-from candide.kernels.native import Native
-from candide.kernels.tokens import Look, Recipe
+from candide.kernels import Kernels
+from candide.kernels.tokenizer import TokenizerConfig
+from candide.kernels.tokens import TokenFeatures
 from candide.kernels.vocabulary import Vocabulary
 
 ITEMS = ["Grüße, Welt", "", None, "日本\x00語 🎉", "plain text"]
@@ -126,7 +127,7 @@ def test_rows_keep_their_texts_alive() -> None:
 def test_one_very_long_text() -> None:
     """Longer than a shard, in one word and in many."""
     texts = read_texts(["x" * 3_000_000, "ab cd " * 600_000])
-    rows = Native(2).count_tokens(texts, [Look(Recipe(), Vocabulary())], grow=True)[0].rows
+    rows = Kernels(2).count_tokens(texts, [TokenFeatures(TokenizerConfig(), Vocabulary())], grow=True)[0].rows
     assert rows.values.tolist() == [1, 600_000, 600_000]
 
 
@@ -161,4 +162,4 @@ def test_vocabularies(tmp_path: Any) -> None:
 def test_recipes_that_make_no_sense(settings: dict[str, Any], message: str) -> None:
     """A message says what is allowed."""
     with pytest.raises(ParameterError, match=message):
-        Recipe(**settings)
+        TokenizerConfig(**settings)

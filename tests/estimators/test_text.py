@@ -371,7 +371,7 @@ def test_few_texts_are_cut_once_and_give_the_same(monkeypatch: pytest.MonkeyPatc
     labels = ["a", "b", "c"] * 20
     few = TextNB().fit(texts, labels)
     assert few._model.state.sample.data.counted == []
-    monkeypatch.setattr("candide.kernels.few_texts._FEW", -1)
+    monkeypatch.setattr("candide.kernels.tokens._FEW", -1)
     np.testing.assert_array_equal(TextNB().fit(texts, labels).predict_proba(texts), few.predict_proba(texts))
 
 

@@ -37,7 +37,7 @@ def test_bits_of_auto_are_those_of_a_text_of_one_token() -> None:
     table = model.telling(3, "words")
     for label, token, bits in zip(table["class"], table["token"], table["bits"], strict=True):
         rows = model._encode([token, ""])
-        by_look = model._model.likelihood.band_scores(rows, model._kernels(), ("words",))
+        by_look = model._model.likelihood.token_bin_scores(rows, model._kernels(), ("words",))
         views = [i for i, name in enumerate(model._model.blend.views.names) if name.look == "words"]
         added = model._model.blend.views.weights.take(views).scores(by_look)[0] - model._model.blend.views.weights.bias
         own = (added - added.mean())[model.classes_.tolist().index(label)] * np.sqrt(2.0) / np.log(2.0)

@@ -14,9 +14,9 @@ from candide.families import Batch, Multinomial
 from candide.families.terms import TokenLook
 from candide.families.text import TextFamily
 from candide.families.unlabeled import shared_out, token_by_token
-from candide.kernels import default
-from candide.kernels.text_rows import TextRows
-from candide.kernels.tokens import Recipe
+from candide.kernels import Kernels
+from candide.kernels.layouts import TextRows
+from candide.kernels.tokenizer import TokenizerConfig
 from candide.kernels.vocabulary import Buckets, Vocabulary
 from candide.priors import Dirichlet
 
@@ -86,9 +86,9 @@ def test_one_step_of_expectation_maximisation_by_hand() -> None:
 def family(presence: bool) -> TextFamily:
     way = "binary" if presence else "count"
     looks = (
-        TokenLook(Recipe(), Vocabulary(), way),
-        TokenLook(Recipe(ngrams=(2, 2)), Buckets(12), way, name="pairs"),
-        TokenLook(Recipe(), Vocabulary.of([WORDS[1], "never", WORDS[61]]), way, fixed=True, name="given"),
+        TokenLook(TokenizerConfig(), Vocabulary(), way),
+        TokenLook(TokenizerConfig(ngrams=(2, 2)), Buckets(12), way, name="pairs"),
+        TokenLook(TokenizerConfig(), Vocabulary.of([WORDS[1], "never", WORDS[61]]), way, fixed=True, name="given"),
     )
     return TextFamily(looks, Multinomial(Dirichlet(1.0)))
 
@@ -102,8 +102,8 @@ def test_a_text_that_is_all_of_one_class_counts_as_if_it_had_its_label(presence:
     texts, labels = topical(50, seed=5)
     data, classes = TextRows(read_texts(texts)), np.unique(labels, return_inverse=True)[1].astype(np.int32)
     weight = np.linspace(0.5, 3.0, 50)
-    whole = family(presence).observe(Batch(data, classes, weight, 3), default())
-    shared = shared_out(family(presence), data, np.eye(3)[classes] * weight[:, None], default())
+    whole = family(presence).observe(Batch(data, classes, weight, 3), Kernels())
+    shared = shared_out(family(presence), data, np.eye(3)[classes] * weight[:, None], Kernels())
     assert np.allclose(whole.rows, shared.rows)
     for mine, theirs in zip(whole.looks, shared.looks, strict=True):
         assert mine.coding == theirs.coding
@@ -114,9 +114,9 @@ def test_a_text_that_is_all_of_one_class_counts_as_if_it_had_its_label(presence:
 def test_tokens_go_where_those_with_labels_went(presence: bool) -> None:
     texts, labels = topical(40, seed=6)
     classes = np.unique(labels, return_inverse=True)[1].astype(np.int32)
-    sums = family(presence).observe(Batch(TextRows(read_texts(texts)), classes, None, 3), default())
+    sums = family(presence).observe(Batch(TextRows(read_texts(texts)), classes, None, 3), Kernels())
     more, _ = topical(30, seed=7)
-    added = token_by_token(family(presence), sums, TextRows(read_texts(more)), None, default())
+    added = token_by_token(family(presence), sums, TextRows(read_texts(more)), None, Kernels())
     assert np.allclose(added.rows, sums.rows * 30 / 40)
     for mine, theirs in zip(sums.looks, added.looks, strict=True):
         before, extra = dense(mine.counts.total), dense(theirs.counts.total)

@@ -14,7 +14,7 @@ from tiers import every
 from candide import MultinomialNB, TextNB, merge
 from candide.exceptions import MergeError, ParameterError
 from candide.families.unlabeled import shared_out, token_by_token
-from candide.kernels import default
+from candide.kernels import Kernels
 
 from .test_text import many_words
 
@@ -151,7 +151,7 @@ def test_folds_keep_tokens_and_weights_too() -> None:
 @pytest.mark.parametrize("weighting", ["log", "tfidf"])
 def test_texts_without_labels_hold_tokens_too(weighting: Any) -> None:
     """Whatever class they are given: one text that holds a token is one text."""
-    model, kernels = TextNB("multinomial", weighting=weighting, min_df=2).fit(X, Y), default()
+    model, kernels = TextNB("multinomial", weighting=weighting, min_df=2).fit(X, Y), Kernels()
     family, statistics, data = model._model.plan.family, model._model.state.statistics, model._encode(Z)
     by_share = shared_out(family, data, np.tile([0.5, 0.2, 0.3], (len(Z), 1)), kernels)
     by_token = token_by_token(family, statistics, data, None, kernels)

@@ -10,12 +10,12 @@ from scipy.stats import multivariate_normal, multivariate_t
 
 from candide.exceptions import InputError, ParameterError
 from candide.families import Batch, Gaussian, MultivariateNormal
-from candide.kernels import default
+from candide.kernels import Kernels
 from candide.kernels.layouts import Array, Dense, Floats
 from candide.priors import NormalInverseGamma, NormalInverseWishart
 from candide.statistics import BlockMoments
 
-KERNELS = default(1)
+KERNELS = Kernels(1)
 PRIOR = NormalInverseWishart([0.5, -1.0, 0.0], 0.7, 4.5, [[2.0, 0.3, 0.0], [0.3, 1.0, 0.2], [0.0, 0.2, 1.5]])
 SETTINGS: dict[str, dict[str, Any]] = {
     "mle": {"var_smoothing": 0.01},

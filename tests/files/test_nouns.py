@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from candide.kernels.text_rows import TextRows
+from candide.kernels.layouts import TextRows
 from candide.storage.hints import hints_of
 from candide.storage.nouns import MEMBERS, NAMES, NOUNS
 

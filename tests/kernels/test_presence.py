@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from reference import ReferenceKernels
 
-from candide.kernels import _core, native
-from candide.kernels.base import LinearTable
+from candide.kernels import Kernels, _core, scoring
 from candide.kernels.layouts import Dense
-from candide.kernels.native import Native
-from candide.kernels.reference import Reference
+from candide.kernels.tables import LinearTable
 
 
 @pytest.mark.parametrize("n_columns", [1, 7, 8, 9, 40])
@@ -22,10 +21,10 @@ def test_bytes_add_up_to_columns(monkeypatch: pytest.MonkeyPatch, n_columns: int
         X[rng.random(X.shape) < 0.1] = np.nan
     table = LinearTable(rng.normal(size=(n_classes, n_columns)), rng.normal(size=(n_classes, n_columns)))
     base, data = rng.normal(size=n_classes), Dense.of(X)
-    meant = Reference().linear_scores(data, table, base, 0.25)
-    by_bytes = Native(2).linear_scores(data, table, base, 0.25)
-    monkeypatch.setattr(native, "BYTE_CELLS", 0)
-    by_columns = Native(2).linear_scores(data, table, base, 0.25)
+    meant = ReferenceKernels().linear_scores(data, table, base, 0.25)
+    by_bytes = Kernels(2).linear_scores(data, table, base, 0.25)
+    monkeypatch.setattr(scoring, "BYTE_CELLS", 0)
+    by_columns = Kernels(2).linear_scores(data, table, base, 0.25)
     np.testing.assert_allclose(by_bytes, meant, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(by_columns, meant, rtol=1e-12, atol=1e-12)
 

@@ -13,7 +13,7 @@ import scipy.linalg  # noqa: F401  # brings a library of its own
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from candide import NaiveBayes
-from candide.kernels.serial import serial
+from candide.kernels.threads import single_threaded_blas
 
 
 @pytest.fixture(autouse=True)
@@ -29,8 +29,8 @@ def threads() -> set[int]:
 
 def test_one_thread_and_back() -> None:
     before = threads()
-    with serial():
-        with serial():
+    with single_threaded_blas():
+        with single_threaded_blas():
             assert threads() == {1}
         assert threads() == {1}
     assert threads() == before
@@ -38,7 +38,7 @@ def test_one_thread_and_back() -> None:
 
 def test_an_error_sets_it_back() -> None:
     before = threads()
-    with pytest.raises(ZeroDivisionError), serial():
+    with pytest.raises(ZeroDivisionError), single_threaded_blas():
         _ = 1 / 0
     assert threads() == before
 
@@ -47,14 +47,14 @@ def test_stretches_that_overlap() -> None:
     """The one that began first ends first; the other has one thread to its end."""
     before, begun, go_on = threads(), Event(), Event()
 
-    @serial()
+    @single_threaded_blas()
     def other() -> set[int]:
         begun.set()
         assert go_on.wait(60)
         return threads()
 
     with ThreadPoolExecutor(1) as pool:
-        with serial():
+        with single_threaded_blas():
             found = pool.submit(other)
             assert begun.wait(60)
         go_on.set()
@@ -66,7 +66,7 @@ def test_stretches_that_overlap() -> None:
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 def test_a_child_does_not_wait_for_stretches_of_its_parent() -> None:
     before = threads()
-    with serial():
+    with single_threaded_blas():
         child = os.fork()
         if not child:
             os._exit(int(threads() != before))

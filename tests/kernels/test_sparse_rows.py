@@ -11,12 +11,12 @@ from scipy.sparse import csr_array
 from tiers import every
 
 from candide.exceptions import InputError
-from candide.kernels.base import FactoredTable, LinearTable
+from candide.kernels import Kernels
 from candide.kernels.layouts import Sparse
-from candide.kernels.native import Native
+from candide.kernels.tables import FactoredTable, LinearTable
 
 N_COLUMNS, N_CLASSES = 3, 2
-KERNELS = Native(2)
+KERNELS = Kernels(2)
 CLASSES, BASE = np.array([0, 1], dtype=np.int32), np.zeros(N_CLASSES)
 
 

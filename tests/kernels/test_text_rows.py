@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from candide.data.texts import read_texts
-from candide.kernels.text_rows import TextRows
+from candide.kernels.layouts import TextRows
 from candide.statistics import Sample
 
 TEXTS = ["", "a", "eight by", "nine byte", "naïve", "日本語のテキスト", "😀 half", None, "x" * 1000]

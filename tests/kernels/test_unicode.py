@@ -12,19 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from candide.data.texts import read_texts
-from candide.kernels import _core
-from candide.kernels.analysis import analyse
-from candide.kernels.native import Native
-from candide.kernels.tokens import Look, Recipe
+from candide.kernels import Kernels, _core
+from candide.kernels.tokenizer import TokenizerConfig, analyze
+from candide.kernels.tokens import TokenFeatures
 from candide.kernels.vocabulary import Vocabulary
 
 # Every character alone, between letters, and next to a sigma.
 CONTEXTS = {
-    "lower case": (Recipe(min_length=1), "{0} a{0}b A{0}Σ {0}Σ AΣ{0}B"),
-    "without accents": (Recipe(lowercase=False, strip_accents="unicode", fold_numbers=True), "a{0}b"),
-    "ascii": (Recipe(strip_accents="ascii"), "a{0}b"),
-    "white space": (Recipe("char_wb", ngrams=(4, 4)), "a{0}b"),
-    "white spaces": (Recipe("char", ngrams=(2, 2)), "{0}{0}"),
+    "lower case": (TokenizerConfig(min_length=1), "{0} a{0}b A{0}Σ {0}Σ AΣ{0}B"),
+    "without accents": (TokenizerConfig(lowercase=False, strip_accents="unicode", fold_numbers=True), "a{0}b"),
+    "ascii": (TokenizerConfig(strip_accents="ascii"), "a{0}b"),
+    "white space": (TokenizerConfig("char_wb", ngrams=(4, 4)), "a{0}b"),
+    "white spaces": (TokenizerConfig("char", ngrams=(2, 2)), "{0}{0}"),
 }
 
 
@@ -35,37 +34,39 @@ def test_all_of_unicode(context: str, most: int) -> None:
     recipe, frame = CONTEXTS[context]
     known = [chr(0xFFFD if 0xD800 <= code < 0xE000 else code) for code in range(most + 1)]
     stretches = [" ".join(map(frame.format, known[at : at + 512])) for at in range(0, len(known), 512)]
-    meant = Counter(token for text in stretches for token in analyse(text, recipe))
-    tally = Native(2).tally_tokens(
+    meant = Counter(token for text in stretches for token in analyze(text, recipe))
+    tally = Kernels(2).tally_tokens(
         read_texts(stretches),
         np.zeros(len(stretches), dtype=np.int32),
         None,
         1,
-        [Look(recipe, Vocabulary())],
+        [TokenFeatures(recipe, Vocabulary())],
         grow=True,
     )[0]
     assert dict(zip(tally.coding.tokens(), tally.occurrences[0].tolist(), strict=True)) == meant
 
 
-def tokens_of(text: str, recipe: Recipe) -> list[str]:
+def tokens_of(text: str, recipe: TokenizerConfig) -> list[str]:
     """Distinct tokens in the order of the core."""
-    return Native(1).count_tokens(read_texts([text]), [Look(recipe, Vocabulary())], grow=True)[0].coding.tokens()
+    return (
+        Kernels(1).count_tokens(read_texts([text]), [TokenFeatures(recipe, Vocabulary())], grow=True)[0].coding.tokens()
+    )
 
 
 @given(st.text("ΣΣΣaÅ.'\u0301\u00ad:1 _-İ\u0345", max_size=12))
 def test_sigmas(text: str) -> None:
     """A capital sigma looks past marks for letters, on both sides."""
-    recipe = Recipe("char", ngrams=(1, 12))
-    assert tokens_of(text, recipe) == list(dict.fromkeys(analyse(text, recipe)))
+    recipe = TokenizerConfig("char", ngrams=(1, 12))
+    assert tokens_of(text, recipe) == list(dict.fromkeys(analyze(text, recipe)))
 
 
 @given(st.binary(max_size=24))
 def test_bytes_that_are_no_text(data: bytes) -> None:
     """Each is replaced where Python replaces it."""
     utf8, offsets = np.frombuffer(data, dtype=np.uint8), np.array([0, len(data)])
-    texts, recipe = _core.Texts.of_buffers(utf8, offsets, None), Recipe("char", ngrams=(1, 3))
-    got = Native(1).count_tokens(texts, [Look(recipe, Vocabulary())], grow=True)[0].coding
-    assert got == Vocabulary.of(analyse(data.decode("utf-8", "replace"), recipe))
+    texts, recipe = _core.Texts.of_buffers(utf8, offsets, None), TokenizerConfig("char", ngrams=(1, 3))
+    got = Kernels(1).count_tokens(texts, [TokenFeatures(recipe, Vocabulary())], grow=True)[0].coding
+    assert got == Vocabulary.of(analyze(data.decode("utf-8", "replace"), recipe))
 
 
 def test_version() -> None:

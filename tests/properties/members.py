@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from candide.kernels.base import NormalTable
 from candide.kernels.layouts import Data, Floats
+from candide.kernels.tables import NormalTable
 
 from .layouts import Problem
 

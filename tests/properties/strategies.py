@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+from reference import ReferenceKernels
 from scipy.sparse import csr_array
 
 from candide.data.categories import read_categories
@@ -15,7 +16,6 @@ from candide.data.columns import Columns
 from candide.data.table import table_of
 from candide.families import Batch, Bernoulli, Categorical, Gaussian, Multinomial, MultivariateNormal
 from candide.kernels.layouts import Array, Data, Dense, Floats, Sparse
-from candide.kernels.reference import Reference
 from candide.statistics import Counts, Grid, Sample
 
 from .models import Kind, as_texts
@@ -109,12 +109,12 @@ _MEASURE = [*_QUARTERS, *_HOLE * 16]
 
 def _counted(batch: tuple[Floats, Array, Floats]) -> Counts:
     X, classes, weight = batch
-    return Multinomial().observe(Batch(Dense.of(X), classes, weight, 3), Reference())
+    return Multinomial().observe(Batch(Dense.of(X), classes, weight, 3), ReferenceKernels())
 
 
 def _present(batch: tuple[Floats, Array, Floats]) -> Counts:
     X, classes, weight = batch
-    return Bernoulli().observe(Batch(Dense.of(X), classes, weight, 3), Reference())
+    return Bernoulli().observe(Batch(Dense.of(X), classes, weight, 3), ReferenceKernels())
 
 
 def thin(counts: Counts) -> Counts:
@@ -129,22 +129,22 @@ def _categories(batch: tuple[Floats, Array, Floats], as_text: bool) -> Any:
     if not len(X):
         X, classes, weight = np.zeros((1, N_COLUMNS)), np.zeros(1, np.int32), np.zeros(1)
     data = read_categories(as_texts(np.minimum(X, 4.0)) if as_text else X)
-    return Categorical().observe(Batch(data, classes, weight, 3), Reference())
+    return Categorical().observe(Batch(data, classes, weight, 3), ReferenceKernels())
 
 
 def _measured(batch: tuple[Floats, Array, Floats]) -> Any:
     X, classes, weight = batch
-    return Gaussian().observe(Batch(Dense.of(X), classes, weight, 3), Reference())
+    return Gaussian().observe(Batch(Dense.of(X), classes, weight, 3), ReferenceKernels())
 
 
 def _gridded(batch: tuple[Floats, Array, Floats]) -> Grid:
     X, classes, weight = batch
-    return Grid.observe(Dense.of(X), classes, weight, 3, Reference())
+    return Grid.observe(Dense.of(X), classes, weight, 3, ReferenceKernels())
 
 
 def _blocks(batch: tuple[Floats, Array, Floats]) -> Any:
     X, classes, weight = batch
-    return MultivariateNormal().observe(Batch(Dense.of(X), classes, weight, 3), Reference())
+    return MultivariateNormal().observe(Batch(Dense.of(X), classes, weight, 3), ReferenceKernels())
 
 
 def _texts(X: Floats) -> tuple[Array, ...]:

@@ -10,8 +10,9 @@ from hypothesis import given
 from sklearn.feature_extraction.text import CountVectorizer
 
 from candide.data.texts import read_texts
-from candide.kernels.native import Native
-from candide.kernels.tokens import Look, Recipe
+from candide.kernels import Kernels
+from candide.kernels.tokenizer import TokenizerConfig
+from candide.kernels.tokens import TokenFeatures
 from candide.kernels.vocabulary import Vocabulary
 
 from .texts import lists
@@ -32,8 +33,8 @@ SETTINGS: list[dict[str, Any]] = [
 ]
 
 
-def recipe_of(settings: dict[str, Any]) -> Recipe:
-    return Recipe(
+def recipe_of(settings: dict[str, Any]) -> TokenizerConfig:
+    return TokenizerConfig(
         analyzer=settings.get("analyzer", "word"),
         ngrams=settings.get("ngram_range", (1, 1)),
         lowercase=settings.get("lowercase", True),
@@ -54,7 +55,7 @@ def test_same_tokens_as_often(settings: dict[str, Any], items: list[str | None])
     texts.append("word of three")
     vectorizer = CountVectorizer(**settings)
     meant = vectorizer.fit_transform(texts)
-    found = Native(2).count_tokens(read_texts(texts), [Look(recipe_of(settings), Vocabulary())], grow=True)[0]
+    found = Kernels(2).count_tokens(read_texts(texts), [TokenFeatures(recipe_of(settings), Vocabulary())], grow=True)[0]
     names = vectorizer.get_feature_names_out().tolist()
     assert isinstance(found.coding, Vocabulary)
     assert sorted(found.coding.tokens()) == names

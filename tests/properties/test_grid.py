@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tiers import tries
 
 from candide.exceptions import ForgetError
-from candide.kernels.binades import Cells, paired
+from candide.kernels import Kernels
+from candide.kernels.grid_cells import Cells, merge_cells
 from candide.kernels.layouts import Array, Dense, Floats
-from candide.kernels.native import Native
 from candide.statistics import Grid
 
 from .compare import assert_alike
@@ -35,7 +35,7 @@ class Rows:
         self.weight = whole if weights == "whole" else self.rng.random(N_ROWS)
 
     def grid(self, rows: Array | slice = slice(None)) -> Grid:
-        return Grid.observe(Dense.of(self.X[rows]), self.classes[rows], self.weight[rows], N_CLASSES, Native(1))
+        return Grid.observe(Dense.of(self.X[rows]), self.classes[rows], self.weight[rows], N_CLASSES, Kernels(1))
 
     def parts(self, n: int) -> list[Array]:
         """Of unlike sizes, in any order, some perhaps of one end of the columns only."""
@@ -137,8 +137,8 @@ def test_pairing_twice_is_pairing_once(seed: int, keep: int | None) -> None:
     rng = np.random.default_rng(seed)
     key = np.sort(rng.integers(1 << 62, (1 << 62) + (1 << 54), 2000).astype(np.uint64))
     cells = Cells(np.zeros(len(key), dtype=np.int64), key, np.zeros(len(key), dtype=np.uint8))
-    once, place = paired(cells, keep)
-    again, same = paired(once, keep)
+    once, place = merge_cells(cells, keep)
+    again, same = merge_cells(once, keep)
     np.testing.assert_array_equal(once.key, again.key)
     np.testing.assert_array_equal(once.shift, again.shift)
     np.testing.assert_array_equal(same, np.arange(len(once.key)))

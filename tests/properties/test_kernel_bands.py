@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reference import ReferenceKernels
 from scipy.sparse import csr_array
 from scipy.stats import chi2_contingency
 
 from candide.exceptions import InputError
-from candide.kernels.bands import KNOTS, BandTable
+from candide.kernels import Kernels
 from candide.kernels.layouts import Floats, Positions, Sparse
-from candide.kernels.native import Native
-from candide.kernels.reference import Reference
+from candide.kernels.token_bins import KNOTS, TokenBins
 
-NATIVE, REFERENCE = Native(2), Reference()
+NATIVE, REFERENCE = Kernels(2), ReferenceKernels()
 BOTH = pytest.mark.parametrize("kernels", [NATIVE, REFERENCE], ids=["native", "reference"])
 WEIGHTS = {"none": [1.0], "whole": [0.0, 1.0, 2.0], "fraction": [0.0, 0.3, 1.0, 2.7]}
 
@@ -30,7 +30,7 @@ class Problem(NamedTuple):
     classes: Positions
     weight: Floats | None
     folds: Positions
-    table: BandTable
+    table: TokenBins
 
     @property
     def row_weight(self) -> Floats:
@@ -54,7 +54,7 @@ def problem(
     weight = None if weights == "none" else rng.choice(WEIGHTS[weights], n_rows)
     sums = sums_of(held, classes, np.ones(n_rows) if weight is None else weight, n_classes)
     alpha = float(rng.choice([0.01, 0.5, 3.0]))
-    table = BandTable.of(csr_array(sums) if seed % 2 else sums, alpha, knots, complement)
+    table = TokenBins.of(csr_array(sums) if seed % 2 else sums, alpha, knots, complement)
     stored = csr_array(held)
     order = [rng.permutation(part) for part in np.split(stored.indices, stored.indptr[1:-1])]
     indices = np.concatenate([*order, np.zeros(0, int)]).astype(index)
@@ -65,9 +65,9 @@ def problem(
 
 def results(kernels: Any, p: Problem) -> list[Floats]:
     return [
-        kernels.band_scores(p.rows, p.table),
-        kernels.band_left_out(p.rows, p.classes, p.weight, p.table),
-        kernels.band_fold_scores(p.rows, p.classes, p.weight, p.folds, p.table),
+        kernels.token_bin_scores(p.rows, p.table),
+        kernels.token_bin_left_out(p.rows, p.classes, p.weight, p.table),
+        kernels.token_bin_fold_scores(p.rows, p.classes, p.weight, p.folds, p.table),
     ]
 
 
@@ -79,7 +79,7 @@ def test_tokens_that_no_row_holds_may_be_left_out(kernels: Any, seed: int) -> No
     few = np.arange(3)
     sums = sums_of(p.held, p.classes, p.row_weight, p.table.n_classes)
     codes = np.flatnonzero(p.held[few].any(axis=0))
-    table = BandTable.of_some(csr_array(sums) if seed % 2 else sums, codes, p.table.alpha, p.table.complement)
+    table = TokenBins.of_some(csr_array(sums) if seed % 2 else sums, codes, p.table.alpha, p.table.complement)
     assert len(table.weight) < len(p.table.weight)
     weight, folds = None if p.weight is None else p.weight[few], few.astype(np.int32) // 2
     own = p.classes[few], weight, folds
@@ -97,7 +97,7 @@ def test_tables_hold_the_sums(as_rows: Any, n_classes: int, n_codes: int, seed: 
     """Of codes that some class has, and no others; the heaviest first."""
     rng = np.random.default_rng(seed)
     sums = rng.choice([0.0, 0.0, 0.0, 1.0, 2.5, 70_000.0], (n_classes, n_codes))
-    codes, table = BandTable.of_seen(as_rows(sums), 1.0)
+    codes, table = TokenBins.of_seen(as_rows(sums), 1.0)
     np.testing.assert_array_equal(codes, np.flatnonzero(sums.any(axis=0)))
     held = np.zeros((n_classes, len(codes)))
     held[table.classes, np.repeat(np.arange(len(codes)), np.diff(table.indptr))] = table.count
@@ -109,12 +109,12 @@ def test_tables_hold_the_sums(as_rows: Any, n_classes: int, n_codes: int, seed: 
     told = np.minimum(np.floor(table.weight), 1 << 16)
     assert (np.diff(told) <= 0).all()
     assert (np.diff(np.argsort(table.place))[np.diff(told) == 0] > 0).all()
-    everywhere = BandTable.of(as_rows(sums), 1.0).place
+    everywhere = TokenBins.of(as_rows(sums), 1.0).place
     np.testing.assert_array_equal(everywhere[codes], table.place)
     assert (np.delete(everywhere, codes) == -1).all()
 
 
-def spelled_out(sums: Floats, held: Floats, whole: BandTable, size: Floats | None = None) -> Floats:
+def spelled_out(sums: Floats, held: Floats, whole: TokenBins, size: Floats | None = None) -> Floats:
     """The scores of one text by sums that may lack it, (views, classes), from the formulas as they are written.
 
     Sizes of classes are those of the whole, unless others are given. What cancels among classes, log alpha for every
@@ -131,7 +131,7 @@ def spelled_out(sums: Floats, held: Floats, whole: BandTable, size: Floats | Non
         for band, part in enumerate(hats(g2 / max(1, len(sums) - 1), whole.knots)):
             views[band] += part * plain
             if whole.complement:
-                views[whole.n_bands + band] -= part * others
+                views[whole.n_bins + band] -= part * others
     return views / np.sqrt(1 + len(tokens))
 
 
@@ -174,7 +174,7 @@ def test_left_out_is_without_the_row(
 ) -> None:
     """Sums made again without it, but for the sizes of the classes."""
     made = problem(n_rows, 12, n_classes, seed, weights, complement)
-    got = kernels.band_left_out(made.rows, made.classes, made.weight, made.table)
+    got = kernels.token_bin_left_out(made.rows, made.classes, made.weight, made.table)
     for r in range(n_rows):
         weight = np.where(np.arange(n_rows) == r, 0.0, made.row_weight)
         sums = sums_of(made.held, made.classes, weight, n_classes)
@@ -191,7 +191,7 @@ def test_fold_scores_are_without_the_fold(
 ) -> None:
     """Sums made again without it, but for the number of tokens."""
     made = problem(n_rows, 12, n_classes, seed, weights, complement)
-    got = kernels.band_fold_scores(made.rows, made.classes, made.weight, made.folds, made.table)
+    got = kernels.token_bin_fold_scores(made.rows, made.classes, made.weight, made.folds, made.table)
     for r in range(n_rows):
         weight = np.where(made.folds == made.folds[r], 0.0, made.row_weight)
         sums = sums_of(made.held, made.classes, weight, n_classes)
@@ -205,17 +205,17 @@ def test_new_rows_by_all_sums(kernels: Any, n_classes: int) -> None:
     """As written; rows of weight 0 that are left out are new ones too."""
     made = problem(50, 30, n_classes, 1)
     sums = sums_of(made.held, made.classes, made.row_weight, n_classes)
-    got = kernels.band_scores(made.rows, made.table)
+    got = kernels.token_bin_scores(made.rows, made.table)
     for r, held in enumerate(made.held):
         np.testing.assert_allclose(got[:, r], spelled_out(sums, held, made.table), rtol=1e-10, atol=1e-10)
-    np.testing.assert_array_equal(kernels.band_left_out(made.rows, made.classes, np.zeros(50), made.table), got)
+    np.testing.assert_array_equal(kernels.token_bin_left_out(made.rows, made.classes, np.zeros(50), made.table), got)
 
 
 def test_evidence_is_the_likelihood_ratio() -> None:
     """Of a token's classes against those of all the others, when it is one of very many: scipy's G-test."""
     sums = np.array([[5.0, 40_000_000.0], [1.0, 30_000_000.0], [9.0, 30_000_000.0]])
     meant = chi2_contingency(sums, lambda_="log-likelihood").statistic
-    table = BandTable.of(sums, 1.0)
+    table = TokenBins.of(sums, 1.0)
     np.testing.assert_allclose(table.evidence[table.place[0]], meant, rtol=1e-5)
 
 
@@ -225,12 +225,12 @@ def test_evidence_is_the_likelihood_ratio() -> None:
 def test_a_token_is_shared_by_two_bands(factor: float, level: float) -> None:
     """By the logarithm of its evidence between their knots: a quarter of some factor of it, and four times that."""
     sums = np.array([[8.0, 1.0, 10.0], [1.0, 8.0, 10.0]])
-    evidence = factor * BandTable.of(sums, 1.0).evidence.max()
-    table = BandTable.of(sums, 1.0, (evidence / 4.0, evidence * 4.0))
+    evidence = factor * TokenBins.of(sums, 1.0).evidence.max()
+    table = TokenBins.of(sums, 1.0, (evidence / 4.0, evidence * 4.0))
     assert table.level.max() == pytest.approx(level, abs=1e-12)
 
 
-def every_score(kernels: Any, rows: Sparse, classes: Positions, table: BandTable) -> list[Floats]:
+def every_score(kernels: Any, rows: Sparse, classes: Positions, table: TokenBins) -> list[Floats]:
     """Of each row as new, left out alone, and with all others."""
     folds = np.zeros(rows.n_rows, np.int32)
     return results(kernels, Problem(np.zeros(0), rows, classes, None, folds, table))
@@ -239,7 +239,7 @@ def every_score(kernels: Any, rows: Sparse, classes: Positions, table: BandTable
 @BOTH
 def test_texts_without_tokens_and_tokens_that_nobody_holds(kernels: Any) -> None:
     """They say nothing, and count for nothing."""
-    table = BandTable.of(np.array([[4.0, 0.0, 1.0], [1.0, 0.0, 6.0], [2.0, 0.0, 2.0]]), 0.5, complement=True)
+    table = TokenBins.of(np.array([[4.0, 0.0, 1.0], [1.0, 0.0, 6.0], [2.0, 0.0, 2.0]]), 0.5, complement=True)
     rows = Sparse.of(csr_array(np.array([[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 0.0], [1.0, 0.0, 0.0]])))
     classes = np.zeros(4, np.int32)
     for scores in every_score(kernels, rows, classes, table):
@@ -251,16 +251,16 @@ def test_texts_without_tokens_and_tokens_that_nobody_holds(kernels: Any) -> None
 def test_a_token_of_the_row_alone_is_unknown_without_it(kernels: Any) -> None:
     """Also if weights leave a rest that is rounding."""
     weight = 0.1 + 0.2
-    table = BandTable.of(np.array([[weight, 5.0], [0.0, 5.0]]), 1.0)
+    table = TokenBins.of(np.array([[weight, 5.0], [0.0, 5.0]]), 1.0)
     rows = Sparse.of(csr_array(np.array([[1.0, 1.0], [0.0, 1.0]])))
     how, none = (rows, np.zeros(2, np.int32), np.full(2, 0.3)), np.zeros(2, np.int32)
-    for scores in (kernels.band_left_out(*how, table), kernels.band_fold_scores(*how, none, table)):
+    for scores in (kernels.token_bin_left_out(*how, table), kernels.token_bin_fold_scores(*how, none, table)):
         np.testing.assert_array_equal(scores[:, 0], scores[:, 1])
 
 
 @BOTH
 def test_a_table_of_nothing(kernels: Any) -> None:
-    table = BandTable.of(csr_array((3, 4)), 1.0, complement=True)
+    table = TokenBins.of(csr_array((3, 4)), 1.0, complement=True)
     rows = Sparse.of(csr_array(np.ones((2, 4))))
     for scores in every_score(kernels, rows, np.zeros(2, np.int32), table):
         np.testing.assert_array_equal(scores, np.zeros((8, 2, 3)))
@@ -270,18 +270,18 @@ def test_a_table_of_nothing(kernels: Any) -> None:
 def test_threads_change_nothing(n_classes: int, complement: bool) -> None:
     made = problem(600, 200, n_classes, 3, "fraction", complement)
     for n_threads in (2, 3, 7):
-        for got, meant in zip(results(Native(n_threads), made), results(Native(1), made), strict=True):
+        for got, meant in zip(results(Kernels(n_threads), made), results(Kernels(1), made), strict=True):
             np.testing.assert_array_equal(got, meant)
 
 
 @pytest.mark.parametrize("code", [-1, 3, 2**31 - 1])
 def test_codes_that_the_table_lacks_are_refused(code: int) -> None:
-    table = BandTable.of(np.ones((2, 3)), 1.0)
+    table = TokenBins.of(np.ones((2, 3)), 1.0)
     rows = Sparse(np.array([0, 2], np.int32), np.array([0, code], np.int32), np.ones(2), 3)
     for call in (
-        lambda: NATIVE.band_scores(rows, table),
-        lambda: NATIVE.band_left_out(rows, np.zeros(1, np.int32), None, table),
-        lambda: NATIVE.band_fold_scores(rows, np.zeros(1, np.int32), None, np.zeros(1, np.int32), table),
+        lambda: NATIVE.token_bin_scores(rows, table),
+        lambda: NATIVE.token_bin_left_out(rows, np.zeros(1, np.int32), None, table),
+        lambda: NATIVE.token_bin_fold_scores(rows, np.zeros(1, np.int32), None, np.zeros(1, np.int32), table),
     ):
         with pytest.raises(InputError, match="malformed"):
             call()

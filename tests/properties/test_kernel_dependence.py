@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reference import ReferenceKernels
 
-from candide.kernels.base import PairTable, TripleTable, room_for
+from candide.kernels import Kernels
+from candide.kernels.dependence import PairTable, TripleTable, padded_classes
 from candide.kernels.layouts import Floats, Positions
-from candide.kernels.native import Native
-from candide.kernels.reference import Reference
 
-REFERENCE = Reference()
+REFERENCE = ReferenceKernels()
 
 
 class Problem(NamedTuple):
@@ -49,7 +49,7 @@ def problem(n_rows: int, n_columns: int, n_classes: int, seed: int) -> Problem:
 
 def results(kernels: Any, p: Problem) -> list[Floats]:
     """What every kernel makes of it."""
-    table = np.zeros((*p.triples.joint.shape[1:], room_for(p.n_classes)))
+    table = np.zeros((*p.triples.joint.shape[1:], padded_classes(p.n_classes)))
     table[..., : p.n_classes] = np.log(p.triples.joint + 0.1).transpose(1, 2, 0)
     return [
         kernels.joint_counts(p.parents, p.slots, p.classes, p.weight, p.triples.joint.shape),
@@ -65,7 +65,7 @@ def results(kernels: Any, p: Problem) -> list[Floats]:
 )  # fmt: skip
 def test_native_is_reference(n_rows: int, n_columns: int, n_classes: int, seed: int) -> None:
     made = problem(n_rows, n_columns, n_classes, seed)
-    for got, meant in zip(results(Native(2), made), results(REFERENCE, made), strict=True):
+    for got, meant in zip(results(Kernels(2), made), results(REFERENCE, made), strict=True):
         np.testing.assert_allclose(got, meant, rtol=1e-11, atol=1e-11)
 
 
@@ -73,9 +73,9 @@ def test_native_is_reference(n_rows: int, n_columns: int, n_classes: int, seed: 
 def test_threads_change_nothing(n_classes: int) -> None:
     made = problem(600, 12, n_classes, 0)
     for n_threads in (2, 3, 7):
-        for got, meant in zip(results(Native(n_threads), made), results(Native(1), made), strict=True):
+        for got, meant in zip(results(Kernels(n_threads), made), results(Kernels(1), made), strict=True):
             np.testing.assert_array_equal(got, meant)
-    for got, meant in zip(results(Native(2), made), results(REFERENCE, made), strict=True):
+    for got, meant in zip(results(Kernels(2), made), results(REFERENCE, made), strict=True):
         np.testing.assert_allclose(got, meant, rtol=1e-11)
 
 
@@ -85,4 +85,4 @@ def test_more_factors_than_a_product_takes_at_once() -> None:
     table = PairTable(np.full((1, 1, 1), 3.0), np.full(1, 4.0), np.ones(n))
     # All columns alike: p(j | class) = 2.5 / 5, p(j | u, class) = (2 + 2.5 / 5) / 3.
     meant = np.log(n) + np.log(2.5 / 5) + (n - 1) * np.log((2 + 2.5 / 5) / 3)
-    np.testing.assert_allclose(Native(1).own_pair_scores(slots, classes, weight, table, 1.0), meant, rtol=1e-12)
+    np.testing.assert_allclose(Kernels(1).own_pair_scores(slots, classes, weight, table, 1.0), meant, rtol=1e-12)

@@ -8,18 +8,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reference import ReferenceKernels
 from tiers import every, tries
 
 from candide.exceptions import InputError
-from candide.kernels.base import Kernels
-from candide.kernels.binades import GridTable, bounds, keys_of
+from candide.kernels import Kernels
+from candide.kernels.grid_cells import GridTable, cell_bounds, keys_of
 from candide.kernels.layouts import Array, Dense, Floats
-from candide.kernels.native import Native
-from candide.kernels.reference import Reference
 
 from .layouts import DENSE, Problem, problem, problems
 
-NATIVE, REFERENCE = Native(2), Reference()
+NATIVE, REFERENCE = Kernels(2), ReferenceKernels()
 dense_layouts = pytest.mark.parametrize("layout", DENSE)
 few = tries(15)
 LIMITS = st.sampled_from([1, 2, 3, 7, 16, 1024])
@@ -80,7 +79,7 @@ def test_bounds_contain_what_was_put_there(values: list[float], limit: int) -> N
     """Every number lies within the bounds of one cell, whose weight is the number of those."""
     x = np.array(values)
     table = NATIVE.grid(Dense.of(x[:, None]), np.zeros(len(x), dtype=np.int32), None, 1, limit)
-    low, high = bounds(table.key, table.shift)
+    low, high = cell_bounds(table.key, table.shift)
     assert (low <= high).all()
     assert (high[:-1] < low[1:]).all()
     inside = (low <= x[:, None]) & (x[:, None] <= high)
@@ -110,9 +109,9 @@ def test_grids_do_not_depend_on_threads(n_classes: int) -> None:
     """Rows enough for shards, and weights whose sums round differently in every order."""
     made = problem(2, 300_000, 1, n_classes, "fraction")
     for data in (Dense.of(made.rng.normal(size=(300_000, 2))), Dense.of(made.rng.random((300_000, 1)) + 3)):
-        alone = Native(1).grid(data, *made.groups, 1024)
+        alone = Kernels(1).grid(data, *made.groups, 1024)
         for n_threads in (2, 3, 7):
-            assert_same(Native(n_threads).grid(data, *made.groups, 1024), alone)
+            assert_same(Kernels(n_threads).grid(data, *made.groups, 1024), alone)
         assert_same(REFERENCE.grid(data, *made.groups, 1024), alone, 1e-12)
 
 

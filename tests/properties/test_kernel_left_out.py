@@ -1,4 +1,4 @@
-"""Native kernels that score rows without themselves do what their reference says, in every layout, to rounding."""
+"""Kernels kernels that score rows without themselves do what their reference says, in every layout, to rounding."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reference import ReferenceKernels
 from tiers import every, tries
 
 from candide.exceptions import InputError
-from candide.kernels.base import LinearTable, NormalTable, PickTable, StudentTable
+from candide.kernels import Kernels
 from candide.kernels.layouts import Floats
-from candide.kernels.native import Native
-from candide.kernels.reference import Reference
+from candide.kernels.tables import LinearTable, NormalTable, PickTable, StudentTable
 
 from .layouts import DENSE, LAYOUTS, Problem, problems
 from .layouts import problem as large
 from .members import normal_posterior, others_of, shared_posterior, totals
 
-NATIVE, REFERENCE = Native(2), Reference()
+NATIVE, REFERENCE = Kernels(2), ReferenceKernels()
 BOTH = pytest.mark.parametrize("kernels", [NATIVE, REFERENCE], ids=["native", "reference"])
 WEIGHTS = ["none", "whole", "fraction"]
 PSEUDO = ["none", "tiny", "one", "large", "columns", "cells"]
@@ -181,7 +181,7 @@ def test_results_do_not_depend_on_threads(layout: str) -> None:
     )
 
     def results(n_threads: int) -> list[bytes]:
-        kernels = Native(n_threads)
+        kernels = Kernels(n_threads)
         found = [
             kernels.own_linear_scores(data, made.classes, LinearTable(table, table), base, None),
             *kernels.left_out_counts(data, *own, LinearTable(table), base, table, 1.0)[1],

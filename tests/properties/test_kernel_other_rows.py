@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reference import ReferenceKernels
 from scipy import stats
 from scipy.special import gammaln
 from tiers import tries
 
-from candide.kernels.base import LinearTable, NormalTable
-from candide.kernels.native import Native
-from candide.kernels.reference import Reference
+from candide.kernels import Kernels
+from candide.kernels.tables import LinearTable, NormalTable
 
 from .layouts import LAYOUTS, Problem, problems
 from .members import normal_posterior, others_of, shared_posterior, totals, without
 
-BOTH = pytest.mark.parametrize("kernels", [Native(2), Reference()], ids=["native", "reference"])
+BOTH = pytest.mark.parametrize("kernels", [Kernels(2), ReferenceKernels()], ids=["native", "reference"])
 WEIGHTS = ["none", "whole", "fraction"]
 TINY = st.sampled_from([0.0, 1e-10])
 

@@ -1,4 +1,4 @@
-"""Native kernels that score do what their reference says, in every layout, to rounding."""
+"""Kernels kernels that score do what their reference says, in every layout, to rounding."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reference import ReferenceKernels
 from scipy.sparse import csr_array, random_array
 from tiers import every, tries
 
 from candide.exceptions import InputError
-from candide.kernels.base import FactoredTable, LinearTable, PickTable, StudentTable
+from candide.kernels import Kernels
 from candide.kernels.layouts import Dense
-from candide.kernels.native import Native
-from candide.kernels.reference import Reference
+from candide.kernels.tables import FactoredTable, LinearTable, PickTable, StudentTable
 
 from .layouts import DENSE, LAYOUTS, Problem, problems
 
-NATIVE, REFERENCE = Native(2), Reference()
+NATIVE, REFERENCE = Kernels(2), ReferenceKernels()
 
 few = tries(15)
 
@@ -131,7 +131,7 @@ def test_normalising_and_choosing_agree(rows: list[list[float]]) -> None:
     decided = np.isfinite(scores.max(axis=1))
     for logarithm in (False, True):
         got, meant = scores.copy(), scores.copy()
-        undecided = [k.normalise(s, logarithm=logarithm) for k, s in ((NATIVE, got), (REFERENCE, meant))]
+        undecided = [k.normalize(s, logarithm=logarithm) for k, s in ((NATIVE, got), (REFERENCE, meant))]
         assert undecided == [(~decided).sum()] * 2
         np.testing.assert_allclose(got, meant, rtol=1e-12, atol=1e-300)
     (best, left), (meant_best, meant_left) = (k.best(scores) for k in (NATIVE, REFERENCE))
@@ -152,7 +152,7 @@ def test_a_score_that_is_no_number_decides_nothing(kernels: Any, row: list[float
     """Overflow can make inf - inf: such rows are left alone and counted."""
     scores = np.array([row, [0.0, 0.0]])
     assert kernels.best(scores)[1] == 1
-    assert kernels.normalise(scores, logarithm=False) == 1
+    assert kernels.normalize(scores, logarithm=False) == 1
     np.testing.assert_array_equal(scores, [row, [0.5, 0.5]])
 
 
@@ -160,5 +160,5 @@ def test_equals_share_whatever_their_size() -> None:
     """Two equal scores are one half each, also where adding log 2 to them changes nothing."""
     for score in (0.0, -1e5, 1e17, -1e308):
         got = np.full((1, 2), score)
-        NATIVE.normalise(got, logarithm=True)
+        NATIVE.normalize(got, logarithm=True)
         np.testing.assert_allclose(got, np.log(0.5), rtol=1e-12)

@@ -1,4 +1,4 @@
-"""Native kernels over texts do what their reference says: tokens and counts exactly, scores to rounding."""
+"""Kernels kernels over texts do what their reference says: tokens and counts exactly, scores to rounding."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reference import ReferenceKernels
 
 from candide.data.texts import read_texts
-from candide.kernels.few_texts import tally_few
-from candide.kernels.native import Native
-from candide.kernels.reference import Reference
-from candide.kernels.text_rows import TextRows
-from candide.kernels.tokens import Look, Recipe, TokenRows, TokenTables
+from candide.kernels import Kernels
+from candide.kernels.layouts import TextRows
+from candide.kernels.tokenizer import TokenizerConfig
+from candide.kernels.tokens import TokenFeatures, TokenRows, TokenTables, tally_and_keep
 from candide.kernels.vocabulary import Buckets, Coding, SomeBuckets, Vocabulary
 
 from .compare import dense
 from .texts import RECIPES, lists
 
-NATIVE, REFERENCE = Native(2), Reference()
+NATIVE, REFERENCE = Kernels(2), ReferenceKernels()
 KNOWN = Vocabulary.of(["ab", "c", "cd", "ab c", " a", "日本", "1", "a"])
 
 every_recipe = pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
@@ -38,15 +38,15 @@ def assert_same_rows(got: TokenRows, meant: TokenRows) -> None:
     np.testing.assert_array_equal(got.unknown, meant.unknown)
 
 
-def all_looks(coding: Coding) -> list[Look]:
-    return [Look(recipe, coding) for recipe in RECIPES.values()]
+def all_looks(coding: Coding) -> list[TokenFeatures]:
+    return [TokenFeatures(recipe, coding) for recipe in RECIPES.values()]
 
 
 @every_recipe
 @given(items=lists, coding=codings, grow=st.booleans())
 def test_rows(recipe: Any, items: list[str | None], coding: Coding, grow: bool) -> None:
     """One recipe at a time."""
-    texts, looks = read_texts(items), [Look(recipe, coding)]
+    texts, looks = read_texts(items), [TokenFeatures(recipe, coding)]
     got, meant = (kernels.count_tokens(texts, looks, grow=grow) for kernels in (NATIVE, REFERENCE))
     assert_same_rows(got[0], meant[0])
 
@@ -55,7 +55,7 @@ def test_rows(recipe: Any, items: list[str | None], coding: Coding, grow: bool) 
 @given(items=lists, coding=codings)
 def test_presence(recipe: Any, items: list[str | None], coding: Coding) -> None:
     """The same tokens, each once."""
-    texts, looks = read_texts(items), [Look(recipe, coding)]
+    texts, looks = read_texts(items), [TokenFeatures(recipe, coding)]
     for kernels in (NATIVE, REFERENCE):
         got = kernels.count_tokens(texts, looks, grow=True, presence=True)[0]
         counted = kernels.count_tokens(texts, looks, grow=True)[0]
@@ -84,7 +84,9 @@ def groups(n_texts: int, n_classes: int, weights: str) -> tuple[Any, Any, int]:
 @given(items=lists, coding=codings, grow=st.booleans())
 def test_tallies(n_classes: int, weights: str, items: list[str | None], coding: Coding, grow: bool) -> None:
     """Occurrences and texts by class, exactly where weights are whole."""
-    looks = [Look(recipe, Buckets(6) if isinstance(coding, Buckets) else coding) for recipe in RECIPES.values()]
+    looks = [
+        TokenFeatures(recipe, Buckets(6) if isinstance(coding, Buckets) else coding) for recipe in RECIPES.values()
+    ]
     arguments = read_texts(items), *groups(len(items), n_classes, weights), looks
     got, meant = (kernels.tally_tokens(*arguments, grow=grow) for kernels in (NATIVE, REFERENCE))
     for mine, theirs in zip(got, meant, strict=True):
@@ -108,7 +110,7 @@ def test_tallies_of_texts_short_and_long(coding: Coding, n_classes: int, n_words
     words = [f"w{i}" for i in rng.zipf(1.3, n_words) % 3000]
     texts = read_texts([" ".join(words[at : at + 40]) for at in range(0, n_words, 40)])
     classes = rng.integers(0, n_classes, len(texts)).astype(np.int32)
-    look = Look(RECIPES["words"], coding)
+    look = TokenFeatures(RECIPES["words"], coding)
     tally = NATIVE.tally_tokens(texts, classes, None, n_classes, [look], grow=True)[0]
     rows = NATIVE.count_tokens(texts, [look], grow=True)[0]
     assert tally.coding == rows.coding
@@ -122,9 +124,9 @@ def test_tallies_of_texts_short_and_long(coding: Coding, n_classes: int, n_words
 @given(items=lists)
 def test_few_texts(kernels: Any, weights: str, items: list[str | None]) -> None:
     """The sums of a tally, and rows that need not be counted again, of the same texts in another order too."""
-    looks = [Look(RECIPES["words"], Vocabulary()), Look(RECIPES["pairs"], Buckets(12))]
+    looks = [TokenFeatures(RECIPES["words"], Vocabulary()), TokenFeatures(RECIPES["pairs"], Buckets(12))]
     data, how = TextRows(read_texts(items)), groups(len(items), 3, weights)
-    got, meant = tally_few(data, *how, looks, kernels), kernels.tally_tokens(data.texts, *how, looks, grow=True)
+    got, meant = tally_and_keep(data, *how, looks, kernels), kernels.tally_tokens(data.texts, *how, looks, grow=True)
     for mine, theirs in zip(got, meant, strict=True):
         assert mine.coding == theirs.coding
         np.testing.assert_allclose(
@@ -140,7 +142,7 @@ def test_few_texts(kernels: Any, weights: str, items: list[str | None]) -> None:
         np.testing.assert_array_equal(rows.floats(), found.rows.floats() > 0)
 
 
-def tables(looks: Sequence[Look], dtype: str, *, each: bool = True, once: bool = True) -> list[TokenTables]:
+def tables(looks: Sequence[TokenFeatures], dtype: str, *, each: bool = True, once: bool = True) -> list[TokenTables]:
     """Numbers for every token."""
     rng = np.random.default_rng(0)
     made = [[rng.normal(size=(len(look.coding), width)).astype(dtype) for width in (3, 1)] for look in looks]
@@ -166,10 +168,10 @@ def test_scores(dtype: str, each: int, once: int, distinct: int, items: list[str
 def test_long_tokens(analyzer: Any) -> None:
     """Tokens that are known by more than their first bytes, many in a text."""
     texts = read_texts([" ".join(f"{i}longer{j}words{i * j}" for j in range(40)) for i in range(5)])
-    look = Look(Recipe(analyzer, ngrams=(8, 12)), Vocabulary())
+    look = TokenFeatures(TokenizerConfig(analyzer, ngrams=(8, 12)), Vocabulary())
     rows, meant = (kernels.count_tokens(texts, [look], grow=True)[0] for kernels in (NATIVE, REFERENCE))
     assert_same_rows(rows, meant)
-    scores = NATIVE.score_tokens(texts, [Look(look.recipe, rows.coding)], [TokenTables()])[0]
+    scores = NATIVE.score_tokens(texts, [TokenFeatures(look.recipe, rows.coding)], [TokenTables()])[0]
     np.testing.assert_array_equal(scores.known, rows.rows.floats().sum(axis=1))
 
 
@@ -186,12 +188,12 @@ def test_threads_do_not_matter(n_threads: int) -> None:
     """Bit for bit: codes, rows, sums with weights, and scores."""
     texts = read_texts(many_texts())
     assert texts.units() > 4 << 20
-    looks = [Look(RECIPES["words"], Vocabulary()), Look(RECIPES["pairs"], Buckets(16))]
-    one, more = Native(1), Native(n_threads)
+    looks = [TokenFeatures(RECIPES["words"], Vocabulary()), TokenFeatures(RECIPES["pairs"], Buckets(16))]
+    one, more = Kernels(1), Kernels(n_threads)
     for got, meant in zip(*(k.count_tokens(texts, looks, grow=True) for k in (more, one)), strict=True):
         assert_same_rows(got, meant)
     known = [
-        Look(recipe, got.coding)
+        TokenFeatures(recipe, got.coding)
         for (recipe, _), got in zip(looks, one.count_tokens(texts, looks, grow=True), strict=True)
     ]
     for weights, n_classes in (("none", 3), ("fraction", 3), ("none", 20)):
@@ -208,14 +210,16 @@ def test_threads_do_not_matter(n_threads: int) -> None:
 
 def test_chunks_equal_one_pass() -> None:
     """A vocabulary that grows chunk by chunk gives the codes of one pass, and old ones stay as they were."""
-    texts, kernels = read_texts(many_texts()), Native(2)
-    whole = kernels.count_tokens(texts, [Look(RECIPES["words"], Vocabulary())], grow=True)[0]
+    texts, kernels = read_texts(many_texts()), Kernels(2)
+    whole = kernels.count_tokens(texts, [TokenFeatures(RECIPES["words"], Vocabulary())], grow=True)[0]
     coding: Coding = Vocabulary()
     parts, sizes, codings = [], [], []
     for begin in range(0, len(texts), 1000):
         codings.append(coding)
         sizes.append(len(coding))
-        part = kernels.count_tokens(texts.rows(begin, begin + 1000), [Look(RECIPES["words"], coding)], grow=True)[0]
+        part = kernels.count_tokens(
+            texts.rows(begin, begin + 1000), [TokenFeatures(RECIPES["words"], coding)], grow=True
+        )[0]
         coding = part.coding
         parts.append(part.rows.indices)
     assert coding == whole.coding

@@ -1,4 +1,4 @@
-"""Native kernels that learn do what their reference says: counts exactly, sums to rounding, in every layout."""
+"""Kernels kernels that learn do what their reference says: counts exactly, sums to rounding, in every layout."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reference import ReferenceKernels
 from tiers import every, tries
 
+from candide.kernels import Kernels
 from candide.kernels.layouts import Dense
-from candide.kernels.native import Native
-from candide.kernels.reference import Reference
 
 from .compare import dense
 from .layouts import DENSE, DTYPES, LAYOUTS, Problem, problems
 
-NATIVE, REFERENCE = Native(2), Reference()
+NATIVE, REFERENCE = Kernels(2), ReferenceKernels()
 TOLERANCE = 1e-12  # of sums, relative to the sum of magnitudes
 
 dense_layouts = pytest.mark.parametrize("layout", DENSE)

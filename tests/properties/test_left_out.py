@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
 from candide.families import Batch
-from candide.kernels import default
+from candide.kernels import Kernels
 from candide.kernels.layouts import Array, Floats
 from candide.model.scorer import Scorer
 from candide.priors import Beta, Dirichlet, Gamma, Normal, NormalInverseGamma
@@ -24,7 +24,7 @@ from candide.statistics import CategoryCounts
 from .models import BERNOULLI, CATEGORICAL, GAUSSIAN, MULTINOMIAL, POISSON, TEXTS, Kind
 from .strategies import Rows, rows
 
-KERNELS = default(2)
+KERNELS = Kernels(2)
 
 
 @dataclass(frozen=True)

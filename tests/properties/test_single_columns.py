@@ -12,11 +12,11 @@ from candide.families.bernoulli import Bernoulli
 from candide.families.categorical import Categorical
 from candide.families.gaussian import Gaussian
 from candide.families.poisson import Poisson
-from candide.kernels import default
+from candide.kernels import Kernels
 from candide.kernels.layouts import Dense
 from candide.priors import Beta, Dirichlet, Gamma, Normal, NormalInverseGamma
 
-KERNELS = default(1)
+KERNELS = Kernels(1)
 RANDOM = np.random.default_rng(5)
 X = RANDOM.integers(0, 4, (30, 3)).astype(float)
 X[2, 1] = np.nan

@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reference import ReferenceKernels
 from scipy.sparse import coo_array, csc_matrix, csr_array, csr_matrix
 
 from candide.families import Bernoulli, Complement, Multinomial
-from candide.kernels import default
+from candide.kernels import Kernels
 from candide.kernels.layouts import Dense, Sparse
-from candide.kernels.native import Native
-from candide.kernels.reference import Reference
 from candide.model.scorer import Scorer
 
 from .models import BERNOULLI, COMPLEMENT, KINDS, MULTINOMIAL, NORMED, Kind, assert_same_model, by_name, unsmoothed
@@ -91,7 +90,7 @@ def test_sparse_counts_make_the_same_likelihood(name: str, data: Any, alpha: flo
     for data_form in (Dense.of(X), Sparse.of(csr_array(X))):
         for answer in ("joint", "posterior"):
             option = {"logarithm": False} if answer == "posterior" else {}
-            dense, sparse = (getattr(scorer, answer)(data_form, default(1), **option) for scorer in scorers)
+            dense, sparse = (getattr(scorer, answer)(data_form, Kernels(1), **option) for scorer in scorers)
             np.testing.assert_allclose(sparse, dense, rtol=1e-9, atol=1e-9)
 
 
@@ -112,7 +111,7 @@ def test_very_many_classes_are_kept_sparse_and_change_nothing(kind: Kind, table:
     X, y = table
     cut = min(cut, len(y) - 1)
     dense = kind.make(alpha=alpha).fit(X, y)
-    with patch("candide.kernels.native.DENSE_CELLS", 0):
+    with patch("candide.kernels.counting.DENSE_CELLS", 0):
         sparse = kind.make(alpha=alpha).partial_fit(csr_array(X[:cut]), y[:cut])
         sparse.partial_fit(csr_array(X[cut:]), y[cut:])
         sparse.partial_fit(csr_array(X[:1]), y[:1]).forget(csr_array(X[:1]), y[:1])
@@ -128,9 +127,9 @@ def test_sparse_tallies_are_dense_tallies(table: Any, threshold: float | None, n
     """The kernel that makes sparse tables does what the reference says."""
     X, y = table
     data, classes, weight = Sparse.of(csr_array(X)), y.astype(np.int32), np.arange(len(y), dtype=np.float64)
-    with patch("candide.kernels.native.DENSE_CELLS", 0):
-        got = Native(n_threads).tally(data, classes, weight, 12, threshold)
-    meant = Reference().tally(data, classes, weight, 12, threshold)
+    with patch("candide.kernels.counting.DENSE_CELLS", 0):
+        got = Kernels(n_threads).tally(data, classes, weight, 12, threshold)
+    meant = ReferenceKernels().tally(data, classes, weight, 12, threshold)
     assert not isinstance(got.total, np.ndarray)
     np.testing.assert_array_equal(got.total.toarray(), meant.total)
     assert (got.missing is None) == (meant.missing is None)

@@ -11,9 +11,9 @@ import pytest
 from scipy.sparse import csr_array
 from tiers import every
 
-from candide.kernels.base import FactoredTable, LinearTable, PickTable
+from candide.kernels import Kernels
 from candide.kernels.layouts import Dense, Floats, Sparse
-from candide.kernels.native import Native
+from candide.kernels.tables import FactoredTable, LinearTable, PickTable
 
 from .layouts import Problem, problem
 from .models import KINDS, Kind, by_name
@@ -44,9 +44,9 @@ def _factored() -> FactoredTable:
     return FactoredTable(TABLE[0], BASE, csr_array(parts, shape=stored.shape))
 
 
-def _normalised(native: Native) -> Floats:
+def _normalised(native: Kernels) -> Floats:
     scores = _scores()
-    native.normalise(scores, logarithm=True)
+    native.normalize(scores, logarithm=True)
     return scores
 
 
@@ -55,7 +55,7 @@ BASE = np.random.default_rng(2).normal(size=N_CLASSES)
 OFFSETS = np.arange(N_COLUMNS + 1, dtype=np.int64) * 13
 PICKS = PickTable(np.random.default_rng(6).normal(size=(13 * N_COLUMNS, N_CLASSES)))
 
-Call = Callable[[Native, Any], Any]
+Call = Callable[[Kernels, Any], Any]
 CALLS: dict[str, Call] = {
     "tally": lambda native, data: native.tally(data, *large().groups, None)[:2],
     "presences": lambda native, data: native.tally(data, *large().groups, 2.5)[:2],
@@ -64,7 +64,7 @@ CALLS: dict[str, Call] = {
     "factored_scores": lambda native, data: native.factored_scores(data, _factored(), BASE, None),
     "quadratic_scores": lambda native, data: native.quadratic_scores(data, TABLE**2, TABLE, TABLE, BASE),
 }
-OTHER_CALLS: dict[str, Callable[[Native], Any]] = {
+OTHER_CALLS: dict[str, Callable[[Kernels], Any]] = {
     "count_codes": lambda native: native.count_codes(_codes(), *large().groups, OFFSETS),
     "code_scores": lambda native: native.code_scores(_codes(), OFFSETS, PICKS, BASE),
     "scan": lambda native: native.scan(_codes()),
@@ -91,17 +91,17 @@ def bits(result: Any) -> list[bytes]:
 def test_kernels_over_rows_do_not_depend_on_threads(call: str, shape: str) -> None:
     """Sums over rows use a fixed number of shards, not one per thread."""
     data = SHAPES[shape](large().X)
-    alone = bits(CALLS[call](Native(1), data))
+    alone = bits(CALLS[call](Kernels(1), data))
     for n_threads in THREADS:
-        assert bits(CALLS[call](Native(n_threads), data)) == alone
+        assert bits(CALLS[call](Kernels(n_threads), data)) == alone
 
 
 @pytest.mark.parametrize("call", OTHER_CALLS)
 def test_other_kernels_do_not_depend_on_threads(call: str) -> None:
     """Codes, labels and what is done to scores."""
-    alone = bits(OTHER_CALLS[call](Native(1)))
+    alone = bits(OTHER_CALLS[call](Kernels(1)))
     for n_threads in THREADS:
-        assert bits(OTHER_CALLS[call](Native(n_threads))) == alone
+        assert bits(OTHER_CALLS[call](Kernels(n_threads))) == alone
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=by_name)

@@ -14,13 +14,13 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
+from reference import ReferenceKernels
 from typer.testing import CliRunner
 
 import candide
 from candide import NaiveBayes
 from candide.data.columns import Records
-from candide.kernels import default
-from candide.kernels.reference import Reference
+from candide.kernels import Kernels
 from candide.model import given
 from candide.stacking.covariance import covariances, fit_coordinates
 from candide.stacking.views import BinnedRows, LabeledRows
@@ -133,7 +133,7 @@ def test_complete_rows_have_the_weights_of_complete_rows() -> None:
     np.testing.assert_allclose(model.predict_proba(some)[1::2], whole[1::2], rtol=0, atol=1e-14)
     own = model._model.blend
     without = replace(own, views=replace(own.views, partial=None))
-    scores = without.views.scores(model._model.likelihood, model._read(rows), model._model.scorer.offset, default(1))
+    scores = without.views.scores(model._model.likelihood, model._read(rows), model._model.scorer.offset, Kernels(1))
     shares = np.exp(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
     np.testing.assert_allclose(shares, whole, rtol=0, atol=1e-14)
 
@@ -210,7 +210,7 @@ def test_a_student_t_without_some_columns_is_marginal() -> None:
     _, coordinates = fit_coordinates(range(3), [np.ones(4)] * 3, cases, 2)
     view = covariances("covariance", coordinates, cases, 2)[0]
     lacking = rng.random((80, 3)) < 0.4
-    scores = view.scores(binned._replace(without=lacking), default(1))
+    scores = view.scores(binned._replace(without=lacking), Kernels(1))
     at = coordinates.points(binned)
     for i, given_ in enumerate(~lacking):
         own = []
@@ -231,18 +231,18 @@ def test_slots_that_are_not_given_are_passed_over() -> None:
     views = model._model.blend.views
     data = model._read(frame[["age", "hours", "noise", "job"]][:60])
     absent = rng.random((60, 4)) < 0.4
-    binned = views.binning.transform(data.with_absent(absent), default(1))
+    binned = views.binning.transform(data.with_absent(absent), Kernels(1))
     classes, weight = np.searchsorted(model.classes_, y[:60]).astype(np.int32), np.ones(60)
     for view in (view for view in views.views if hasattr(view, "log_table")):
         for score in (view.scores, lambda *rest, v=view: v.left_out(rest[0], classes, weight, rest[1])):
-            np.testing.assert_allclose(score(binned, default(2)), score(binned, Reference()), rtol=0, atol=1e-9)
+            np.testing.assert_allclose(score(binned, Kernels(2)), score(binned, ReferenceKernels()), rtol=0, atol=1e-9)
     one = views.views[0]
     slots = one.merged.slots(binned.codes)
     for i, row in enumerate(slots):
         here = row[row >= 0]
         logs = one.log_table[np.ix_(here, here)][..., :2].sum(axis=1)
         expected = np.logaddexp.reduce(logs, axis=0) - np.log(len(here)) if len(here) else np.zeros(2)
-        np.testing.assert_allclose(one.scores(binned, default(1))[i], expected, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(one.scores(binned, Kernels(1))[i], expected, rtol=0, atol=1e-9)
 
 
 def _lacking_rows() -> pd.DataFrame:

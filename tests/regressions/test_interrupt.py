@@ -144,8 +144,8 @@ def sparse(n_threads: int) -> dict[str, Callable[[], object]]:
     }
 
 
-def recipe(analyzer: int, low: int, high: int) -> _core.Recipe:
-    return _core.Recipe(analyzer, low, high, True, 0, False, 2, False, False, None)
+def recipe(analyzer: int, low: int, high: int) -> _core.TokenizerConfig:
+    return _core.TokenizerConfig(analyzer, low, high, True, 0, False, 2, False, False, None)
 
 
 def texts(n_threads: int) -> dict[str, Callable[[], object]]:
@@ -288,7 +288,7 @@ FORKED = """
 import os, signal, sys, threading, time
 from candide.kernels import _core
 texts = _core.Texts.of_list(["some words or other " * 4_000_000])[0]
-recipe = _core.Recipe(1, 3, 5, True, 0, False, 2, False, False, None)
+recipe = _core.TokenizerConfig(1, 3, 5, True, 0, False, 2, False, False, None)
 
 def child():
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from candide import NaiveBayes
-from candide.kernels import default
+from candide.kernels import Kernels
 from candide.model.blend import seen_rows
 from candide.model.classifier import Classifier
 from candide.stacking.covariance import Covariance
@@ -47,7 +47,7 @@ def changed() -> NaiveBayes:
 
 def sums(view: View, cases: LabeledRows) -> tuple[list[Any], list[Any]]:
     """The sums of a view, and those of rows counted anew under its codes."""
-    n_classes, kernels = 3, default(1)
+    n_classes, kernels = 3, Kernels(1)
     if isinstance(view, FourierRegression):
         return list(view.sums), list(FeatureSums.of(view.features, cases, n_classes))
     if isinstance(view, Covariance):
@@ -69,7 +69,7 @@ def test_views_hold_the_rows_of_now(changed: NaiveBayes) -> None:
     assert model.blend is not None
     seen, views = seen_rows(model.plan, model.state, "this test"), model.blend.views
     assert len(seen.case_weight) == N - 5
-    binned = views.binning.transform(seen.batch.data, default(1))
+    binned = views.binning.transform(seen.batch.data, Kernels(1))
     weight = seen.case_weight / views.row_weight
     cases = LabeledRows(binned, seen.batch.classes, weight, weight)
     kinds = {type(view) for view in views.views}
@@ -84,7 +84,7 @@ def test_scores_are_those_of_tables_made_anew(changed: NaiveBayes) -> None:
     model = changed._model
     anew = Classifier(model.plan, model.state, model.blend, choices=model.latest_choices)
     data = changed._read(rows(range(60)))
-    one, other = (which.posterior(data, default(1), logarithm=False) for which in (model, anew))
+    one, other = (which.posterior(data, Kernels(1), logarithm=False) for which in (model, anew))
     np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
 
 

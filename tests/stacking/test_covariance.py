@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_t
 
-from candide.kernels import default
+from candide.kernels import Kernels
 from candide.kernels.layouts import Floats
 from candide.stacking import covariance as module
 from candide.stacking.covariance import Covariance, covariances, fit_coordinates
@@ -17,7 +17,7 @@ from candide.statistics import BlockMoments
 
 from .cases import KINDS, SIZES, make_cases, unseen_rows, without
 
-KERNELS = default(1)
+KERNELS = Kernels(1)
 NUMBERS = [0, 2, 4]  # columns of the codes that stand for the numbers
 every_kind = pytest.mark.parametrize("kind", KINDS)
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reference import ReferenceKernels
 
-from candide.kernels import default
+from candide.kernels import Kernels
 from candide.kernels.layouts import Array, Floats
-from candide.kernels.reference import Reference
 from candide.stacking import one_dependence as module
 from candide.stacking.binning import MergedCodes
 from candide.stacking.one_dependence import OneDependence, one_dependence
@@ -19,7 +19,7 @@ from candide.stacking.views import BinnedRows, LabeledRows, tempered_loss
 
 from .cases import KINDS, identity_maps, log_prior, make_cases, unseen_rows, without
 
-KERNELS = default(2)
+KERNELS = Kernels(2)
 every_kind = pytest.mark.parametrize("kind", KINDS)
 every_order = pytest.mark.parametrize("order", [1, 2])
 
@@ -132,11 +132,13 @@ def test_a_weight_is_a_number_of_rows(order: int) -> None:
 @every_order
 def test_native_and_reference_agree(order: int) -> None:
     cases = make_cases(weighted=True, copies=True)
-    native, reference = (learned(cases, 3, order, kernels) for kernels in (KERNELS, Reference()))
+    native, reference = (learned(cases, 3, order, kernels) for kernels in (KERNELS, ReferenceKernels()))
     assert native.strength == reference.strength
     np.testing.assert_allclose(native.table.joint, reference.table.joint, rtol=1e-12)
     args = cases.binned, cases.classes, cases.weight
-    np.testing.assert_allclose(native.left_out(*args, KERNELS), reference.left_out(*args, Reference()), rtol=1e-12)
+    np.testing.assert_allclose(
+        native.left_out(*args, KERNELS), reference.left_out(*args, ReferenceKernels()), rtol=1e-12
+    )
 
 
 def test_the_strength_is_the_one_that_predicts_best() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from candide import NaiveBayes
 from candide.families import Batch
-from candide.kernels import default
+from candide.kernels import Kernels
 from candide.kernels.layouts import Floats
 from candide.model.honest import _share_in_sample
 from candide.stacking.training_rows import TrainingRows, subsample_rows
@@ -88,8 +88,8 @@ def test_a_row_leaves_a_thinned_sample_with_what_it_stands_for(monkeypatch: pyte
     assert 0.1 < kept.mean() < 0.8
     np.testing.assert_allclose(np.bincount(y, share), np.bincount(y))  # the sample stands for all rows
     views: Any = model._model.blend.views  # type: ignore[union-attr]
-    scores = views.left_out_view_scores(model._model.likelihood, batch, share, default())[views.n_single + 1 :]
-    plain = [view.scores(views.binning.transform(batch.data, default()), default()) for view in views.views]
+    scores = views.left_out_view_scores(model._model.likelihood, batch, share, Kernels())[views.n_single + 1 :]
+    plain = [view.scores(views.binning.transform(batch.data, Kernels()), Kernels()) for view in views.views]
     assert plain
     for left_out, whole in zip(scores, plain, strict=True):
         np.testing.assert_allclose(left_out[~kept], whole[~kept], atol=1e-9)  # never in the view

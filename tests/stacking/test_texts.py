@@ -7,7 +7,7 @@ import pytest
 
 from candide import TextNB
 from candide.families import Batch
-from candide.kernels import default
+from candide.kernels import Kernels
 from candide.kernels.layouts import Array
 from candide.model.blend import seen_rows
 from candide.stacking.folds import contiguous_folds
@@ -32,11 +32,11 @@ def test_fold_scores_are_those_of_a_model_without_the_fold(n_classes: int) -> No
     family, statistics = model._model.plan.family, model._model.state.statistics
     batch = Batch(model._encode(texts * 3), np.tile(labels, 3).astype(np.int32), None, n_classes)
     folds = np.repeat(np.arange(3, dtype=np.int32), len(texts))
-    got = model._model.likelihood.band_fold_scores(batch, folds, default())
+    got = model._model.likelihood.token_bin_fold_scores(batch, folds, Kernels())
     for fold in range(3):
         part = batch.take(np.flatnonzero(folds == fold))
-        rest = family.likelihood(statistics.without(family.observe(part, default())))
-        np.testing.assert_allclose(got[:, folds == fold], rest.band_scores(part.data, default()), atol=1e-9)
+        rest = family.likelihood(statistics.without(family.observe(part, Kernels())))
+        np.testing.assert_allclose(got[:, folds == fold], rest.token_bin_scores(part.data, Kernels()), atol=1e-9)
 
 
 def test_copies_of_a_text_leave_together() -> None:
@@ -46,7 +46,7 @@ def test_copies_of_a_text_leave_together() -> None:
     for model in (TextNB().fit(texts * 2, np.tile(labels, 2)), TextNB().fit(texts, labels, np.full(len(texts), 2.0))):
         made = model._model
         seen = seen_rows(made.plan, made.state, "a test")
-        scores.append(made.blend.views.left_out_training_scores(made.likelihood, seen, default()))
+        scores.append(made.blend.views.left_out_training_scores(made.likelihood, seen, Kernels()))
     np.testing.assert_allclose(*scores, atol=1e-12)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import candide
-from candide.kernels import default
+from candide.kernels import Kernels
 from candide.kernels.layouts import Floats
 from candide.stacking import fourier_regression as module
 from candide.stacking.fourier_features import Inputs, draw_features
@@ -17,7 +17,7 @@ from candide.stacking.views import BinnedRows, LabeledRows
 
 from .cases import KINDS, SIZES, make_cases, unseen_rows, without
 
-KERNELS = default(1)
+KERNELS = Kernels(1)
 IS_NUMBER = [True, False, True, False, True]
 RELEVANCE = np.array([1.0, 0.3, 0.8, 0.2, 0.5])
 PENALTIES = (1e-3, 1.0, 1e3)

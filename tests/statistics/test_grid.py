@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from candide.exceptions import ForgetError
-from candide.kernels import default
+from candide.kernels import Kernels
 from candide.kernels.layouts import Array, Dense, Floats
 from candide.statistics import Grid
 from candide.statistics.base import Statistics
@@ -18,7 +18,7 @@ def observe(X: Array, classes: list[int] | Array | None = None, weight: Floats |
     """One or more columns."""
     X = X if X.ndim == 2 else X[:, None]
     positions = np.zeros(len(X), dtype=np.int32) if classes is None else np.asarray(classes, dtype=np.int32)
-    return Grid.observe(Dense.of(X), positions, weight, n, default(1))
+    return Grid.observe(Dense.of(X), positions, weight, n, Kernels(1))
 
 
 def test_a_grid_is_a_statistic() -> None:

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from candide.data.categories import read_categories
 from candide.exceptions import ForgetError, MergeError
 from candide.families import Batch, Categorical, Gaussian
-from candide.kernels import default
+from candide.kernels import Kernels
 from candide.kernels.layouts import Array, Dense, Sparse
 from candide.statistics import Sample
 from candide.statistics.hashing import ABOVE_ALL, row_hashes
@@ -129,7 +129,7 @@ CLASSES = np.array([0, 1, 1, 0], dtype=np.int32)
 @pytest.mark.parametrize("name", FRAMES)
 def test_categories_are_read_again(name: str) -> None:
     """Learning from the sample is learning from the rows, and the likelihood of the rows knows those of the sample."""
-    data, kernels, family = read_categories(FRAMES[name]), default(), Categorical(unseen="error")
+    data, kernels, family = read_categories(FRAMES[name]), Kernels(), Categorical(unseen="error")
     sample = Sample.of(data, CLASSES, None, 2, ROOMY)
     learned = family.observe(Batch(data, CLASSES, None, 2), kernels)
     again = family.observe(Batch(sample.data, sample.classes, sample.case_weight(sample.rows), 2), kernels)
@@ -141,7 +141,7 @@ def test_categories_are_read_again(name: str) -> None:
 
 
 def test_numbers_are_read_again() -> None:
-    X, kernels = normal(50, 3), default()
+    X, kernels = normal(50, 3), Kernels()
     sample = sample_of(X.astype(np.float32), np.arange(50) % 2)
     moments = Gaussian().observe(Batch(sample.data, sample.classes, sample.case_weight(sample.rows), 2), kernels)
     expected = Gaussian().observe(

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..exceptions import CellTypeError, InputError
-from ..kernels import default as default_kernels
+from ..kernels import Kernels
 from ..kernels.layouts import Array, Data, Dense, Floats, Sparse
 
 # Types that cross to the kernels as they are; all others become doubles first.
@@ -268,7 +268,7 @@ def _sparse_numbers(X: Any) -> Sparse:
     matrix = checked_rows(X)
     data = Sparse.of(matrix)
     # Cells stored twice are one cell, as scipy reads them. A matrix that knows itself to be tidy need not be looked at.
-    if not matrix.has_canonical_format and default_kernels().has_repeats(data):
+    if not matrix.has_canonical_format and Kernels().has_repeats(data):
         matrix = matrix.copy()
         matrix.sum_duplicates()
         return Sparse.of(matrix)

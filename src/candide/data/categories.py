@@ -12,8 +12,8 @@ import numpy as np
 
 from ..exceptions import InputError, warn
 from ..kernels import Kernels
-from ..kernels.base import Extent
 from ..kernels.layouts import Array, Dense
+from ..kernels.tables import Extent
 from .arrays import aligned, as_2d_array, as_frame, check_not_empty, is_missing, is_sparse, series_array
 from .columns import Column
 from .index import EXACT, Index, encode, is_whole, label_type

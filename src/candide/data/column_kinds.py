@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InputError
-from ..kernels import default as default_kernels
-from ..kernels.layouts import Array
-from ..kernels.text_rows import TextRows
+from ..kernels import Kernels
+from ..kernels.layouts import Array, TextRows
 from .arrays import KERNEL_DTYPES, aligned
 from .categories import distinct_values
 from .columns import Column, Kind
@@ -97,7 +96,7 @@ def _number_column(name: Any, values: Array) -> Column:
 
 def _number_categories(name: Any, values: Array) -> Column:
     """Numbers as categories: the labels are the numbers."""
-    known, index, positions = distinct_values(values, f"column {name!r}", default_kernels())
+    known, index, positions = distinct_values(values, f"column {name!r}", Kernels())
     codes = np.full(len(values), -1, dtype=np.int32)
     codes[known] = positions
     return category_column(name, Factorized(codes, index.labels.tolist()))

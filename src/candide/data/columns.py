@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..kernels.layouts import Array, Dense
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Array, Dense, TextRows
 
 # "missing" is a column of nothing but holes: it agrees with any of the others.
 Kind = Literal["number", "category", "text", "missing"]

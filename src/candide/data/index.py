@@ -9,8 +9,8 @@ import numpy as np
 
 from ..exceptions import InputError
 from ..kernels import Kernels
+from ..kernels.hashing import mix64
 from ..kernels.layouts import Array, Dense, Positions
-from ..kernels.mixing import mixed
 from ..lazy_dataclass import dataclass
 
 # Whole numbers from here on are not all doubles: two of them may become one.
@@ -152,7 +152,7 @@ def _encode_texts(values: Array, kernels: Kernels) -> tuple[Index, Positions] | 
     if not len(values) or not 0 < width <= _MAX_WIDTH:
         return None
     parts = np.ascontiguousarray(values).view(part).reshape(-1, width)
-    keys = mixed(np.arange(1, width + 1, dtype=np.uint64))
+    keys = mix64(np.arange(1, width + 1, dtype=np.uint64))
     found = kernels.encode_labels(kernels.hash_rows(Dense.of(parts), keys) >> np.uint64(64 - _HASH_BITS))
     assert found is not None  # few bits are small numbers
     first = np.empty(len(found[0]), dtype=np.int64)

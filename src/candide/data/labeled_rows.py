@@ -10,9 +10,8 @@ import numpy as np
 from ..exceptions import InputError, warn
 from ..kernels import Kernels
 from ..kernels._core import Texts
-from ..kernels.layouts import Array, Dense, Floats, Positions, Sparse
-from ..kernels.mixing import Hashes
-from ..kernels.text_rows import TextRows
+from ..kernels.hashing import Hashes
+from ..kernels.layouts import Array, Dense, Floats, Positions, Sparse, TextRows
 from .arrays import aligned, as_array, is_missing
 from .columns import Column, Columns
 from .index import Index, encode, label_type, union_all

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InputError
-from ..kernels.layouts import Array, Dense
-from ..kernels.places import infinite_cell
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Array, Dense, TextRows
+from ..kernels.tables import infinite_cell
 from .arrays import MANY_COLUMNS, as_2d_array, as_array, as_frame, as_single_array, check_not_empty, is_sparse
 from .column_kinds import Cells, build_column, build_columns
 from .columns import Column, Columns, Kind

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..clusters.rows import Chunk
-from ..kernels.binades import Keys, bounds, keys_of
+from ..kernels.grid_cells import Keys, cell_bounds, keys_of
 from ..kernels.layouts import Floats
 from ..statistics.grid import CELLS_PER_BINADE
 from .query import Query, Selected
@@ -76,7 +76,7 @@ def _within(query: Query, name: str, occupied: Keys, wanted: Keys) -> str:
     """Whether a number is of one of the wanted binades: as few ranges as those between them allow."""
     is_wanted = np.isin(occupied, wanted)
     begins, ends = (np.flatnonzero(is_wanted & ~np.roll(np.append(is_wanted, False), by)[:-1]) for by in (1, -1))
-    low, high = bounds(occupied << np.uint64(_MANTISSA_BITS), np.full(len(occupied), _MANTISSA_BITS))
+    low, high = cell_bounds(occupied << np.uint64(_MANTISSA_BITS), np.full(len(occupied), _MANTISSA_BITS))
     literal, number = query.database.literal, query.number(name)
     ranges = zip(low[begins].tolist(), high[ends].tolist(), strict=True)
     return " OR ".join(f"{number} BETWEEN {literal(first)} AND {literal(last)}" for first, last in ranges)

@@ -12,7 +12,7 @@ from ..data.index import Index
 from ..data.labeled_rows import read_labels
 from ..engines.batches import labelled_cells
 from ..exceptions import InputError
-from ..kernels import default
+from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
 from .query import Query
 from .values import ANSWER
@@ -65,7 +65,7 @@ class Classes:
 def _placed(table: pa.Table) -> tuple[Index, Array]:
     """The classes of an answer, and of each row where its class stands among them."""
     rows = labelled_cells(table.combine_chunks().to_batches()[0], ANSWER._replace(columns=(), weight=None))
-    return read_labels(rows.y, rows.n_rows, default())
+    return read_labels(rows.y, rows.n_rows, Kernels())
 
 
 def _refuse_odd_weights(table: pa.Table, name: str | None) -> None:

@@ -11,8 +11,8 @@ from ..data.index import Index
 from ..data.labeled_rows import LabeledRows
 from ..families import Batch
 from ..kernels import Kernels
-from ..kernels.mixing import Hashes
-from ..kernels.text_rows import TextRows
+from ..kernels.hashing import Hashes
+from ..kernels.layouts import TextRows
 from ..model.plan import Plan
 from ..model.state import State
 from ..statistics import Sample

@@ -12,8 +12,7 @@ from ..families import Batch
 from ..families.text import TextFamily
 from ..families.unlabeled import shared_out, token_by_token
 from ..kernels import Kernels
-from ..kernels.layouts import Array, Floats
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Array, Floats, TextRows
 from ..lazy_dataclass import dataclass
 from ..model.blend import Blend
 from ..model.classifier import Classifier
@@ -131,7 +130,7 @@ def _view_scores(model: Classifier, data: TextRows, kernels: Kernels) -> Floats:
     """``(views, rows, classes)``; of a model without views, one: log posteriors that are not calibrated."""
     if model.plan.order is None:
         return model.scorer.posterior(data, kernels, logarithm=True)[None]
-    scores: Floats = model.likelihood.band_scores(data, kernels)
+    scores: Floats = model.likelihood.token_bin_scores(data, kernels)
     return scores
 
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from ..data.columns import Columns
 from ..kernels import Kernels
-from ..kernels.layouts import Array, Floats
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Array, Floats, TextRows
 from ..model.classifier import Classifier
 from ..model.given import model_for
 from .cells import cell_terms

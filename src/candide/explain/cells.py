@@ -12,8 +12,7 @@ from ..families.parts import REST, Parts
 from ..families.table_likelihood import TableLikelihood, texts_at
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
-from ..kernels.layouts import Array, Data, Dense, Sparse
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Array, Data, Dense, Sparse, TextRows
 from ..model.classifier import Classifier
 from .dates import date_columns, written
 from .terms import Term

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels.text_rows import TextRows
-from ..kernels.tokens import Look, Recipe
+from ..kernels.layouts import TextRows
+from ..kernels.tokenizer import TokenizerConfig
+from ..kernels.tokens import TokenFeatures
 from ..kernels.vocabulary import Coding, Vocabulary
 
 
@@ -25,9 +26,9 @@ class Token(NamedTuple):
         return " or ".join(self.names)
 
 
-def tokens_of(recipe: Recipe, text: TextRows, kernels: Kernels) -> list[Token]:
+def tokens_of(recipe: TokenizerConfig, text: TextRows, kernels: Kernels) -> list[Token]:
     """All tokens of one text, in the order in which they first occur."""
-    found = kernels.count_tokens(text.texts, [Look(recipe, Vocabulary())], grow=True)[0]
+    found = kernels.count_tokens(text.texts, [TokenFeatures(recipe, Vocabulary())], grow=True)[0]
     assert isinstance(found.coding, Vocabulary)
     names = found.coding.tokens(found.rows.indices)
     order = np.argsort(found.rows.indices, kind="stable")

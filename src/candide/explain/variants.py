@@ -11,8 +11,7 @@ import numpy as np
 from ..data.columns import Column, Columns
 from ..families.columns.stretches import middles
 from ..kernels._core import Texts
-from ..kernels.layouts import Array, Dense, Sparse
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Array, Dense, Sparse, TextRows
 from ..model.classifier import Classifier
 from ..model.table import objects
 from ..statistics import CategoryCounts, Counts, Moments

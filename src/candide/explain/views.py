@@ -12,8 +12,7 @@ from ..data.columns import Columns
 from ..families.table_likelihood import TableLikelihood, texts_at
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
-from ..kernels.layouts import Array, Floats
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Array, Floats, TextRows
 from ..model.classifier import Classifier
 from ..stacking.refinement import Refinement
 from ..stacking.stacked_views import StackedViews

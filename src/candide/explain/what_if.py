@@ -12,8 +12,7 @@ import numpy as np
 
 from ..exceptions import ParameterError
 from ..kernels import Kernels
-from ..kernels.layouts import Array, Floats
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Array, Floats, TextRows
 from ..model.classifier import Classifier
 from ..printable import printable
 from .account import explained

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..exceptions import InputError
 from ..kernels import Kernels
-from ..kernels.base import LinearTable
 from ..kernels.layouts import Array, Data, Floats, Positions, Sparse
+from ..kernels.tables import LinearTable
 from ..lazy_dataclass import dataclass
 from ..priors import Beta, Estimate, LogProbability, above_zero, largest, log_of_wholes, log_share, pseudo_count
 from ..statistics import Counts

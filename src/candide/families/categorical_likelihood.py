@@ -10,8 +10,8 @@ import numpy as np
 from ..data.categories import Lookup, look_up
 from ..exceptions import InputError
 from ..kernels import Kernels
-from ..kernels.base import LinearTable, PickTable
 from ..kernels.layouts import Array, Dense, Floats, Positions
+from ..kernels.tables import LinearTable, PickTable
 from ..lazy_dataclass import dataclass
 from ..priors import LogProbability, pseudo_count
 from ..statistics import CategoryCounts

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..exceptions import NotADensity
 from ..kernels import Kernels
-from ..kernels.base import LinearTable
 from ..kernels.layouts import Array, Data, Floats, Positions
+from ..kernels.tables import LinearTable
 from ..lazy_dataclass import dataclass
 from ..priors import Dirichlet, Estimate, log_share, parts_of, pseudo_count
 from ..statistics import Counts

@@ -9,9 +9,8 @@ import numpy as np
 
 from ..exceptions import InputError, ParameterError
 from ..kernels import Kernels
-from ..kernels.base import NormalTable
 from ..kernels.layouts import Array, Data, Floats, Positions, Sparse
-from ..kernels.places import infinite_cell
+from ..kernels.tables import NormalTable, infinite_cell
 from ..lazy_dataclass import dataclass
 from ..priors import Estimate, MeanVariance, Normal, NormalInverseGamma
 from ..priors.normal import LOG_2PI

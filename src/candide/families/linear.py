@@ -11,9 +11,8 @@ import numpy as np
 
 from ..exceptions import InputError
 from ..kernels import Kernels
-from ..kernels.base import FactoredTable, LinearTable, Tally
 from ..kernels.layouts import Array, Data, Floats, Positions, Sparse
-from ..kernels.places import infinite_cell, negative_cell
+from ..kernels.tables import FactoredTable, LinearTable, Tally, infinite_cell, negative_cell
 from ..lazy_dataclass import dataclass
 from ..statistics import Counts
 from .base import Batch, Scores

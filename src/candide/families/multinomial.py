@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels.base import LinearTable, LogSums
 from ..kernels.layouts import Array, Data, Floats, Positions
+from ..kernels.tables import LinearTable, LogSums
 from ..lazy_dataclass import dataclass
 from ..priors import Dirichlet, Estimate, LogProbability, log_share, parts_of, pseudo_count
 from ..statistics import Counts

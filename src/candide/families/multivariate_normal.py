@@ -10,7 +10,7 @@ import numpy as np
 from ..exceptions import ParameterError
 from ..kernels import Kernels
 from ..kernels.layouts import Data, Floats
-from ..kernels.places import infinite_cell
+from ..kernels.tables import infinite_cell
 from ..lazy_dataclass import dataclass
 from ..priors import Estimate, MeanVariance, NormalInverseWishart
 from ..statistics import BlockMoments
@@ -37,11 +37,11 @@ class MultivariateNormal(Plain):
     every variance. Otherwise a prior does that work: the one given, or a weak one around the overall means and
     variances, under which columns are independent.
 
-    >>> from candide.kernels import default
+    >>> from candide.kernels import Kernels
     >>> from candide.kernels.layouts import Dense
     >>> x = np.array([[0.0, 0.0], [2.0, 2.1], [1.0, 0.9], [3.0, 3.2]])
     >>> family = MultivariateNormal(estimate="predictive")
-    >>> moments = family.observe(Batch(Dense.of(x), np.zeros(4, dtype=np.int32), None, 1), default(1))
+    >>> moments = family.observe(Batch(Dense.of(x), np.zeros(4, dtype=np.int32), None, 1), Kernels(1))
     >>> family.likelihood(moments).expected(Dense.of(np.array([[4.0, np.nan]])), np.ones((1, 1))).round(2)
     array([[4.  , 3.71]])
     """

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels.base import LinearTable
 from ..kernels.layouts import Array, Data, Floats, Positions
+from ..kernels.tables import LinearTable
 from ..lazy_dataclass import dataclass
 from ..priors import log_rising
 from ..statistics import Counts

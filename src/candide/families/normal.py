@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels.base import LinearTable
 from ..kernels.layouts import Array, Data, Dense, Floats, Positions, Sparse, chunks
+from ..kernels.tables import LinearTable
 from ..lazy_dataclass import dataclass
 from ..priors.normal import LOG_2PI
 from ..statistics import Moments

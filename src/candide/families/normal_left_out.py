@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels.base import NormalTable
 from ..kernels.layouts import Array, Floats, Sparse
+from ..kernels.tables import NormalTable
 from ..priors import Normal
 from ..statistics import Moments
 from .base import CELLS, Batch, Likelihood, Scores

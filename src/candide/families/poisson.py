@@ -9,8 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels.base import LinearTable, LogSums
 from ..kernels.layouts import Array, Data, Floats, Positions
+from ..kernels.tables import LinearTable, LogSums
 from ..lazy_dataclass import dataclass
 from ..priors import Estimate, Gamma, pseudo_count
 from ..statistics import Counts

@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels.base import NormalTable, StudentTable
 from ..kernels.layouts import Array, Data, Floats, Positions, chunks
+from ..kernels.tables import NormalTable, StudentTable
 from ..lazy_dataclass import dataclass
 from ..priors import log_rising
 from ..statistics import Moments

@@ -13,7 +13,7 @@ from ..data.table import table_of
 from ..exceptions import InputError, ParameterError
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Floats
-from ..kernels.serial import serial
+from ..kernels.threads import single_threaded_blas
 from ..lazy_dataclass import dataclass
 from ..priors import Estimate
 from ..statistics import CategoryCounts, Moments
@@ -114,7 +114,7 @@ class TableFamily(Plain):
         assert isinstance(cells, Dense)
         return table_of(cells, statistics.kinds, self.names, texts)
 
-    @serial()
+    @single_threaded_blas()
     def settle(self, statistics: TableStatistics, held_out: Sequence[HeldOut] = ()) -> TableFamily:
         """With models chosen by rows left out one by one, or by those that are held out together."""
         if self.choices is not None:

@@ -10,9 +10,8 @@ import numpy as np
 
 from ..data.columns import Column, Columns, Kind
 from ..kernels import Kernels
-from ..kernels.base import PickTable
-from ..kernels.layouts import Array, Dense, Floats, Positions
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Array, Dense, Floats, Positions, TextRows
+from ..kernels.tables import PickTable
 from ..kernels.vocabulary import Vocabulary
 from ..lazy_dataclass import dataclass
 from .base import Batch, Scores
@@ -223,7 +222,7 @@ class TableLikelihood:
 def texts_at(data: Columns, j: int) -> TextRows:
     """The texts of a column, in which there may be none."""
     texts = data.columns[j].texts
-    return TextRows.holes(data.n_rows) if texts is None else texts
+    return TextRows.all_missing(data.n_rows) if texts is None else texts
 
 
 def _named_tokens(text: TextLikelihood) -> dict[str, Array]:

@@ -8,9 +8,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels.layouts import Array, Floats, Sparse
-from ..kernels.text_rows import TextRows
-from ..kernels.tokens import Look, Recipe, TokenTables, TokenTally
+from ..kernels.layouts import Array, Floats, Sparse, TextRows
+from ..kernels.tokenizer import TokenizerConfig
+from ..kernels.tokens import TokenFeatures, TokenTables, TokenTally
 from ..kernels.vocabulary import Coding
 from ..lazy_dataclass import dataclass
 from ..statistics import Counts
@@ -29,7 +29,7 @@ class TokenLook(NamedTuple):
     That is n, 1 ("binary") or 1 + log n ("log"); with "tfidf" the sums are of n, and the scorer knows the rest.
     """
 
-    recipe: Recipe
+    recipe: TokenizerConfig
     coding: Coding
     weighting: Weighting = "count"
     fixed: bool = False  # the vocabulary is given, and does not grow
@@ -43,7 +43,7 @@ class TokenLook(NamedTuple):
 
     def rows(self, data: TextRows, coding: Coding, kernels: Kernels) -> Sparse:
         """Texts as rows of what their tokens weigh; those without a code are passed over."""
-        rows = kernels.count_tokens(data.texts, [Look(self.recipe, coding)], grow=False)[0].rows
+        rows = kernels.count_tokens(data.texts, [TokenFeatures(self.recipe, coding)], grow=False)[0].rows
         return replace(self.weighed(rows), first_row=data.first_row)
 
     def weighed(self, rows: Sparse) -> Sparse:
@@ -60,7 +60,9 @@ class TokenLook(NamedTuple):
 
     def log_tally(self, batch: Batch, kernels: Kernels) -> TokenTally:
         """The tally of weights that are no counts, text by text."""
-        found = kernels.count_tokens(batch.data.texts, [Look(self.recipe, self.coding)], grow=not self.fixed)[0]
+        found = kernels.count_tokens(batch.data.texts, [TokenFeatures(self.recipe, self.coding)], grow=not self.fixed)[
+            0
+        ]
         how = batch.classes, batch.weight, batch.n_classes
         total, texts = (kernels.tally(self.weighed(found.rows), *how, above).total for above in (None, 0.0))
         return TokenTally(found.coding, total, texts, np.asarray(total.sum(axis=1), dtype=np.float64).ravel())

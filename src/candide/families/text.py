@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import Kernels, default
-from ..kernels.few_texts import are_worth_keeping, tally_few
-from ..kernels.layouts import Floats, chunks
-from ..kernels.text_rows import TextRows
-from ..kernels.tokens import Look, TokenTally
+from ..kernels import Kernels
+from ..kernels.layouts import Floats, TextRows, chunks
+from ..kernels.tokens import TokenFeatures, TokenTally, keeps_token_rows, tally_and_keep
 from ..lazy_dataclass import dataclass
 from ..priors import Estimate
 from ..statistics.texts import TextStatistics
@@ -67,16 +65,16 @@ class TextFamily(Plain):
     def _tallies(self, batch: Batch, kernels: Kernels) -> list[TokenTally]:
         """Of all looks: in one pass, but for vocabularies that do not grow and weights that are no counts."""
         how = batch.classes, batch.weight, batch.n_classes
-        if self._looks_again and are_worth_keeping(batch.data):
-            looks = [Look(look.recipe, look.coding) for look in self.looks]
-            return tally_few(batch.data, *how, looks, kernels)
+        if self._looks_again and keeps_token_rows(batch.data):
+            looks = [TokenFeatures(look.recipe, look.coding) for look in self.looks]
+            return tally_and_keep(batch.data, *how, looks, kernels)
         found: dict[int, TokenTally] = {}
         for i, look in enumerate(self.looks):
             if look.weighting == "log":
                 found[i] = look.log_tally(batch, kernels)
         for fixed in (False, True):
             places = [i for i, look in enumerate(self.looks) if look.fixed == fixed and i not in found]
-            looks = [Look(self.looks[i].recipe, self.looks[i].coding) for i in places]
+            looks = [TokenFeatures(self.looks[i].recipe, self.looks[i].coding) for i in places]
             found |= zip(places, kernels.tally_tokens(batch.data.texts, *how, looks, grow=not fixed), strict=True)
         return [found[i] for i in range(len(self.looks))]
 
@@ -136,7 +134,7 @@ class TextFamily(Plain):
     def amount(self, data: TextRows) -> Floats:
         """Tokens of each text, known or not."""
         look = self.looks[0]
-        found = default().count_tokens(data.texts, [Look(look.recipe, look.coding)], grow=True)[0].rows
+        found = Kernels().count_tokens(data.texts, [TokenFeatures(look.recipe, look.coding)], grow=True)[0].rows
         return np.asarray(found.matrix().sum(axis=1), dtype=np.float64).ravel()
 
     def n_parameters(self, statistics: TextStatistics) -> int:

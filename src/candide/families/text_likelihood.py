@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..exceptions import ParameterError
-from ..kernels import Kernels, default
-from ..kernels.bands import KNOTS, BandTable, distinct, renumbered, some_columns
-from ..kernels.base import LinearTable
-from ..kernels.layouts import Array, Floats, Positions, Sparse, chunks
-from ..kernels.text_rows import TextRows
-from ..kernels.tokens import Look, TokenTables
+from ..kernels import Kernels
+from ..kernels.layouts import Array, Floats, Positions, Sparse, TextRows, chunks
+from ..kernels.tables import LinearTable
+from ..kernels.token_bins import KNOTS, TokenBins, distinct, renumbered, some_columns
+from ..kernels.tokens import TokenFeatures, TokenTables
 from ..kernels.vocabulary import Buckets, SomeBuckets
 from ..lazy_dataclass import dataclass
 from ..statistics.cells import row_bytes
@@ -59,8 +58,8 @@ class BandParts(NamedTuple):
 class _Band(NamedTuple):
     """How texts are read for the tokens of one look, and their table."""
 
-    look: Look
-    table: BandTable
+    look: TokenFeatures
+    table: TokenBins
 
     def tokens(self, codes: Array) -> Positions:
         """Which tokens of the table codes of the sums are, -1 where none."""
@@ -71,7 +70,7 @@ class _Band(NamedTuple):
         held = coding.buckets[at] == codes if len(coding.buckets) else np.zeros(len(codes), dtype=bool)
         return np.where(held, self.table.place[at] if len(coding.buckets) else -1, -1).astype(np.int32)
 
-    def under_sums(self) -> BandTable:
+    def under_sums(self) -> TokenBins:
         """The table for rows under the codes of the sums, which may be all buckets."""
         coding = self.look.coding
         if not isinstance(coding, SomeBuckets):
@@ -113,7 +112,7 @@ class TextLikelihood:
     def scores(self, data: TextRows, offset: Floats, kernels: Kernels) -> Floats:
         if self._tables is None:
             return self._by_rows(data, lambda rows: self.inner.scores(rows, offset, kernels), kernels)
-        look = Look(self.known.look.recipe, self.known.coding)
+        look = TokenFeatures(self.known.look.recipe, self.known.coding)
         found = kernels.score_tokens(data.texts, [look], [self._tables])[0]
         scores = found.once if self.known.look.presence else found.each
         assert scores is not None
@@ -132,36 +131,36 @@ class TextLikelihood:
             sums, complement = self.statistics.looks[place], len(self.statistics.rows) > 2
             coding, total = sums.coding, sums.counts.cells
             if isinstance(coding, Buckets):  # most of which are empty
-                codes, table = BandTable.of_seen(total, _BAND_ALPHA, complement=complement)
+                codes, table = TokenBins.of_seen(total, _BAND_ALPHA, complement=complement)
                 coding = SomeBuckets(coding.bits, buckets=codes)
             else:
-                table = BandTable.of(total, _BAND_ALPHA, complement=complement)
-            self._bands[place] = _Band(Look(self.family.looks[place].recipe, coding), table)
+                table = TokenBins.of(total, _BAND_ALPHA, complement=complement)
+            self._bands[place] = _Band(TokenFeatures(self.family.looks[place].recipe, coding), table)
         return self._bands[place]
 
     def token_scores(self, look: str, rows: Sparse, kernels: Kernels) -> Floats:
         """Scores by the look of this name of rows under the codes of its sums."""
         place = [one.name for one in self.family.looks].index(look)
-        return kernels.band_scores(*self._band_of_few(place, rows))
+        return kernels.token_bin_scores(*self._band_of_few(place, rows))
 
-    def _band_of_few(self, place: int, rows: Sparse) -> tuple[Sparse, BandTable]:
+    def _band_of_few(self, place: int, rows: Sparse) -> tuple[Sparse, TokenBins]:
         """For these texts alone, where they hold few of all tokens: the whole takes more room than the sums."""
         total, codes = self.statistics.looks[place].counts.cells, distinct(rows.indices, rows.n_columns)
         if place in self._bands or _MANY * len(codes) > total.size:
             return rows, self._band(place).under_sums()
-        some = BandTable.of_some(total, codes, _BAND_ALPHA, complement=len(self.statistics.rows) > 2)
+        some = TokenBins.of_some(total, codes, _BAND_ALPHA, complement=len(self.statistics.rows) > 2)
         return renumbered(rows, codes), some
 
     @property
     def band_names(self) -> list[BandName]:
-        """Of the scores of ``band_scores``."""
+        """Of the scores of ``token_bin_scores``."""
         kinds = ("the class", "the others") if len(self.statistics.rows) > 2 else ("the class",)
         names = [look.name for look in self.family.looks]
         return [BandName(name, by, band) for name in names for by in kinds for band in range(len(KNOTS))]
 
-    def band_scores(self, data: TextRows, kernels: Kernels, names: Names = None) -> Floats:
+    def token_bin_scores(self, data: TextRows, kernels: Kernels, names: Names = None) -> Floats:
         """Scores of texts by every look, or by some, ``(views, rows, classes)``."""
-        return self._each_look(data, kernels.band_scores, kernels, names, few=self._is_first_question(data))
+        return self._each_look(data, kernels.token_bin_scores, kernels, names, few=self._is_first_question(data))
 
     def band_parts(self, look: str, codes: Array) -> BandParts:
         """What distinct tokens of one text, by their codes among the sums of a look, add to its scores."""
@@ -174,14 +173,14 @@ class TextLikelihood:
         known = np.flatnonzero(tokens >= 0)
         return BandParts(known, table.token_views(tokens[known]))
 
-    def _table_of(self, place: int, codes: Array) -> BandTable:
+    def _table_of(self, place: int, codes: Array) -> TokenBins:
         """Of some tokens alone, numbered as they are given."""
         sums = self.statistics.looks[place].counts.cells
         if place not in self._wholes:
-            whole = BandTable.of_some(sums, np.zeros(0, dtype=np.int64), _BAND_ALPHA)
+            whole = TokenBins.of_some(sums, np.zeros(0, dtype=np.int64), _BAND_ALPHA)
             self._wholes[place] = whole.size, whole.n_tokens
         size, n_tokens = self._wholes[place]
-        some = BandTable.of(some_columns(sums, codes), _BAND_ALPHA, complement=len(self.statistics.rows) > 2)
+        some = TokenBins.of(some_columns(sums, codes), _BAND_ALPHA, complement=len(self.statistics.rows) > 2)
         return replace(some, size=size, n_tokens=n_tokens)
 
     @cached_property
@@ -200,20 +199,22 @@ class TextLikelihood:
         """How many texts each time."""
         return []
 
-    def band_left_out(self, batch: Batch, kernels: Kernels, names: Names = None) -> Floats:
+    def token_bin_left_out(self, batch: Batch, kernels: Kernels, names: Names = None) -> Floats:
         """The same of texts that the sums hold, each as if they did not."""
         own = batch.classes, batch.weight
-        return self._each_look(batch.data, lambda rows, table: kernels.band_left_out(rows, *own, table), kernels, names)
+        return self._each_look(
+            batch.data, lambda rows, table: kernels.token_bin_left_out(rows, *own, table), kernels, names
+        )
 
-    def band_fold_scores(self, batch: Batch, folds: Positions, kernels: Kernels, names: Names = None) -> Floats:
+    def token_bin_fold_scores(self, batch: Batch, folds: Positions, kernels: Kernels, names: Names = None) -> Floats:
         """The same, each text as if the sums held none of its fold."""
         own = batch.classes, batch.weight, folds
         return self._each_look(
-            batch.data, lambda rows, table: kernels.band_fold_scores(rows, *own, table), kernels, names, few=True
+            batch.data, lambda rows, table: kernels.token_bin_fold_scores(rows, *own, table), kernels, names, few=True
         )
 
     def _each_look(
-        self, data: TextRows, score: Callable[[Sparse, BandTable], Floats], kernels: Kernels, names: Names,
+        self, data: TextRows, score: Callable[[Sparse, TokenBins], Floats], kernels: Kernels, names: Names,
         *, few: bool = False,
     ) -> Floats:  # fmt: skip
         places = [i for i, look in enumerate(self.family.looks) if names is None or look.name in names]
@@ -227,12 +228,12 @@ class TextLikelihood:
         return np.concatenate([score(one, band.table) for one, band in zip(rows, bands, strict=True)])
 
     def _each_of_few(
-        self, data: TextRows, score: Callable[[Sparse, BandTable], Floats], kernels: Kernels, places: list[int]
+        self, data: TextRows, score: Callable[[Sparse, TokenBins], Floats], kernels: Kernels, places: list[int]
     ) -> Floats:
-        """Look by look: the tokens of all looks would take many times the room of the texts."""
+        """Feature by feature: the tokens of all looks would take many times the room of the texts."""
 
         def of_look(place: int) -> Floats:
-            look = Look(self.family.looks[place].recipe, self.statistics.looks[place].coding)
+            look = TokenFeatures(self.family.looks[place].recipe, self.statistics.looks[place].coding)
             rows = kernels.count_tokens(data.texts, [look], grow=False)[0].rows
             return score(*self._band_of_few(place, rows))
 
@@ -262,7 +263,7 @@ class TextLikelihood:
         return self._by_rows(data, lambda rows: self.inner.shrunk(rows, kernels), kernels)
 
     def log_base(self, data: TextRows) -> Floats:
-        return self._by_rows(data, self.inner.log_base, default())
+        return self._by_rows(data, self.inner.log_base, Kernels())
 
     def _by_rows(self, data: TextRows, score: Any, kernels: Kernels) -> Floats:
         parts = [score(self.rows(texts, kernels)) for _, _, texts in chunks(data, CHUNK)]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels.base import LinearTable, LogSums
 from ..kernels.layouts import Array, Data, Dense, Floats, Positions, Sparse, chunks
+from ..kernels.tables import LinearTable, LogSums
 from ..statistics.base import remaining
 from .base import Batch
 from .linear import Score, csr_from

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels.bands import distinct
-from ..kernels.layouts import Floats, Sparse, chunks
-from ..kernels.text_rows import TextRows
-from ..kernels.tokens import Look, TokenTally
+from ..kernels.layouts import Floats, Sparse, TextRows, chunks
+from ..kernels.token_bins import distinct
+from ..kernels.tokens import TokenFeatures, TokenTally
 from ..statistics.texts import TextStatistics
 from ..statistics.token_counts import TokenCounts
 from .base import Batch
@@ -40,7 +39,7 @@ def _shared_out(family: TextFamily, data: TextRows, share: Floats, kernels: Kern
 
 
 def _sums(look: TokenLook, data: TextRows, share: Floats, rows: Floats, kernels: Kernels) -> TokenCounts:
-    found = kernels.count_tokens(data.texts, [Look(look.recipe, look.coding)], grow=not look.fixed)[0]
+    found = kernels.count_tokens(data.texts, [TokenFeatures(look.recipe, look.coding)], grow=not look.fixed)[0]
     total = _by_class(look.weighed(found.rows), share)
     texts = total
     if look.frequencies:

@@ -1,35 +1,32 @@
-"""The only loops over rows: a protocol, a native implementation, and a NumPy twin of every kernel."""
+"""All loops over rows, in C++, and the layouts and tables that they read."""
 
 from __future__ import annotations
 
-import os
-from functools import lru_cache
-from numbers import Integral
+from .counting import CountingKernels
+from .dependence import DependenceKernels
+from .left_out import LeftOutKernels
+from .scoring import ScoringKernels
+from .threads import resolve_n_threads
+from .token_bins import TokenBinKernels
+from .tokens import TokenKernels
 
-from ..exceptions import ParameterError
-from .base import Kernels
-
-__all__ = ["Kernels", "default"]
-
-
-def default(n_threads: int | None = None) -> Kernels:
-    """The native kernels with ``n_threads``, else ``CANDIDE_NUM_THREADS``, else one thread per available core."""
-    if n_threads is not None and (isinstance(n_threads, bool) or not isinstance(n_threads, Integral) or n_threads < 1):
-        raise ParameterError(f"n_threads is {n_threads!r}; it must be None or a whole number above 0")
-    return _native(int(n_threads or _usual_threads(os.environ.get("CANDIDE_NUM_THREADS"))))
+__all__ = ["Kernels"]
 
 
-@lru_cache(maxsize=64)
-def _usual_threads(setting: str | None) -> int:
-    if not setting:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if not setting.isdecimal() or int(setting) < 1:
-        raise ParameterError(f"CANDIDE_NUM_THREADS is {setting!r}; it must be a whole number above 0")
-    return int(setting)
+class Kernels(CountingKernels, ScoringKernels, LeftOutKernels, DependenceKernels, TokenKernels, TokenBinKernels):
+    """The native kernels with a number of threads; results do not depend on that number.
 
+    Missing cells are NaN (codes: below 0); classes are positions of type int32. Results are allocated here. The native
+    module checks shapes and types of all arrays, releases the interpreter lock, and reports infinite and negative
+    cells, which become errors here.
 
-@lru_cache(maxsize=64)
-def _native(n_threads: int) -> Kernels:
-    from .native import Native
+    Parameters
+    ----------
+    n_threads : int or None, default=None
+        None takes ``CANDIDE_NUM_THREADS``, else one thread per available core.
+    """
 
-    return Native(n_threads)
+    __slots__ = ("n_threads",)
+
+    def __init__(self, n_threads: int | None = None) -> None:
+        self.n_threads = resolve_n_threads(n_threads)

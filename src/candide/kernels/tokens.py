@@ -1,119 +1,43 @@
-"""What kernels make of texts: how tokens are cut, and what is counted and added up."""
+"""Counts, sums and scores of the tokens of texts."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from ..exceptions import ParameterError
-from ..lazy_dataclass import dataclass
-from .layouts import Array, Floats, Sparse
-from .vocabulary import Coding
+import numpy as np
 
-Analyzer = Literal["word", "char", "char_wb", "place"]
-Accents = Literal["unicode", "ascii"] | None
+from . import _core
+from .layouts import Array, Floats, Positions, Sparse, TextRows
+from .token_bins import sum_rows
+from .tokenizer import ACCENTS, ANALYZERS, TokenizerConfig, words
+from .vocabulary import Buckets, Coding, SomeBuckets, Vocabulary
+
+if TYPE_CHECKING:
+    from . import Kernels
 
 # Up to this many cells (32 MB) a table of classes × codes is dense whatever it holds.
 DENSE_CELLS = 1 << 22
 
-ANALYZERS: tuple[Analyzer, ...] = ("word", "char", "char_wb", "place")
-ACCENTS: tuple[Accents, ...] = (None, "unicode", "ascii")
+
+# The native number of tokens that were cut elsewhere, and what stands behind each of them: no part of UTF-8.
+_GIVEN, _TOKEN_END = len(ANALYZERS), b"\xff"
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """How a text is cut into tokens; the names are those of scikit-learn's ``CountVectorizer``, and so are the tokens.
-
-    Three ways are its own. With ``marks``, every character that is neither part of a word nor white space is a word of
-    its own. With ``ends``, an empty word, which no text holds, stands before the first word and behind the last:
-    ``"hello you"`` has the pairs ``" hello"``, ``"hello you"`` and ``"you "``. The analyzer ``"place"`` tells what a
-    text begins and ends with: the first four words as ``"0:what"`` …, the last three, from the end, as ``"-0:?"`` …,
-    and the first two, three and four joined.
-
-    ``pattern`` (a regular expression) and ``tokenizer`` (a function from a normalised text to tokens) replace the rule
-    for words. They run in Python, some fifty times as slowly, and are not asked about ``min_length``.
-
-    >>> Recipe("char_wb", ngrams=(2, 3)).ngrams
-    (2, 3)
-    """
-
-    analyzer: Analyzer = "word"
-    ngrams: tuple[int, int] = (1, 1)  # fewest and most words or characters in a token
-    lowercase: bool = True
-    strip_accents: Accents = None
-    min_length: int = 2  # characters of a word
-    stop_words: frozenset[str] = frozenset()  # left out before words are joined
-    fold_numbers: bool = False  # every digit reads as 0, so that numbers differ by their length alone
-    pattern: str | None = None
-    tokenizer: Callable[[str], Iterable[str]] | None = None
-    marks: bool = False
-    ends: bool = False
-
-    def __post_init__(self) -> None:
-        _allow("analyzer", self.analyzer, ANALYZERS)
-        _allow("strip_accents", self.strip_accents, ACCENTS)
-        self._check_words()
-        self._check_own_ways()
-
-    def _check_words(self) -> None:
-        low, high = self.ngrams
-        if not 1 <= low <= high:
-            raise ParameterError(f"ngrams is {self.ngrams}; it must be two numbers, 1 <= fewest <= most")
-        if self.min_length < 1:
-            raise ParameterError(f"min_length is {self.min_length}; a word has one character or more; pass 1 or more")
-        if self.pattern is not None and self.tokenizer is not None:
-            raise ParameterError("both pattern and tokenizer are given; they are two ways to cut words; pass one")
-        if self.tokenizer is not None and not callable(self.tokenizer):
-            raise ParameterError(f"tokenizer is {self.tokenizer!r}; it must be a function from a text to its words")
-        if self.pattern is not None:
-            _check_pattern(self.pattern)
-        if self.analyzer != "word" and (self.in_python or self.stop_words):
-            raise ParameterError(
-                f"analyzer is {self.analyzer!r}, and words have settings; stop_words, pattern and tokenizer are for "
-                "analyzer='word'; drop them"
-            )
-
-    def _check_own_ways(self) -> None:
-        if self.marks and (self.in_python or self.analyzer not in ("word", "place")):
-            raise ParameterError(
-                "marks=True is for words by the usual rule; drop it, or pattern, tokenizer and analyzer"
-            )
-        if self.ends and (self.in_python or self.analyzer != "word" or self.ngrams[0] < 2):
-            raise ParameterError(
-                "ends=True is for two or more words by the usual rule; drop it, or pass ngrams=(2, 2) or more"
-            )
-        if self.analyzer == "place" and self.ngrams != (1, 1):
-            raise ParameterError(f"ngrams is {self.ngrams}, and analyzer='place' has tokens of its own; drop ngrams")
-
-    @property
-    def in_python(self) -> bool:
-        """Whether words are cut by something that only Python can run."""
-        return self.pattern is not None or self.tokenizer is not None
+# Characters of all; rows of tokens take five to fifteen bytes for each.
+_FEW = 1 << 25
 
 
-def _check_pattern(pattern: Any) -> None:
-    try:
-        groups = re.compile(pattern).groups
-    except (re.error, TypeError) as error:
-        raise ParameterError(
-            f"pattern is {pattern!r}, which is no regular expression ({error}); pass one as text, such as r'\\w+'"
-        ) from None
-    if groups > 1:
-        raise ParameterError(
-            f"pattern is {pattern!r} with {groups} groups; a word is one of them, or all that matches; write (?:…)"
-        )
+_NativeCoding = _core.Vocabulary | _core.BucketList
+
+Result = TypeVar("Result")
 
 
-def _allow(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
-    if value not in allowed:
-        raise ParameterError(f"{name} is {value!r}; it must be one of {', '.join(map(repr, allowed))}")
+class TokenFeatures(NamedTuple):
+    """One way to feature at texts."""
 
-
-class Look(NamedTuple):
-    """One way to look at texts."""
-
-    recipe: Recipe
+    recipe: TokenizerConfig
     coding: Coding
 
 
@@ -149,3 +73,186 @@ class TokenScores(NamedTuple):
     known: Array  # (rows,) tokens with a code
     unknown: Array  # (rows,) tokens without
     distinct: Array | None  # (rows,) different tokens with a code
+
+
+class TokenKernels:
+    """What ``Native`` does with texts."""
+
+    __slots__ = ()
+    n_threads: int
+
+    def count_tokens(
+        self, texts: _core.Texts, features: Sequence[TokenFeatures], *, grow: bool, presence: bool = False
+    ) -> list[TokenRows]:
+        def count(group: _Group) -> list[TokenRows]:
+            found = _core.count_tokens(group.texts, group.recipes, group.codings, grow, not presence, self.n_threads)
+            return [_rows(features[k].coding, *arrays) for k, arrays in zip(group.places, found, strict=True)]
+
+        return _by_groups(texts, features, count)
+
+    def tally_tokens(
+        self,
+        texts: _core.Texts,
+        classes: Positions,
+        weight: Floats | None,
+        n_classes: int,
+        features: Sequence[TokenFeatures],
+        *,
+        grow: bool,
+    ) -> list[TokenTally]:
+        def tally(group: _Group) -> list[TokenTally]:
+            found = _core.tally_tokens(
+                group.texts, classes, weight, n_classes, group.recipes, group.codings, grow, self.n_threads
+            )
+            return [_tally(features[k].coding, *arrays) for k, arrays in zip(group.places, found, strict=True)]
+
+        return _by_groups(texts, features, tally)
+
+    def score_tokens(
+        self,
+        texts: _core.Texts,
+        features: Sequence[TokenFeatures],
+        tables: Sequence[TokenTables],
+        *,
+        distinct: bool = False,
+    ) -> list[TokenScores]:
+        def score(group: _Group) -> list[TokenScores]:
+            each, once = zip(*(tables[k] for k in group.places), strict=True)
+            found = _core.score_tokens(
+                group.texts, group.recipes, group.codings, list(each), list(once), distinct, self.n_threads
+            )
+            return [TokenScores(*arrays) for arrays in found]
+
+        return _by_groups(texts, features, score)
+
+
+class _Group(NamedTuple):
+    """Looks that one native call serves, and the texts for it."""
+
+    places: list[int]
+    texts: _core.Texts
+    recipes: list[_core.Recipe]
+    codings: list[_NativeCoding | int]
+
+
+def _by_groups(
+    texts: _core.Texts, features: Sequence[TokenFeatures], call: Callable[[_Group], list[Result]]
+) -> list[Result]:
+    """All features that the core can cut in one pass; each of the others, cut in Python, in a pass of its own."""
+    results: dict[int, Result] = {}
+    for group in _groups(texts, features):
+        results |= zip(group.places, call(group), strict=True)
+    return [results[k] for k in range(len(features))]
+
+
+def _groups(texts: _core.Texts, features: Sequence[TokenFeatures]) -> Iterator[_Group]:
+    plain = [k for k, feature in enumerate(features) if not feature.recipe.in_python]
+    if plain:
+        yield _group(plain, texts, features)
+    for k in sorted(set(range(len(features))) - set(plain)):
+        yield _group([k], _cut(texts, features[k].recipe), features)
+
+
+def _group(places: list[int], texts: _core.Texts, features: Sequence[TokenFeatures]) -> _Group:
+    recipes = [_native(features[k].recipe) for k in places]
+    return _Group(places, texts, recipes, [features[k].coding.native for k in places])
+
+
+@lru_cache(maxsize=64)
+def _native(recipe: TokenizerConfig) -> _core.Recipe:
+    analyzer = _GIVEN if recipe.in_python else ANALYZERS.index(recipe.analyzer)
+    accents = ACCENTS.index(recipe.strip_accents)
+    stop_words = Vocabulary.of(recipe.stop_words).native if recipe.stop_words else None
+    low, high = recipe.ngrams
+    return _core.Recipe(
+        analyzer, low, high, recipe.lowercase, accents, recipe.fold_numbers, recipe.min_length, recipe.marks,
+        recipe.ends, stop_words,
+    )  # fmt: skip
+
+
+def _cut(texts: _core.Texts, recipe: TokenizerConfig) -> _core.Texts:
+    """Each text as its words, one after the other."""
+    rows = [b"".join(_ended(word) for word in words(text or "", recipe)) for text in texts.strings()]
+    offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+    return _core.Texts.of_buffers(np.frombuffer(b"".join(rows), dtype=np.uint8), offsets, ~texts.missing())
+
+
+def _ended(word: str) -> bytes:
+    return word.encode("utf-8", "replace") + _TOKEN_END
+
+
+def _grown(coding: Coding, native: _NativeCoding | None) -> Coding:
+    if native is None or native is coding.native:
+        return coding
+    return Vocabulary(native) if isinstance(native, _core.Vocabulary) else SomeBuckets.of(native)
+
+
+def _rows(
+    before: Coding, native: _NativeCoding | None, indptr: Array, codes: Array, counts: Array, unknown: Array
+) -> TokenRows:
+    coding = _grown(before, native)
+    values = counts if len(counts) == len(codes) else np.ones(len(codes), dtype=np.uint8)
+    return TokenRows(coding, Sparse(*_narrow(indptr, codes), values, len(coding)), unknown)
+
+
+def _narrow(indptr: Array, codes: Array) -> tuple[Array, Array]:
+    """Both of one type, as sparse kernels want it, and in 32 bits where these do."""
+    index = np.result_type(np.min_scalar_type(-len(codes)), np.int32)
+    return indptr.astype(index, copy=False), codes.astype(index, copy=False)
+
+
+def _tally(
+    before: Coding, native: _NativeCoding | None, indptr: Array, codes: Array, occurrences: Array, texts: Array
+) -> TokenTally:
+    from scipy.sparse import csr_array
+
+    coding = _grown(before, native)
+    shape = len(indptr) - 1, len(coding)
+    indptr, codes = _narrow(indptr, codes)
+    total, held = (csr_array((values, codes, indptr), shape=shape) for values in (occurrences, texts))
+    # A vocabulary holds the tokens seen; of a few texts, almost all buckets are empty.
+    if shape[0] * shape[1] <= max(0 if isinstance(coding, Buckets) else DENSE_CELLS, 3 * len(codes)):
+        total, held = total.toarray(), held.toarray()
+    return TokenTally(coding, total, held, np.asarray(total.sum(axis=1), dtype=np.float64))
+
+
+def keeps_token_rows(data: TextRows) -> bool:
+    """Whether rows of tokens will be wanted again, and are small enough."""
+    return data.asked_again and data.texts.units() <= _FEW
+
+
+def tally_and_keep(
+    data: TextRows,
+    classes: Positions,
+    weight: Floats | None,
+    n_classes: int,
+    features: Sequence[TokenFeatures],
+    kernels: Kernels,
+) -> list[TokenTally]:
+    """Weights of texts that hold each token, and no occurrences; ``data`` keeps the rows of tokens."""
+    found = kernels.count_tokens(
+        data.texts, [TokenFeatures(recipe, _sparing(coding)) for recipe, coding in features], grow=True, presence=True
+    )
+    data.counted[:] = [
+        (TokenFeatures(feature.recipe, one.coding), one.rows) for feature, one in zip(features, found, strict=True)
+    ]
+    totals = [kernels.tally(one.rows, classes, weight, n_classes, 0.0).total for one in found]
+    return [
+        _presence_tally(feature.coding, one.coding, total)
+        for feature, one, total in zip(features, found, totals, strict=True)
+    ]
+
+
+def _sparing(coding: Coding) -> Coding:
+    """With codes for the buckets alone that occur."""
+    return SomeBuckets(coding.bits, buckets=np.empty(0, dtype=np.int32)) if isinstance(coding, Buckets) else coding
+
+
+def _presence_tally(asked: Coding, found: Coding, total: Any) -> TokenTally:
+    if not isinstance(found, SomeBuckets):
+        return TokenTally(found, None, total, None)
+    from scipy.sparse import csr_array
+
+    indptr, codes, held = sum_rows(total)
+    shape = len(indptr) - 1, len(asked)
+    return TokenTally(asked, None, csr_array((held, found.buckets[codes], indptr), shape=shape), None)

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from .. import kernels as kernel_room
 from ..clusters import cluster_of
 from ..data.arrays import as_array, read_numbers
 from ..data.containers import column_names
@@ -348,7 +347,7 @@ class BaseNB(Reports, Apart, Exports, Desk, Answers, Learned):
             raise NotFitted(f"this {type(self).__name__} has learned nothing yet; call fit first")
 
     def _kernels(self) -> Kernels:
-        return kernel_room.default(getattr(self, "n_threads", None))
+        return Kernels(getattr(self, "n_threads", None))
 
     def _read(self, X: Any, reset: bool = False) -> Any:
         """Encoded rows; checks the number and names of the columns, or with ``reset`` takes them as new."""

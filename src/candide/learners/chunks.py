@@ -17,7 +17,7 @@ from ..engines.stream import Chunk, gathered, learn, numbered
 from ..exceptions import InputError
 from ..families import Batch
 from ..kernels._core import release_memory
-from ..kernels.mixing import Hashes
+from ..kernels.hashing import Hashes
 from ..model.classifier import Classifier
 from ..model.evaluation import Report, Verdicts
 from ..model.plan import ClassPrior, Plan

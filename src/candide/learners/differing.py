@@ -29,8 +29,8 @@ def first_difference(names: Mapping[str, str], one: Any, other: Any) -> Differen
 def differing(one: Any, other: Any) -> tuple[str, str]:
     """The parts that differ, on both sides.
 
-    >>> from candide.kernels.tokens import Recipe
-    >>> differing((Recipe(), "count"), (Recipe(ngrams=(1, 2), lowercase=False), "count"))
+    >>> from candide.kernels.tokenizer import TokenizerConfig
+    >>> differing((TokenizerConfig(), "count"), (TokenizerConfig(ngrams=(1, 2), lowercase=False), "count"))
     ('ngrams=(1, 1), lowercase=True', 'ngrams=(1, 2), lowercase=False')
     >>> differing(0.5, None)
     ('0.5', 'None')

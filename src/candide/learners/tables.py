@@ -14,7 +14,7 @@ import numpy as np
 from ..data.arrays import is_missing
 from ..data.categories import encode_categories, read_categories
 from ..exceptions import InputError
-from ..kernels import default
+from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
 from ..statistics import CategoryCounts, Counts, Moments
 
@@ -196,7 +196,7 @@ def _sorted_values(values: Sequence[Any], table: Floats, j: int) -> tuple[Array,
         raise InputError(f"{what}, and its table has {table.shape[1]} columns; give one value for each")
     if any(is_missing(value) for value in values):
         raise InputError(f"{what}; a missing value is not counted; leave it and its counts out")
-    coded = encode_categories(read_categories([[value] for value in values]), 1, default())
+    coded = encode_categories(read_categories([[value] for value in values]), 1, Kernels())
     codes = coded.codes.column(0).astype(np.int64)
     if len(np.unique(codes)) < len(codes):
         raise InputError(f"{what}; give every value once")

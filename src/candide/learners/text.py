@@ -13,8 +13,7 @@ from ..data.labeled_rows import is_unlabeled, read_weights
 from ..data.texts import read_texts
 from ..engines.unlabeled import Unlabeled, Unread, learn_unlabeled
 from ..exceptions import InputError, ParameterError
-from ..kernels.layouts import Array
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Array, TextRows
 from ..kernels.vocabulary import Buckets
 from ..model.plan import ClassPrior, Plan
 from ..model.table import Table

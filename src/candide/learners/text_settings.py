@@ -12,7 +12,7 @@ from ..exceptions import ParameterError
 from ..families import Bernoulli, Complement, Multinomial
 from ..families.terms import NO_LIMITS, WEIGHTINGS, Limits, TokenLook, Weighting
 from ..families.text import TextFamily
-from ..kernels.tokens import Recipe
+from ..kernels.tokenizer import TokenizerConfig
 from ..kernels.vocabulary import Buckets, Coding, Vocabulary
 from ..priors import Beta, Dirichlet
 from .settings import choice, flag, is_whole, number, whole_number
@@ -23,14 +23,14 @@ _RULES = (
     "alpha", "ngrams", "analyzer", "weighting", "lowercase", "strip_accents", "min_length", "stop_words",
     "fold_numbers", "pattern", "tokenizer", "vocabulary", "min_df", "max_features",
 )  # fmt: skip
-_MARKED = Recipe(marks=True, min_length=1)
+_MARKED = TokenizerConfig(marks=True, min_length=1)
 # How "auto" looks at texts.
 LOOKS = {
     "words": _MARKED,
     "pairs of words": replace(_MARKED, ngrams=(2, 2), ends=True),
     "places": replace(_MARKED, analyzer="place"),
-    "2 or 3 characters": Recipe("char_wb", ngrams=(2, 3)),
-    "4 or 5 characters": Recipe("char_wb", ngrams=(4, 5)),
+    "2 or 3 characters": TokenizerConfig("char_wb", ngrams=(2, 3)),
+    "4 or 5 characters": TokenizerConfig("char_wb", ngrams=(4, 5)),
 }
 _BITS, _MOST_BITS = 22, 30
 
@@ -119,8 +119,8 @@ def _limits(model: Any) -> Limits:
     return limits
 
 
-def _recipe(model: Any) -> Recipe:
-    return Recipe(
+def _recipe(model: Any) -> TokenizerConfig:
+    return TokenizerConfig(
         model.analyzer, read_ngrams(model.ngrams), flag(model.lowercase, "lowercase"), model.strip_accents,
         model.min_length, _stop_words(model.stop_words), flag(model.fold_numbers, "fold_numbers"), model.pattern,
         model.tokenizer,

@@ -10,7 +10,7 @@ import numpy as np
 from ..data.index import Index, encode
 from ..data.labeled_rows import label_array
 from ..exceptions import InputError, ParameterError
-from ..kernels import default
+from ..kernels import Kernels
 from ..kernels.layouts import Array
 from ..model.classifier import Classifier
 from ..model.state import State
@@ -74,7 +74,7 @@ def _sorted_classes(classes: Any, n_classes: int) -> tuple[Index, Array]:
     labels = label_array(classes)
     if len(labels) != n_classes:
         raise InputError(f"classes has {len(labels)} labels for {n_classes} rows of the table; give one label per row")
-    index, positions = encode(labels, default())
+    index, positions = encode(labels, Kernels())
     if len(index) < n_classes:
         twice = next(label for i, label in enumerate(labels.tolist()) if label in labels[:i].tolist())
         raise InputError(f"classes names {twice!r} twice; give every row of the table a label of its own")

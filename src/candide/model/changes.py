@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..exceptions import ForgetError, MergeError
-from ..kernels import default
+from ..kernels import Kernels
 from ..stacking.stacked_views import StackedViews
 from .blend import Blend
 from .plan import Plan
@@ -45,7 +45,7 @@ def _with_views(blend: Blend, plan: Plan, state: State, batch: State, sign: floa
     if batch.sample is None:
         return None
     data = plan.family.restored(batch.sample.data, batch.statistics)
-    views = blend.views.updated(batch.sample, data, sign, default(plan.n_threads))
+    views = blend.views.updated(batch.sample, data, sign, Kernels(plan.n_threads))
     return None if views is None else replace(blend, views=views)
 
 

@@ -13,9 +13,9 @@ from ..data.index import Index
 from ..exceptions import ParameterError
 from ..families import Family
 from ..families.table import TableFamily
-from ..kernels import Kernels, default
+from ..kernels import Kernels
+from ..kernels.hashing import Hashes
 from ..kernels.layouts import Array, Floats, Positions
-from ..kernels.mixing import Hashes
 from ..stacking.calibration import log_softmax
 from ..stacking.stacked_views import StackedViews
 from ..statistics.hashing import ABOVE_ALL
@@ -90,7 +90,7 @@ class Classifier:
         if earlier is not None:
             return earlier.for_sums(self.statistics)
         if isinstance(family, TableFamily) and self.state.sample is not None and self.state.sample.grouped:
-            held = held_out(self.plan, self.state, self.statistics, default(self.plan.n_threads))
+            held = held_out(self.plan, self.state, self.statistics, Kernels(self.plan.n_threads))
             return family.settle(self.statistics, held)
         return family.settle(self.statistics)
 
@@ -151,7 +151,7 @@ class Classifier:
         """The same as it is scored: the earlier one while little has changed since, else a new one."""
         if not self.plan.looks_back:
             return None
-        earlier, kernels = self._earlier_blend, default(self.plan.n_threads)
+        earlier, kernels = self._earlier_blend, Kernels(self.plan.n_threads)
         if earlier is not None and earlier.suits(self.plan, self.state):
             return earlier
         if earlier is not None and earlier.lasts_for(self.plan, self.state):
@@ -174,7 +174,7 @@ class Classifier:
     @cached
     def honest(self) -> Honest:
         """Training rows scored by models that never saw them."""
-        result = honest(self, default(self.plan.n_threads))
+        result = honest(self, Kernels(self.plan.n_threads))
         scores = (self._retargeted(part) for part in (result.log_probability, result.optimistic))
         if self.plan.target is None:
             return Honest(result.seen, *scores)
@@ -265,7 +265,7 @@ class Classifier:
             seen_rows(plan, self.state, "refit")
         blend = self.latest_blend
         if blend is not None and blend.refinement is not None and blend.lasts_for(plan, self.state):
-            refined = with_refinement(self, blend, default(plan.n_threads))
+            refined = with_refinement(self, blend, Kernels(plan.n_threads))
             return Classifier(plan, self.state, refined, token_names=self.token_names)
         if blend is not None and blend.lasting:
             raise ParameterError(
@@ -282,7 +282,7 @@ class Classifier:
         blend = self.blend
         if blend is not None and blend.views is not None:
             blend = replace(blend, views=blend.views.without_unused())
-        names = self.token_names if self.state.sample is None else heavy_names(self, default(self.plan.n_threads))
+        names = self.token_names if self.state.sample is None else heavy_names(self, Kernels(self.plan.n_threads))
         state = replace(self.state, statistics=self.statistics, sample=None)
         return Classifier(self.plan, state, blend, made, names, self.importance)
 
@@ -349,7 +349,7 @@ class Classifier:
         if self.current is not None and self.current.refinement is not None:
             scores += self.current.refinement.scores(data, kernels)
         scores[:, np.isneginf(self.scorer.offset)] = -np.inf
-        kernels.normalise(scores, logarithm=True)
+        kernels.normalize(scores, logarithm=True)
         return scores
 
     def calibrated(self, scores: Floats, data: Any) -> Floats:

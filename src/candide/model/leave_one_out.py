@@ -40,7 +40,7 @@ def leave_one_out(
         impossible |= _leave_prior(model, batch, finite, kernels)
     if limits or impossible:
         finite = leaders_only(finite, list(limits), finite > -np.inf)
-    if kernels.normalise(finite, logarithm=True):
+    if kernels.normalize(finite, logarithm=True):
         for i in np.flatnonzero(~np.isfinite(finite.max(axis=1))):
             # A row so extreme that its scores overflow: by a model made without it.
             finite[i] = _scored_by_rest(model, batch, np.array([i]), kernels, prior)[0]

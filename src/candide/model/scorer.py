@@ -26,7 +26,7 @@ class Scorer:
     def posterior(self, data: Any, kernels: Kernels, *, logarithm: bool) -> Floats:
         """p(class | x), or its logarithm. Rows that no class allows get the limit ε → 0."""
         scores = self._settled(data, kernels, leaders_only)
-        if kernels.normalise(scores, logarithm=logarithm):
+        if kernels.normalize(scores, logarithm=logarithm):
             rows = np.flatnonzero(~np.isfinite(scores.max(axis=1)))
             scores[rows] = self._overflowed(data.take(rows), kernels, logarithm=logarithm)
         return scores
@@ -63,7 +63,7 @@ class Scorer:
         shrunk = self.likelihood.shrunk(data, kernels)
         alive = _leaders(shrunk, _alive(shrunk, self.likelihood.limits(data, kernels), self._possible))
         scores = np.where(alive, self.offset, -np.inf)
-        kernels.normalise(scores, logarithm=logarithm)
+        kernels.normalize(scores, logarithm=logarithm)
         return scores
 
 

@@ -125,7 +125,7 @@ def _posterior(family: Family, statistics: Any, seen: TrainingRows, offset: Floa
     finite, limits = family.left_out(seen.batch, statistics, family.likelihood(statistics), offset, kernels)
     if limits:
         finite = leaders_only(finite, list(limits), finite > -np.inf)
-    kernels.normalise(finite, logarithm=True)
+    kernels.normalize(finite, logarithm=True)
     return finite
 
 

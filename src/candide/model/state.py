@@ -9,8 +9,8 @@ import numpy as np
 
 from ..data.index import Index, label_type
 from ..exceptions import ForgetError, InputError, ParameterError
+from ..kernels.hashing import Hashes
 from ..kernels.layouts import Array, Floats
-from ..kernels.mixing import Hashes
 from ..lazy_dataclass import dataclass
 from ..statistics import Sample
 from ..statistics.table import TableStatistics

@@ -11,8 +11,7 @@ from ..data.arrays import as_array
 from ..families.terms import TokenLook
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
-from ..kernels.layouts import Array, Floats, Sparse
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Array, Floats, Sparse, TextRows
 from ..kernels.vocabulary import Buckets, Coding
 from ..stacking.token_views import StackedTokenViews
 from .table import Table

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..kernels.hashing import Hashes
 from ..kernels.layouts import Array, Positions
-from ..kernels.mixing import Hashes
 from ..statistics import Sample
 
 

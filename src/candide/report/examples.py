@@ -8,8 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ..data.columns import Columns
-from ..kernels.layouts import Array, Floats, Positions
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Array, Floats, Positions, TextRows
 
 Kind = Literal["doubtful label", "least sure", "surest"]
 KINDS: tuple[Kind, ...] = ("doubtful label", "least sure", "surest")

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..exceptions import InputError
 from ..families import Batch
+from ..kernels.hashing import Hashes
 from ..kernels.layouts import Array, Floats, Positions
-from ..kernels.mixing import Hashes
 from ..model.evaluation import Report, Verdicts
 from ..statistics.hashing import row_hashes
 from .drift import Change, Ruler, counted, differs, rulers_of

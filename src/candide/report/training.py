@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..explain.cells import values_of
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import TextRows
 from ..model.blend import scores_left_out, seen_rows
 from ..model.evaluation import Report
 from ..model.honest import Honest, left_out_posterior

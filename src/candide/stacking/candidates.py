@@ -11,7 +11,7 @@ from ..families.columns.losses import gain, log_shares
 from ..families.table_likelihood import TableLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
-from ..kernels.serial import serial
+from ..kernels.threads import single_threaded_blas
 from .binning import TableBinning, merge_codes
 from .covariance import covariances, fit_coordinates
 from .fourier_regression import fit_fourier_regressions
@@ -47,7 +47,7 @@ _BY_CHANCE = 3.0
 _LEAST_RELEVANCE = 0.02
 
 
-@serial()
+@single_threaded_blas()
 def make_views(likelihood: TableLikelihood, training: TrainingRows, order: int, kernels: Kernels) -> StackedViews:
     """Without weights yet. ``order``: how many columns another may depend on (0: none)."""
     from .stacked_views import StackedViews

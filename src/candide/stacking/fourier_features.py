@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels import default
-from ..kernels.base import PickTable
+from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Floats, Positions
+from ..kernels.tables import PickTable
 from ..lazy_dataclass import dataclass
 from .binning import MergedCodes, merge_codes
 from .coordinates import RankCoordinates
@@ -104,7 +104,7 @@ class Inputs(FieldsOnlyPickle):
         offsets = self.levels.offsets
         # Codes below 0 add nothing.
         codes = Dense.of(self.levels.slots(binned.codes) - offsets[:-1].astype(np.int32))
-        out = default(1).code_scores(codes, offsets, PickTable(matrix[n_ranks:]), np.zeros(matrix.shape[1]))
+        out = Kernels(1).code_scores(codes, offsets, PickTable(matrix[n_ranks:]), np.zeros(matrix.shape[1]))
         if n_ranks:
             out += points @ matrix[:n_ranks]
         return out

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels import Kernels
+from ..kernels.hashing import Hashes
 from ..kernels.layouts import Array, Dense, Floats, Positions
-from ..kernels.mixing import Hashes
 from ..lazy_dataclass import dataclass
 from ..statistics.base import remaining
 from ..statistics.hashing import ABOVE_ALL, row_hashes

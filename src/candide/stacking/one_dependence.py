@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels.base import PairTable, room_for
+from ..kernels.dependence import PairTable, padded_classes
 from ..kernels.layouts import Array, Floats, Positions
 from ..lazy_dataclass import dataclass
 from .binning import MergedCodes
@@ -37,7 +37,7 @@ class OneDependence(FieldsOnlyPickle):
     def log_table(self) -> Floats:
         """``(slots, slots, classes)``: what a slot adds beside a super-parent's, and beside itself log p(u | class)."""
         joint, alone, strength = self.table.joint, self.alone, self.strength
-        logs = np.zeros((*joint.shape[1:], room_for(len(joint))))
+        logs = np.zeros((*joint.shape[1:], padded_classes(len(joint))))
         for k in range(len(joint)):
             within = joint[k] + strength * alone[k]
             np.log(within, out=within)
@@ -136,7 +136,7 @@ def one_dependence(
     strength is the one by which rows left out are predicted best.
     """
     order = np.arange(len(maps)) if order_of_columns is None else order_of_columns
-    merged = MergedCodes.within(maps, order, np.sqrt(MOST_CELLS / room_for(len(log_prior))))
+    merged = MergedCodes.within(maps, order, np.sqrt(MOST_CELLS / padded_classes(len(log_prior))))
     if len(merged.columns) < 2:
         return None
     table = _counted(merged, cases, len(log_prior), kernels)

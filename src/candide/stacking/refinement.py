@@ -10,9 +10,8 @@ import numpy as np
 from ..families.terms import TokenLook
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
-from ..kernels.layouts import Array, Floats
-from ..kernels.text_rows import TextRows
-from ..kernels.tokens import Look, TokenTables
+from ..kernels.layouts import Array, Floats, TextRows
+from ..kernels.tokens import TokenFeatures, TokenTables
 from ..kernels.vocabulary import Vocabulary
 from ..lazy_dataclass import dataclass
 from .folds import make_folds, rows_by_fold
@@ -143,7 +142,7 @@ class Refinement:
 
     def scores(self, data: TextRows, kernels: Kernels) -> Floats:
         """What is added to the blend's, ``(rows, classes)``."""
-        looks = [Look(look.recipe, look.coding) for look in self.looks]
+        looks = [TokenFeatures(look.recipe, look.coding) for look in self.looks]
         tables = [TokenTables(once=weights) for weights in self.weights]
         found = kernels.score_tokens(data.texts, looks, tables, distinct=True)
         total = sum(np.asarray(part.once) for part in found)
@@ -199,7 +198,7 @@ def _tokens(likelihood: TextLikelihood, training: TrainingRows, kernels: Kernels
 
     asked = [look._replace(coding=Vocabulary(), fixed=True) for look in word_features(likelihood.family.looks)]
     found = kernels.count_tokens(
-        training.batch.data.texts, [Look(look.recipe, look.coding) for look in asked], grow=True
+        training.batch.data.texts, [TokenFeatures(look.recipe, look.coding) for look in asked], grow=True
     )
     looks, parts = [], []
     for look, one in zip(asked, found, strict=True):

@@ -12,9 +12,9 @@ from ..families import Batch
 from ..families.columns.losses import log_shares
 from ..families.table_likelihood import TableLikelihood
 from ..kernels import Kernels
+from ..kernels.hashing import Hashes
 from ..kernels.layouts import Array, Floats, chunks
-from ..kernels.mixing import Hashes
-from ..kernels.serial import serial
+from ..kernels.threads import single_threaded_blas
 from ..lazy_dataclass import dataclass
 from ..statistics import Sample
 from .binning import TableBinning
@@ -132,7 +132,7 @@ class StackedViews:
         """The weight of every block and every view past single columns, averaged over the classes."""
         return np.asarray(self.weights.weight[len(self.columns) : self._n_past].mean(axis=1))
 
-    @serial()
+    @single_threaded_blas()
     def scores(self, likelihood: TableLikelihood, data: Any, log_prior: Floats, kernels: Kernels) -> Floats:
         """Of rows under every class, ``(rows, classes)``; ``log_prior`` is that of a row of which nothing is given."""
         parts = [self._scores(likelihood, part, log_prior, kernels) for _, _, part in chunks(data)]
@@ -240,7 +240,7 @@ class StackedViews:
         """Of rows from their left-out scores under all views, ``(views, rows, classes)``."""
         return self.weights.scores(scores)
 
-    @serial()
+    @single_threaded_blas()
     def left_out_view_scores(
         self, likelihood: TableLikelihood, batch: Batch, share: Floats, kernels: Kernels
     ) -> Floats:
@@ -311,7 +311,7 @@ class StackedViews:
         """Left-out scores of rows of the sample, for weights to be fitted on."""
         return self._judged(likelihood, training, self._heard(likelihood, training, kernels), kernels)
 
-    @serial()
+    @single_threaded_blas()
     def _judged(
         self, likelihood: TableLikelihood, training: TrainingRows, bin_scores: list[Floats], kernels: Kernels
     ) -> Floats:
@@ -342,7 +342,7 @@ class StackedViews:
         weighed = replace(self, texts=known).fit_weights(scores, training)
         return replace(weighed, partial=weighed._fit_partial(likelihood, training, scores, kernels)), scores
 
-    @serial()
+    @single_threaded_blas()
     def _fit_partial(
         self, likelihood: TableLikelihood, training: TrainingRows, scores: Floats, kernels: Kernels
     ) -> PartialWeights | None:
@@ -369,7 +369,7 @@ class StackedViews:
             self.weights, masked, share, batch.classes, weight, log_prior, self._ridges(scores, training)
         )
 
-    @serial()
+    @single_threaded_blas()
     def fit_weights(self, scores: Floats, training: TrainingRows) -> StackedViews:
         """With weights from left-out scores."""
         # Weights for rows that lack columns belong to those that they were fitted beside.

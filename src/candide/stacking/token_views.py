@@ -11,9 +11,8 @@ from ..families import Batch
 from ..families.text_likelihood import BandName, TextLikelihood
 from ..kernels import Kernels
 from ..kernels._core import release_memory
-from ..kernels.layouts import Array, Floats, Positions, Sparse, chunks
-from ..kernels.serial import serial
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Array, Floats, Positions, Sparse, TextRows, chunks
+from ..kernels.threads import single_threaded_blas
 from ..lazy_dataclass import dataclass
 from .folds import make_folds
 from .training_rows import mean_row_weight, subsample_rows
@@ -85,7 +84,7 @@ class StackedTokenViews:
         """Of texts under every class, ``(rows, classes)``."""
         out, bin_scores = np.empty((data.n_rows, len(likelihood.statistics.rows))), self.without_unused()
         for begin, end, part in chunks(data, _CHUNK):
-            out[begin:end] = bin_scores.weights.scores(likelihood.band_scores(part, kernels, bin_scores.looks))
+            out[begin:end] = bin_scores.weights.scores(likelihood.token_bin_scores(part, kernels, bin_scores.looks))
         return out
 
     def token_contributions(self, likelihood: TextLikelihood, look: str, rows: Sparse, kernels: Kernels) -> Floats:
@@ -98,7 +97,7 @@ class StackedTokenViews:
 
     def left_out_view_scores(self, likelihood: TextLikelihood, batch: Batch, share: Floats, kernels: Kernels) -> Floats:
         """Left-out scores of texts under all views, ``(views, rows, classes)``; a text leaves with its own weight."""
-        return likelihood.band_left_out(batch, kernels, self.looks)
+        return likelihood.token_bin_left_out(batch, kernels, self.looks)
 
     def subsample(self, training: TrainingRows) -> Array:
         """The rows that weights are fitted on."""
@@ -115,12 +114,12 @@ class StackedTokenViews:
         folds = _numbered(folds)
         groups = _groups(folds, training.batch.data)
         if len(groups) == 1:
-            scores = likelihood.band_fold_scores(batch, folds, kernels, self.looks)
+            scores = likelihood.token_bin_fold_scores(batch, folds, kernels, self.looks)
         else:
             scores = np.empty((self.n_views, len(folds), training.batch.n_classes))
             for rows in groups:
                 of_some = _numbered(folds[rows])
-                scores[:, rows] = likelihood.band_fold_scores(batch.take(rows), of_some, kernels, self.looks)
+                scores[:, rows] = likelihood.token_bin_fold_scores(batch.take(rows), of_some, kernels, self.looks)
                 release_memory()
         # Nobody else needs them, and they are many times as large as the texts.
         training.batch.data.counted.clear()
@@ -129,13 +128,13 @@ class StackedTokenViews:
     def without_fold(self, likelihood: TextLikelihood, fold: TrainingRows, kernels: Kernels) -> Floats:
         """The same of one fold, without all of it."""
         together = np.zeros(fold.batch.data.n_rows, dtype=np.int32)
-        return likelihood.band_fold_scores(fold.with_all_copies(), together, kernels, self.looks)
+        return likelihood.token_bin_fold_scores(fold.with_all_copies(), together, kernels, self.looks)
 
     def combine(self, scores: Floats) -> Floats:
         """Of texts from their left-out scores under all views."""
         return self.weights.scores(scores)
 
-    @serial()
+    @single_threaded_blas()
     def fit_weights(self, scores: Floats, training: TrainingRows) -> StackedTokenViews:
         """With weights from left-out scores."""
         weight, n_views = training.case_weight / mean_row_weight(training), len(scores)
@@ -202,7 +201,7 @@ class TextColumnView:
         for begin, end, texts in chunks(texts_at(batch.data, self.column), _CHUNK):
             weight = None if batch.weight is None else batch.weight[begin:end]
             part = Batch(texts, batch.classes[begin:end], weight, batch.n_classes)
-            out[begin:end] = self._added_up(own.band_left_out(part, kernels))
+            out[begin:end] = self._added_up(own.token_bin_left_out(part, kernels))
         return out
 
     def bin_scores(self, likelihood: TableLikelihood, training: TrainingRows, kernels: Kernels) -> Floats:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels.base import BACK_STRENGTH, PairTable, TripleTable, room_for
+from ..kernels.dependence import BACK_STRENGTH, PairTable, TripleTable, padded_classes
 from ..kernels.layouts import Array, Floats, Positions
 from ..lazy_dataclass import dataclass
 from .binning import MergedCodes
@@ -69,7 +69,7 @@ class TwoDependence(FieldsOnlyPickle):
     def log_table(self) -> Floats:
         """``(joint slots, slots, classes)``: what a slot adds beside a pair's."""
         joint, singles = self.table.joint, _Singles(self.table.singles, self.one.alone, self.strength)
-        logs = np.zeros((*joint.shape[1:], room_for(len(joint))))
+        logs = np.zeros((*joint.shape[1:], padded_classes(len(joint))))
         for place, columns in enumerate(self.joint.columns):
             span = slice(*self.joint.offsets[place : place + 2])
             one, other = (slice(*self.one.merged.offsets[j : j + 2]) for j in columns)
@@ -147,7 +147,7 @@ def two_dependence(
 
 def _affordable(one: OneDependence, best_columns: Array, n_rows: int) -> JointSlots:
     """Pairs of columns that are not too large for the rows, the best first, as many as fit into memory."""
-    merged, n_classes = one.merged, room_for(len(one.table.rows))
+    merged, n_classes = one.merged, padded_classes(len(one.table.rows))
     places = [int(np.flatnonzero(merged.columns == j)[0]) for j in best_columns if j in merged.columns]
     pairs = [pair for pair in combinations(places, 2) if merged.sizes[list(pair)].prod() <= max(_MODEST, n_rows / 4)]
     sizes = np.array([merged.sizes[list(pair)].prod() for pair in pairs], dtype=np.int64)

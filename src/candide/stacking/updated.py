@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels.base import PairTable, TripleTable
+from ..kernels.dependence import PairTable, TripleTable
 from ..kernels.layouts import Array, Floats, Positions
 from ..lazy_dataclass import dataclass
 from ..statistics.base import ROUNDING

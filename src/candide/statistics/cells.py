@@ -19,8 +19,7 @@ from ..data.factorize import factorize
 from ..data.index import EXACT
 from ..data.labeled_rows import concatenate_rows, same_layout
 from ..exceptions import MergeError
-from ..kernels.layouts import Array, Data, Dense, Floats, Sparse
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Array, Data, Dense, Floats, Sparse, TextRows
 from .mixed_rows import MixedRows
 
 # Rows that a sample may keep.

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..kernels.layouts import Array, Dense, Floats, Positions, Sparse
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Array, Dense, Floats, Positions, Sparse, TextRows
 from .cells import Kept, coded, is_numeric, parted
 
 if TYPE_CHECKING:

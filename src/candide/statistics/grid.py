@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels import Kernels, binades
-from ..kernels.binades import Keys
+from ..kernels import Kernels, grid_cells
+from ..kernels.grid_cells import Keys
 from ..kernels.layouts import Array, Dense, Floats, Positions
 from ..lazy_dataclass import dataclass
 from .base import move_classes, refuse_above, subtract
@@ -34,9 +34,9 @@ class Grid:
     keeps to the limit, hence the same in whatever order and parts the rows came. Forgetting empties cells exactly; the
     shift of a binade stays as long as anything is left in it. Missing numbers and rows without weight occupy nothing.
 
-    >>> from candide.kernels import default
+    >>> from candide.kernels import Kernels
     >>> X, classes = Dense.of(np.array([[0.5], [2.0], [2.0], [np.nan]])), np.array([0, 0, 1, 1], dtype=np.int32)
-    >>> grid = Grid.observe(X, classes, None, 2, default())
+    >>> grid = Grid.observe(X, classes, None, 2, Kernels())
     >>> grid.column(0)
     Cells(low=array([0.5, 2. ]), high=array([0.5, 2. ]), count=array([[1., 0.],
            [1., 1.]]))
@@ -63,7 +63,7 @@ class Grid:
     def column(self, j: int) -> Cells:
         """The cells of one column."""
         here = slice(self.offsets[j], self.offsets[j + 1])
-        return Cells(*binades.bounds(self.key[here], self.shift[here]), self._dense(here))
+        return Cells(*grid_cells.cell_bounds(self.key[here], self.shift[here]), self._dense(here))
 
     def _dense(self, cells: slice) -> Floats:
         """The weights of some cells, ``(cells, classes)``; where they are few, SciPy takes ten times as long."""
@@ -128,12 +128,12 @@ class Grid:
         stored = tuple(rest.pop(name) for name in ("weight", "classes", "begins"))
         return cls(**rest, count=_sparse(stored, (len(rest["key"]), len(rest["rows"]))))
 
-    def _of(self, rows: Floats, cells: binades.Cells, count: Any) -> Grid:
+    def _of(self, rows: Floats, cells: grid_cells.Cells, count: Any) -> Grid:
         offsets = np.searchsorted(cells.column, np.arange(self.n_columns + 1))
         return Grid(rows, offsets, cells.key, cells.shift, count)
 
-    def _cells(self) -> binades.Cells:
-        return binades.Cells(np.repeat(np.arange(self.n_columns), np.diff(self.offsets)), self.key, self.shift)
+    def _cells(self) -> grid_cells.Cells:
+        return grid_cells.Cells(np.repeat(np.arange(self.n_columns), np.diff(self.offsets)), self.key, self.shift)
 
     def _occupied(self) -> Grid:
         """The cells in which there is weight."""
@@ -142,11 +142,11 @@ class Grid:
         kept = np.flatnonzero(np.diff(count.indptr))
         return self._of(self.rows, self._cells().take(kept), _adjacent(count, kept))
 
-    def _side_by_side(self, other: Grid, limit: int | None) -> tuple[binades.Cells, Any, Any]:
+    def _side_by_side(self, other: Grid, limit: int | None) -> tuple[grid_cells.Cells, Any, Any]:
         """Cells for both, of the larger shift of each binade, and the weights of either in them."""
-        cells = binades.Cells(*(np.concatenate(pair) for pair in zip(self._cells(), other._cells(), strict=True)))
+        cells = grid_cells.Cells(*(np.concatenate(pair) for pair in zip(self._cells(), other._cells(), strict=True)))
         order = np.lexsort((cells.key, cells.column))
-        joint, ordered = binades.paired(cells.take(order), limit)
+        joint, ordered = grid_cells.merge_cells(cells.take(order), limit)
         place = np.empty_like(ordered)
         place[order] = ordered
         every = np.arange(len(joint.key))

@@ -23,10 +23,9 @@ from ..data.columns import Column, Columns
 from ..data.index import label_type
 from ..data.labeled_rows import is_unlabeled
 from ..exceptions import InputError
-from ..kernels import default
-from ..kernels.layouts import Array, Dense, Sparse
-from ..kernels.mixing import Hashes, mixed
-from ..kernels.text_rows import TextRows
+from ..kernels import Kernels
+from ..kernels.hashing import Hashes, mix64
+from ..kernels.layouts import Array, Dense, Sparse, TextRows
 from .cells import Kept, coded, column_at, doubles, is_numeric, parted
 
 # Above every hash.
@@ -84,15 +83,15 @@ def row_hashes(data: Kept | Columns) -> Hashes:
     if isinstance(data, TextRows):
         return data.hashes()
     sums = _sparse_sums(data) if isinstance(data, Sparse) else _table_sums(*parted(data))
-    return mixed(sums + _GOLDEN) >> np.uint64(1)
+    return mix64(sums + _GOLDEN) >> np.uint64(1)
 
 
 def _cells(bits: Hashes, keys: Hashes) -> Hashes:
-    return mixed(bits ^ keys) - mixed(keys)
+    return mix64(bits ^ keys) - mix64(keys)
 
 
 def _keys(columns: Array) -> Hashes:
-    return mixed((columns.astype(np.uint64) + np.uint64(1)) * _GOLDEN)
+    return mix64((columns.astype(np.uint64) + np.uint64(1)) * _GOLDEN)
 
 
 def _table_sums(cells: Dense | Columns, texts: dict[int, TextRows]) -> Hashes:
@@ -120,7 +119,7 @@ def _dense_sums(data: Dense | Columns) -> Hashes:
 
 def _number_sums(data: Dense, keys: Hashes) -> Hashes:
     values = tuple(map(_usual, data.values)) if isinstance(data.values, tuple) else _usual(data.values)
-    return np.asarray(default().hash_rows(Dense.of(values), keys) - mixed(keys).sum())
+    return np.asarray(Kernels().hash_rows(Dense.of(values), keys) - mix64(keys).sum())
 
 
 def _usual(numbers: Array) -> Array:

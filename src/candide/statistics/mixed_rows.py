@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..kernels.layouts import Dense
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Dense, TextRows
 from ..lazy_dataclass import dataclass
 
 
@@ -23,4 +22,4 @@ class MixedRows:
 
     def text(self, j: int) -> TextRows:
         """The texts of a column."""
-        return self.texts[j] if j in self.texts else TextRows.holes(self.n_rows)
+        return self.texts[j] if j in self.texts else TextRows.all_missing(self.n_rows)

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.columns import Columns
-from ..kernels.layouts import Array, Dense, Floats, Positions, Sparse
-from ..kernels.mixing import Hashes
-from ..kernels.text_rows import TextRows
+from ..kernels.hashing import Hashes
+from ..kernels.layouts import Array, Dense, Floats, Positions, Sparse, TextRows
 from ..lazy_dataclass import dataclass
 from .base import ROUNDING, move_classes, never_learned, refuse_above, subtract
 from .cells import Kept, joined, may_change, row_bytes, stored, with_rows, without_rows

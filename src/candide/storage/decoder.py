@@ -12,8 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..kernels.layouts import Array
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Array, TextRows
 from ..kernels.vocabulary import Vocabulary
 from ..model.table import Table
 from ..statistics import Counts

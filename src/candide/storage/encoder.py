@@ -13,8 +13,7 @@ import numpy as np
 
 from ..data.arrays import is_sparse
 from ..exceptions import ModelFileError
-from ..kernels.layouts import Array
-from ..kernels.text_rows import TextRows
+from ..kernels.layouts import Array, TextRows
 from ..kernels.vocabulary import Vocabulary
 from ..model.table import Table
 from ..statistics.stored_counts import StoredCounts

@@ -15,9 +15,9 @@ from ..families.table import Block, TableFamily, Wanted
 from ..families.terms import Limits, TokenLook
 from ..families.text import TextFamily
 from ..families.text_likelihood import BandName
-from ..kernels.base import PairTable, TripleTable
+from ..kernels.dependence import PairTable, TripleTable
 from ..kernels.layouts import Dense, Sparse
-from ..kernels.tokens import Recipe
+from ..kernels.tokenizer import TokenizerConfig
 from ..kernels.vocabulary import Buckets
 from ..model.blend import Blend
 from ..model.evaluation import Report
@@ -56,7 +56,7 @@ NOUNS: dict[str, type[Any]] = {
     "dense rows": Dense,
     "sparse rows": Sparse,
     "mixed rows": MixedRows,
-    "recipe": Recipe,
+    "recipe": TokenizerConfig,
     "buckets": Buckets,
     # What was seen.
     "counts": Counts,

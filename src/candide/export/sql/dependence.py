@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...kernels.base import BACK_STRENGTH
+from ...kernels.dependence import BACK_STRENGTH
 from ...kernels.layouts import Array, Floats
 from ...stacking.one_dependence import OneDependence
 from ...stacking.two_dependence import TwoDependence

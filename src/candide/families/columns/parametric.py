@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from ...data.columns import Column
-from ...kernels import default
+from ...kernels import Kernels
 from ...kernels.layouts import Array, Dense, Floats, Positions
 from ...lazy_dataclass import dataclass
 from ...statistics import Counts, Moments
@@ -66,7 +66,7 @@ class ParametricColumn:
     def scores(self, column: Column) -> Floats:
         x = _numbers(column)
         data = self._changed(x)
-        return np.asarray(self.likelihood.scores(data, np.zeros(len(self.ignored)), default()) + self._base(x, data))
+        return np.asarray(self.likelihood.scores(data, np.zeros(len(self.ignored)), Kernels()) + self._base(x, data))
 
     def left_out(self, column: Column, classes: Positions, weight: Floats | None, *, keep_size: bool = False) -> Floats:
         x, n_classes, out = _numbers(column), len(self.ignored), np.zeros(len(column.values))
@@ -91,7 +91,7 @@ class ParametricColumn:
         return np.where(np.isnan(data.floats()), 0.0, base[:, None])
 
     def _left_out(self, batch: Batch, offset: Floats) -> Floats:
-        return self.source.left_out(batch, self.statistics, self.likelihood, offset, default()).finite  # type: ignore[arg-type]
+        return self.source.left_out(batch, self.statistics, self.likelihood, offset, Kernels()).finite  # type: ignore[arg-type]
 
     def class_loss(self, log_prior: Floats, row: float | Floats = 1.0) -> float:
         weight = self.cells.count.sum() + self.ignored.sum()

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ...kernels import default
+from ...kernels import Kernels
 from ...kernels.layouts import Array, Floats, Positions
 from ...lazy_dataclass import dataclass
 
@@ -89,7 +89,7 @@ def log_softmax(scores: Floats) -> Floats:
     """
     out = np.array(scores, dtype=np.float64, order="C")
     # One thread: the models of an estimator keep to its n_threads, and this is a small part of any call.
-    if default(1).normalise(out, logarithm=True):
+    if Kernels(1).normalize(out, logarithm=True):
         top = out.max(axis=1, keepdims=True)
         rows = np.flatnonzero(np.isinf(top[:, 0]))
         leads = out[rows] == top[rows]

@@ -9,8 +9,7 @@ import numpy as np
 from ...families import Categorical
 from ...families.table import TableFamily
 from ...families.text import TextFamily
-from ...kernels.layouts import Dense, Sparse
-from ...kernels.text_rows import TextRows
+from ...kernels.layouts import Dense, Sparse, TextRows
 from ...statistics import Sample
 from ...statistics.cells import Kept
 from ...statistics.hashing import hashes_agree, row_hashes

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...data.arrays import is_missing, is_sparse
-from ...kernels.binades import floats_of
+from ...kernels.grid_cells import floats_of
 from ...kernels.layouts import Array, Floats
 from ...statistics import BlockMoments, CategoryCounts, Counts, Moments
 from ...statistics.grid import Grid

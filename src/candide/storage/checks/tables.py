@@ -10,7 +10,7 @@ import numpy as np
 from ...data.columns import Kind
 from ...families.columns.options import OPTIONS, check_options
 from ...families.table import TableFamily, Wanted
-from ...kernels.serial import serial
+from ...kernels.threads import single_threaded_blas
 from ...stacking.stacked_views import StackedViews
 from ...stacking.token_views import TextColumnView
 from ...statistics.table import TableStatistics
@@ -93,7 +93,7 @@ def _check_blocks(family: TableFamily, statistics: TableStatistics, n_classes: i
         require(check_family(block.family, part, n_classes) == len(block.columns), "a block is of other columns")
 
 
-@serial()
+@single_threaded_blas()
 def check_blended(views: StackedViews, family: TableFamily, statistics: TableStatistics) -> None:
     """Views of a table, and what each of them weighs."""
     n_classes, n_columns, columns = len(statistics.rows), len(family.names), np.array(views.columns, dtype=np.int64)

@@ -10,8 +10,8 @@ from ...families import Bernoulli, Complement, Multinomial
 from ...families.terms import TokenLook
 from ...families.text import TextFamily
 from ...families.text_likelihood import BandName
-from ...kernels.bands import KNOTS
-from ...kernels.tokens import Recipe
+from ...kernels.token_bins import KNOTS
+from ...kernels.tokenizer import TokenizerConfig
 from ...kernels.vocabulary import Buckets, Vocabulary
 from ...stacking.refinement import Refinement
 from ...stacking.token_views import StackedTokenViews
@@ -62,7 +62,7 @@ def check_text_family(family: TextFamily) -> None:
         _check_recipe(look.recipe)
 
 
-def _check_recipe(recipe: Recipe) -> None:
+def _check_recipe(recipe: TokenizerConfig) -> None:
     require(recipe.tokenizer is None, "a file holds no functions")
     require(recipe.ngrams[1] <= _MOST_PIECES, f"tokens of {recipe.ngrams[1]} pieces are beyond {_MOST_PIECES}")
     require(recipe.min_length <= _MOST_CHARACTERS, f"words of {recipe.min_length} characters are too long")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.base import PairTable
+from ...kernels.dependence import PairTable
 from ...kernels.layouts import Array
 from ...stacking.binning import ColumnBinning, MergedCodes, TableBinning
 from ...stacking.coordinates import ClippedCoordinates, RankCoordinates

@@ -10,10 +10,10 @@ Hashes = NDArray[np.uint64]
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
-def mixed(bits: Hashes) -> Hashes:
+def mix64(bits: Hashes) -> Hashes:
     """Of each number; no two have the same.
 
-    >>> mixed(np.array([0, 1], dtype=np.uint64))
+    >>> mix64(np.array([0, 1], dtype=np.uint64))
     array([                  0, 6238072747940578789], dtype=uint64)
     """
     bits = bits ^ (bits >> np.uint64(30))

@@ -1,4 +1,4 @@
-"""What scores by bands of evidence mean, in NumPy."""
+"""Scores by token bins, in NumPy."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import rel_entr
 
-from .bands import BandTable
-from .layouts import Array, Floats, Positions, Sparse
-from .reference_left_out import REST
+from candide.kernels.layouts import Array, Floats, Positions, Sparse
+from candide.kernels.token_bins import TokenBins
+
+from .left_out import REST
 
 
-class BandReference:
+class TokenBinReference:
     """Plain NumPy, one row after the other, over all classes of each token."""
 
-    def band_scores(self, rows: Sparse, table: BandTable) -> Floats:
-        return self.band_left_out(rows, np.zeros(rows.n_rows, np.int32), np.zeros(rows.n_rows), table)
+    def token_bin_scores(self, rows: Sparse, table: TokenBins) -> Floats:
+        return self.token_bin_left_out(rows, np.zeros(rows.n_rows, np.int32), np.zeros(rows.n_rows), table)
 
-    def band_left_out(self, rows: Sparse, classes: Positions, weight: Floats | None, table: BandTable) -> Floats:
+    def token_bin_left_out(self, rows: Sparse, classes: Positions, weight: Floats | None, table: TokenBins) -> Floats:
         scores = np.empty((table.n_views, rows.n_rows, table.n_classes))
         count, row_weight = _dense(table), np.ones(rows.n_rows) if weight is None else weight
         for r, tokens in enumerate(_tokens(rows, table)):
@@ -26,8 +27,8 @@ class BandReference:
             scores[:, r] = _views(_without(count[:, tokens], gone), table)
         return scores
 
-    def band_fold_scores(
-        self, rows: Sparse, classes: Positions, weight: Floats | None, folds: Positions, table: BandTable
+    def token_bin_fold_scores(
+        self, rows: Sparse, classes: Positions, weight: Floats | None, folds: Positions, table: TokenBins
     ) -> Floats:
         scores = np.empty((table.n_views, rows.n_rows, table.n_classes))
         count, row_weight = _dense(table), np.ones(rows.n_rows) if weight is None else weight
@@ -43,14 +44,14 @@ class BandReference:
         return scores
 
 
-def _tokens(rows: Sparse, table: BandTable) -> list[Array]:
+def _tokens(rows: Sparse, table: TokenBins) -> list[Array]:
     """Of each row, those that some class has."""
     stretches = zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
     places = [table.place[rows.indices[begin:end]] for begin, end in stretches]
     return [tokens[tokens >= 0] for tokens in places]
 
 
-def _dense(table: BandTable) -> Floats:
+def _dense(table: TokenBins) -> Floats:
     """``(classes, tokens)``"""
     count = np.zeros((table.n_classes, len(table.weight)))
     count[table.classes, np.repeat(np.arange(len(table.weight)), np.diff(table.indptr))] = table.count
@@ -67,13 +68,13 @@ def _rest(count: Floats, gone: Floats) -> Floats:
     return np.where(count - gone <= REST * count, 0.0, count - gone)
 
 
-def _views(count: Floats, table: BandTable) -> Floats:
+def _views(count: Floats, table: TokenBins) -> Floats:
     """``(views, classes)`` of a text whose tokens have these counts, ``(classes, tokens)``."""
     count = count[:, count.any(axis=0)]
     weight = count.sum(axis=0)
     evidence = 2.0 * rel_entr(count, weight * table.share[:, None]).sum(axis=0)
     log_evidence = np.log(np.maximum(evidence, np.finfo(np.float64).tiny))
-    member = np.array([np.interp(log_evidence, table.log_knots, one) for one in np.eye(table.n_bands)])
+    member = np.array([np.interp(log_evidence, table.log_knots, one) for one in np.eye(table.n_bins)])
     others = np.log((weight - count + table.alpha) / (weight + table.alpha))
     logs = [np.log((count + table.alpha) / table.alpha), others][: len(table.log_size)]
     return np.concatenate(

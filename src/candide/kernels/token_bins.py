@@ -12,6 +12,7 @@ import numpy as np
 from ..lazy_dataclass import dataclass
 from . import _core
 from .layouts import Array, Floats, Positions, Sparse
+from .tables import well_formed
 
 # Of G² per degree of freedom: about 1 for a token that tells nothing.
 KNOTS = (1.0, 4.0, 16.0, 64.0)
@@ -22,7 +23,7 @@ _SPARSELY = 64
 
 
 @dataclass(frozen=True)
-class BandTable:
+class TokenBins:
     """Weights of texts by the tokens they hold and by class, token after token: an entry for each class that has it."""
 
     place: Positions  # (codes,) which token a code is, or -1 if no class has it; those of frequent ones lie together
@@ -37,10 +38,10 @@ class BandTable:
     n_tokens: int  # that some class has, those included that the table leaves out
 
     @classmethod
-    def of(cls, texts: Any, alpha: float, knots: tuple[float, ...] = KNOTS, complement: bool = False) -> BandTable:
+    def of(cls, texts: Any, alpha: float, knots: tuple[float, ...] = KNOTS, complement: bool = False) -> TokenBins:
         """From weights of texts, ``(classes, codes)``: an array or scipy's ``csr_array``.
 
-        >>> table = BandTable.of(np.array([[3.0, 0.0, 1.0], [3.0, 0.0, 9.0]]), alpha=1.0)
+        >>> table = TokenBins.of(np.array([[3.0, 0.0, 1.0], [3.0, 0.0, 9.0]]), alpha=1.0)
         >>> table.place, table.weight
         (array([ 1, -1,  0], dtype=int32), array([10.,  6.]))
         >>> table.evidence.round(2), table.level.round(2)
@@ -52,10 +53,10 @@ class BandTable:
     @classmethod
     def of_seen(
         cls, texts: Any, alpha: float, knots: tuple[float, ...] = KNOTS, complement: bool = False
-    ) -> tuple[Positions, BandTable]:
+    ) -> tuple[Positions, TokenBins]:
         """The codes that some class has, ascending, and a table for these alone, numbered from 0.
 
-        >>> codes, table = BandTable.of_seen(np.array([[3.0, 0.0, 1.0], [3.0, 0.0, 9.0]]), alpha=1.0)
+        >>> codes, table = TokenBins.of_seen(np.array([[3.0, 0.0, 1.0], [3.0, 0.0, 9.0]]), alpha=1.0)
         >>> codes, table.place
         (array([0, 2], dtype=int32), array([1, 0], dtype=int32))
         """
@@ -63,11 +64,11 @@ class BandTable:
         return codes, cls(place, indptr, classes, count, weight, size, alpha, knots, complement, len(codes))
 
     @classmethod
-    def of_some(cls, texts: Any, codes: Array, alpha: float, complement: bool = False) -> BandTable:
+    def of_some(cls, texts: Any, codes: Array, alpha: float, complement: bool = False) -> TokenBins:
         """The same without other tokens than these, which are numbered as they are given: see ``renumbered``.
 
         >>> counts = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, 9.0]])
-        >>> table = BandTable.of_some(counts, np.array([1, 2]), alpha=1.0)
+        >>> table = TokenBins.of_some(counts, np.array([1, 2]), alpha=1.0)
         >>> table.place, table.weight, table.n_tokens
         (array([-1,  0], dtype=int32), array([10.]), 2)
         """
@@ -80,13 +81,13 @@ class BandTable:
         return len(self.size)
 
     @property
-    def n_bands(self) -> int:
+    def n_bins(self) -> int:
         return len(self.knots)
 
     @property
     def n_views(self) -> int:
         """Scores of a text: one of each band, and by the other classes as many again."""
-        return self.n_bands * (2 if self.complement else 1)
+        return self.n_bins * (2 if self.complement else 1)
 
     @cached_property
     def share(self) -> Floats:
@@ -119,7 +120,7 @@ class BandTable:
     def level(self) -> Floats:
         """Of each token, its band by the log of its evidence: at 1.25 a quarter is in band 2, the rest in band 1."""
         log_evidence = np.log(np.maximum(self.evidence, np.finfo(np.float64).tiny))
-        return np.interp(log_evidence, self.log_knots, np.arange(self.n_bands, dtype=np.float64))
+        return np.interp(log_evidence, self.log_knots, np.arange(self.n_bins, dtype=np.float64))
 
     @cached_property
     def logs(self) -> Floats:
@@ -130,7 +131,7 @@ class BandTable:
     def token_views(self, tokens: Array) -> Floats:
         """What the tokens of one text add to its scores, ``(views, tokens, classes)``.
 
-        >>> table = BandTable.of(np.array([[3.0, 1.0], [3.0, 9.0]]), alpha=1.0)
+        >>> table = TokenBins.of(np.array([[3.0, 1.0], [3.0, 9.0]]), alpha=1.0)
         >>> table.token_views(np.array([0, 1])).shape
         (4, 2, 2)
         """
@@ -139,7 +140,7 @@ class BandTable:
         for place, token in enumerate(tokens.tolist()):
             entries = slice(*self.indptr[token : token + 2].tolist())
             logs[:, place, self.classes[entries]] += self.logs[entries].T
-        member = np.maximum(0.0, 1.0 - np.abs(self.level[tokens] - np.arange(self.n_bands)[:, None]))
+        member = np.maximum(0.0, 1.0 - np.abs(self.level[tokens] - np.arange(self.n_bins)[:, None]))
         views = logs[:, None] * member[:, :, None] / np.sqrt(1.0 + len(tokens))
         return np.asarray(views.reshape(self.n_views, len(tokens), self.n_classes))
 
@@ -220,3 +221,46 @@ def _placed(codes: Array, place: Positions, n_codes: int) -> Positions:
     out = np.full(n_codes, -1, dtype=np.int32)
     out[codes] = place
     return out
+
+
+class TokenBinKernels:
+    """What ``Native`` does with tables of bands."""
+
+    __slots__ = ()
+    n_threads: int
+
+    def token_bin_scores(self, rows: Sparse, table: TokenBins) -> Floats:
+        scores = np.empty((table.n_views, rows.n_rows, table.n_classes))
+        with well_formed():
+            _core.band_scores(rows.indptr, rows.indices, rows.values, *_ready(table), self.n_threads, scores)
+        return scores
+
+    def token_bin_left_out(self, rows: Sparse, classes: Positions, weight: Floats | None, table: TokenBins) -> Floats:
+        scores = np.empty((table.n_views, rows.n_rows, table.n_classes))
+        how = *_ready(table), *_sums(table), self.n_threads, scores
+        with well_formed():
+            _core.band_left_out(rows.indptr, rows.indices, rows.values, classes, weight, *how)
+        return scores
+
+    def token_bin_fold_scores(
+        self, rows: Sparse, classes: Positions, weight: Floats | None, folds: Positions, table: TokenBins
+    ) -> Floats:
+        scores = np.empty((table.n_views, rows.n_rows, table.n_classes))
+        sums = *_entries(table), table.count, table.weight, table.size, table.log_knots, table.alpha, table.spare
+        with well_formed():
+            _core.band_fold_scores(
+                rows.indptr, rows.indices, rows.values, classes, weight, folds, *sums, self.n_threads, scores
+            )
+        return scores
+
+
+def _entries(table: TokenBins) -> tuple[Positions, Array, Positions]:
+    return table.place, table.indptr, table.classes
+
+
+def _ready(table: TokenBins) -> tuple[Positions, Array, Positions, Floats, Floats, Floats]:
+    return *_entries(table), table.level, table.logs, table.log_size
+
+
+def _sums(table: TokenBins) -> tuple[Floats, Floats, Floats, Floats, Floats, float]:
+    return table.count, table.weight, table.evidence, table.size, table.log_knots, table.alpha

@@ -1,4 +1,4 @@
-"""What counting tokens means, in Python."""
+"""Counts and scores of tokens, in Python."""
 
 from __future__ import annotations
 
@@ -8,41 +8,54 @@ from dataclasses import replace
 
 import numpy as np
 
-from . import _core
-from .analysis import analyse
-from .layouts import Floats, Positions, Sparse
-from .tokens import Look, TokenRows, TokenScores, TokenTables, TokenTally
-from .vocabulary import Buckets, Coding, SomeBuckets, Vocabulary
+from candide.kernels import _core
+from candide.kernels.layouts import Floats, Positions, Sparse
+from candide.kernels.tokenizer import analyze
+from candide.kernels.tokens import TokenFeatures, TokenRows, TokenScores, TokenTables, TokenTally
+from candide.kernels.vocabulary import Buckets, Coding, SomeBuckets, Vocabulary
 
 
 class TokenReference:
     """One text after the other, one token after the other."""
 
     def count_tokens(
-        self, texts: _core.Texts, looks: Sequence[Look], *, grow: bool, presence: bool = False
+        self, texts: _core.Texts, features: Sequence[TokenFeatures], *, grow: bool, presence: bool = False
     ) -> list[TokenRows]:
-        found = [_count(texts, look, grow) for look in looks]
+        found = [_count(texts, feature, grow) for feature in features]
         if not presence:
             return found
         return [rows._replace(rows=replace(rows.rows, values=np.ones_like(rows.rows.values))) for rows in found]
 
     def tally_tokens(
-        self, texts: _core.Texts, classes: Positions, weight: Floats | None, n_classes: int, looks: Sequence[Look],
-        *, grow: bool,
-    ) -> list[TokenTally]:  # fmt: skip
+        self,
+        texts: _core.Texts,
+        classes: Positions,
+        weight: Floats | None,
+        n_classes: int,
+        features: Sequence[TokenFeatures],
+        *,
+        grow: bool,
+    ) -> list[TokenTally]:
         member = np.zeros((n_classes, len(texts)))
         member[classes, np.arange(len(texts))] = 1.0 if weight is None else weight
         tallies = []
-        for coding, rows, _ in self.count_tokens(texts, looks, grow=grow):
+        for coding, rows, _ in self.count_tokens(texts, features, grow=grow):
             occurrences = member @ rows.floats()
             tallies.append(TokenTally(coding, occurrences, member @ (rows.floats() > 0), occurrences.sum(axis=1)))
         return tallies
 
     def score_tokens(
-        self, texts: _core.Texts, looks: Sequence[Look], tables: Sequence[TokenTables], *, distinct: bool = False
+        self,
+        texts: _core.Texts,
+        features: Sequence[TokenFeatures],
+        tables: Sequence[TokenTables],
+        *,
+        distinct: bool = False,
     ) -> list[TokenScores]:
         scores = []
-        for (_, rows, unknown), (each, once) in zip(self.count_tokens(texts, looks, grow=False), tables, strict=True):
+        for (_, rows, unknown), (each, once) in zip(
+            self.count_tokens(texts, features, grow=False), tables, strict=True
+        ):
             counts, stored = rows.matrix(), np.diff(rows.indptr)
             once_scores = None if once is None else (counts > 0).astype(np.float64) @ once
             each_scores = None if each is None else counts.astype(np.float64) @ each
@@ -53,9 +66,9 @@ class TokenReference:
         return scores
 
 
-def _count(texts: _core.Texts, look: Look, grow: bool) -> TokenRows:
-    tokens = [[] if text is None else analyse(text, look.recipe) for text in texts.strings()]
-    coding = _grown(look.coding, tokens) if grow else look.coding
+def _count(texts: _core.Texts, feature: TokenFeatures, grow: bool) -> TokenRows:
+    tokens = [[] if text is None else analyze(text, feature.recipe) for text in texts.strings()]
+    coding = _grown(feature.coding, tokens) if grow else feature.coding
     indptr: list[int] = [0]
     indices: list[int] = []
     values: list[int] = []

@@ -1,7 +1,4 @@
-"""The kernels in C++: allocates results, and turns what the native module finds into errors.
-
-The border itself checks shapes and types of all arrays and releases the interpreter lock.
-"""
+"""Sums over rows by class: counts, moments, histograms; and checks of columns."""
 
 from __future__ import annotations
 
@@ -11,28 +8,23 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from .base import Extent, FactoredTable, Findings, LinearTable, MomentTable, PickTable, StudentTable, Tally
-from .binades import GridTable
+from .grid_cells import GridTable
+from .hashing import Hashes
 from .layouts import Array, Data, Dense, Floats, Positions, Sparse
-from .mixing import Hashes
-from .native_bands import BandNative
-from .native_dependence import DependenceNative
-from .native_left_out import LeftOutNative, cells, dense_values
-from .native_tokens import TokenNative
-from .places import refuse, well_formed
+from .tables import Extent, Findings, MomentTable, Tally, refuse, well_formed
 
 # Up to this many cells (32 MB) a table of classes × columns is dense whatever it holds.
 DENSE_CELLS = 1 << 22
 
-# Up to this many weights their sums by bytes, 32 times as many, stay in the cache (512 kB).
-BYTE_CELLS = 1 << 11
-
-# What of a stored cell is summed, by the native module's own numbers.
+# What of a stored cell is summed, by the numbers that the native module gives them.
 _CELLS = {name: number for number, name in enumerate(_core.CELLS)}
 
 
-class Native(LeftOutNative, DependenceNative, TokenNative, BandNative):
-    """The C++ kernels with a number of threads. Results do not depend on that number."""
+class CountingKernels:
+    """Kernels that sum rows by class."""
+
+    __slots__ = ()
+    n_threads: int
 
     def encode_labels(self, values: Array) -> tuple[Array, Positions] | None:
         found: tuple[Array, Positions] | None = _core.encode_labels(values, self.n_threads)
@@ -132,78 +124,6 @@ class Native(LeftOutNative, DependenceNative, TokenNative, BandNative):
         refuse(data, Findings(negative=False, infinite=infinite, missing=False))
         return codes
 
-    def linear_scores(self, data: Data, table: LinearTable, base: Floats, threshold: float | None) -> Floats:
-        scores = np.empty((data.n_rows, len(base)))
-        if isinstance(data, Sparse):
-            weights, absent = table.by_column
-            gaps = None if absent is None else absent.padded
-            stored = (data.indptr, data.indices, data.values)
-            with well_formed():
-                found = _core.linear_row_scores(*stored, weights.padded, base, gaps, threshold, self.n_threads, scores)
-        elif threshold is not None and table.weights.size <= BYTE_CELLS:
-            weights, absent = table.by_column
-            gaps = None if absent is None else absent.padded
-            found = _core.presence_scores(
-                data.values, threshold, table.by_byte.padded, weights.padded, gaps, base, self.n_threads, scores
-            )
-        else:
-            found = _core.linear_scores(
-                data.values, table.weights, base, table.absent, threshold, self.n_threads, scores
-            )
-        refuse(data, Findings(*found), counts=threshold is None and not table.signed)
-        return scores
-
-    def factored_scores(self, data: Data, table: FactoredTable, base: Floats, threshold: float | None) -> Floats:
-        rows = data if isinstance(data, Sparse) else Sparse.of(_as_sparse(data))
-        scores = np.empty((data.n_rows, len(base)))
-        by_column = (table.stored.indptr, table.stored.indices, table.stored.data)
-        with well_formed():
-            found = _core.factored_row_scores(
-                rows.indptr, rows.indices, rows.values, table.shared, table.slope, *by_column, base, threshold,
-                self.n_threads, scores,
-            )  # fmt: skip
-        refuse(data, Findings(*found), counts=threshold is None)
-        return scores
-
-    def quadratic_scores(self, data: Data, precision: Floats, mean: Floats, constant: Floats, base: Floats) -> Floats:
-        scores = np.empty((data.n_rows, len(base)))
-        found = _core.quadratic_scores(dense_values(data), precision, mean, constant, base, self.n_threads, scores)
-        refuse(data, Findings(*found))
-        return scores
-
-    def code_scores(self, codes: Dense, offsets: Array, table: PickTable, base: Floats) -> Floats:
-        scores = np.empty((codes.n_rows, len(base)))
-        _core.code_scores(codes.values, offsets, table.padded, base, self.n_threads, scores)
-        return scores
-
-    def student_scores(self, data: Data, table: StudentTable, base: Floats) -> Floats:
-        scores = np.empty((data.n_rows, len(base)))
-        found = _core.student_scores(dense_values(data), *table, base, self.n_threads, scores)
-        refuse(data, Findings(*found))
-        return scores
-
-    def rising_scores(self, data: Data, start: Floats, base: Floats) -> Floats:
-        scores = np.empty((data.n_rows, len(base)))
-        with well_formed():
-            found = _core.rising_scores(*cells(data), start, base, self.n_threads, scores)
-        refuse(data, Findings(*found), counts=True)
-        return scores
-
-    def put_own(
-        self, scores: Floats, classes: Positions, weight: Floats | None, values: Floats, by_class: Floats
-    ) -> None:
-        _core.put_own(scores, classes, weight, values, by_class, self.n_threads)
-
-    def add_own(self, scores: Floats, classes: Positions, change: Floats, *, by_class: bool) -> None:
-        _core.add_own(scores, classes, change, by_class, self.n_threads)
-
-    def normalise(self, scores: Floats, *, logarithm: bool) -> int:
-        return int(_core.normalise(scores, logarithm, self.n_threads))
-
-    def best(self, scores: Floats) -> tuple[Array, int]:
-        out = np.empty(len(scores), dtype=np.int64)
-        return out, int(_core.best(scores, self.n_threads, out))
-
 
 def _keep_sparse(n_classes: int, n_columns: int, stored: int) -> bool:
     """Whether a table of sums with at most ``stored`` cells is better kept sparse."""
@@ -219,9 +139,3 @@ def _with_implicit_zeros(rows: Array, count: Floats, missing: Floats, mean: Floa
     weight = count + zeros
     share = np.divide(zeros, weight, out=np.zeros_like(weight), where=weight > 0)
     return MomentTable(weight, mean * (1.0 - share), scatter + mean * mean * (count * share))
-
-
-def _as_sparse(data: Dense) -> Any:
-    from scipy.sparse import csr_array
-
-    return csr_array(data.floats())

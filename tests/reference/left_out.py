@@ -1,13 +1,12 @@
-"""What scoring a row without itself means, in NumPy."""
+"""Scores of rows that are left out, in NumPy."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.special import gammaln
 
-from .base import Findings, LogSums, NormalTable
-from .layouts import Data, Floats, Positions
-from .places import refuse
+from candide.kernels.layouts import Data, Floats, Positions
+from candide.kernels.tables import Findings, LogSums, NormalTable, refuse
 
 # A count that is this part of the one it is taken from is what rounding left of 0.
 REST = 1e-12

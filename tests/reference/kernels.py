@@ -1,4 +1,4 @@
-"""What each kernel means, in NumPy: the twin that the native ones are tested against."""
+"""Every kernel in plain NumPy: the expected results of the native ones."""
 
 from __future__ import annotations
 
@@ -6,18 +6,28 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .base import Extent, FactoredTable, LinearTable, LogSums, MomentTable, PickTable, StudentTable, Tally
-from .binades import Cells, GridTable, keys_of, paired
-from .layouts import Array, Data, Dense, Floats, Positions, Sparse
-from .mixing import Hashes, mixed
-from .reference_bands import BandReference
-from .reference_dependence import DependenceReference
-from .reference_left_out import LeftOutReference, log_rising, own_log_sums, usable
-from .reference_tokens import TokenReference
+from candide.kernels.grid_cells import Cells, GridTable, keys_of, merge_cells
+from candide.kernels.hashing import Hashes, mix64
+from candide.kernels.layouts import Array, Data, Dense, Floats, Positions, Sparse
+from candide.kernels.tables import (
+    Extent,
+    FactoredTable,
+    LinearTable,
+    LogSums,
+    MomentTable,
+    PickTable,
+    StudentTable,
+    Tally,
+)
+
+from .dependence import DependenceReference
+from .left_out import LeftOutReference, log_rising, own_log_sums, usable
+from .token_bins import TokenBinReference
+from .tokens import TokenReference
 
 
-class Reference(LeftOutReference, DependenceReference, TokenReference, BandReference):
-    """Plain NumPy, one thread, no concern for memory. Counts agree with ``Native`` exactly, sums to rounding."""
+class ReferenceKernels(LeftOutReference, DependenceReference, TokenReference, TokenBinReference):
+    """Plain NumPy, one thread, no concern for memory. Counts agree with ``Kernels`` exactly, sums to rounding."""
 
     def encode_labels(self, values: Array) -> tuple[Array, Positions] | None:
         distinct, positions = np.unique(values, return_inverse=True)
@@ -28,7 +38,7 @@ class Reference(LeftOutReference, DependenceReference, TokenReference, BandRefer
 
     def hash_rows(self, data: Dense, keys: Hashes) -> Hashes:
         x = np.where(np.isnan(data.floats()), np.nan, data.floats() + 0.0)
-        return np.asarray(mixed(x.view(np.uint64) ^ keys).sum(axis=1, dtype=np.uint64))
+        return np.asarray(mix64(x.view(np.uint64) ^ keys).sum(axis=1, dtype=np.uint64))
 
     def has_repeats(self, data: Sparse) -> bool:
         row = np.repeat(np.arange(data.n_rows), np.diff(data.indptr))
@@ -77,7 +87,7 @@ class Reference(LeftOutReference, DependenceReference, TokenReference, BandRefer
         j, row = np.nonzero((~np.isnan(x) & (row_weight > 0)[:, None]).T)
         key = keys_of(x[row, j])
         order = np.lexsort((key, j))
-        cells, place = paired(Cells(j, key, np.zeros(len(j), dtype=np.uint8)).take(order), limit)
+        cells, place = merge_cells(Cells(j, key, np.zeros(len(j), dtype=np.uint8)).take(order), limit)
         row = row[order]
         sums = csr_array((row_weight[row], (place, classes[row])), shape=(len(cells.key), n_classes))
         return GridTable(np.searchsorted(cells.column, np.arange(data.n_columns + 1)), cells.key, cells.shift, sums)
@@ -156,7 +166,7 @@ class Reference(LeftOutReference, DependenceReference, TokenReference, BandRefer
     def add_own(self, scores: Floats, classes: Positions, change: Floats, *, by_class: bool) -> None:
         scores[np.arange(len(classes)), classes] += change[classes] if by_class else change
 
-    def normalise(self, scores: Floats, *, logarithm: bool) -> int:
+    def normalize(self, scores: Floats, *, logarithm: bool) -> int:
         top = scores.max(axis=1, keepdims=True)
         decided = np.isfinite(top[:, 0])
         shifted = scores[decided] - top[decided]

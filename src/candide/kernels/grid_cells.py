@@ -51,13 +51,13 @@ def floats_of(keys: Keys) -> Floats:
     return np.where(keys >= _SIGN, keys ^ _SIGN, ~keys).view(np.float64)
 
 
-def bounds(key: Keys, shift: Array) -> tuple[Floats, Floats]:
+def cell_bounds(key: Keys, shift: Array) -> tuple[Floats, Floats]:
     """The smallest and the largest number of each cell."""
     last = key | (np.left_shift(np.uint64(1), shift.astype(np.uint64)) - np.uint64(1))
     return floats_of(key), floats_of(np.where(last == _SIGN - np.uint64(1), _LAST_BELOW_ZERO, last))
 
 
-def paired(cells: Cells, limit: int | None = None) -> tuple[Cells, Array]:
+def merge_cells(cells: Cells, limit: int | None = None) -> tuple[Cells, Array]:
     """Cells of one shift per binade, the smallest that keeps to the limit, and which of them each cell became."""
     if not len(cells.key):
         return cells, np.zeros(0, dtype=np.int64)

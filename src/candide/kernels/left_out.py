@@ -1,22 +1,20 @@
-"""The kernels in C++ for rows that are scored without themselves."""
+"""Scores of rows that the tables contain, each as if the row had been left out."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from . import _core
-from .base import Findings, LinearTable, LogSums, NormalTable, PickTable
 from .layouts import Array, Data, Dense, Floats, Positions, Sparse
-from .places import refuse, well_formed
+from .scoring import cells, dense_values
+from .tables import Findings, LinearTable, LogSums, NormalTable, PickTable, refuse, well_formed
 
 
-class LeftOutNative:
-    """What ``Native`` does with rows and their own classes."""
+class LeftOutKernels:
+    """Kernels that score rows under their own class, or under every class, with the row left out."""
 
-    __slots__ = ("n_threads",)
-
-    def __init__(self, n_threads: int) -> None:
-        self.n_threads = n_threads
+    __slots__ = ()
+    n_threads: int
 
     def own_linear_scores(
         self, data: Data, classes: Positions, table: LinearTable, base: Floats, threshold: float | None
@@ -114,11 +112,6 @@ class LeftOutNative:
         return scores
 
 
-def dense_values(data: Data) -> Array | tuple[Array, ...]:
-    """For kernels to which a cell that is not stored says as much as any other."""
-    return data.floats() if isinstance(data, Sparse) else data.values
-
-
 def _linear(data: Data, table: LinearTable) -> tuple[Floats, Floats | None]:
     """Weights and what missing cells add, laid out for rows of this kind."""
     if not isinstance(data, Sparse):
@@ -132,8 +125,3 @@ def _totals(count: Floats, pseudo: float | Floats) -> tuple[Floats, float | Floa
     if np.ndim(pseudo):
         return np.ascontiguousarray(count), np.ascontiguousarray(np.broadcast_to(pseudo, count.shape))
     return np.ascontiguousarray(count), float(pseudo)
-
-
-def cells(data: Data) -> tuple[Array | tuple[Array, ...], Array | None, Array | None]:
-    """Values, and where sparse rows lie in them: what the native module takes for rows of either kind."""
-    return (data.values, data.indptr, data.indices) if isinstance(data, Sparse) else (data.values, None, None)

@@ -1,11 +1,11 @@
-"""What counting and scoring columns together means, in NumPy."""
+"""Counts and scores of columns taken together, in NumPy."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from .base import BACK_STRENGTH, PairTable, TripleTable
-from .layouts import Array, Floats, Positions
+from candide.kernels.dependence import BACK_STRENGTH, PairTable, TripleTable
+from candide.kernels.layouts import Array, Floats, Positions
 
 
 class DependenceReference:

@@ -1,0 +1,184 @@
+"""How a text is cut into tokens: the configuration, and the same rules in Python for one text."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import Any, Literal
+
+from ..exceptions import InputError, ParameterError
+from ..lazy_dataclass import dataclass
+
+Analyzer = Literal["word", "char", "char_wb", "place"]
+Accents = Literal["unicode", "ascii"] | None
+
+
+ANALYZERS: tuple[Analyzer, ...] = ("word", "char", "char_wb", "place")
+ACCENTS: tuple[Accents, ...] = (None, "unicode", "ascii")
+
+_WORD = re.compile(r"\w+")
+_WORD_OR_MARK = re.compile(r"\w+|[^\w\s]")
+_DIGIT = re.compile(r"\d")
+_WHITE_SPACES = re.compile(r"\s\s+")
+
+# So many words at the beginning and at the end of a text have places.
+_FIRST, _LAST = 4, 3
+
+
+@dataclass(frozen=True)
+class TokenizerConfig:
+    """How a text is cut into tokens; the names are those of scikit-learn's ``CountVectorizer``, and so are the tokens.
+
+    Three ways are its own. With ``marks``, every character that is neither part of a word nor white space is a word of
+    its own. With ``ends``, an empty word, which no text holds, stands before the first word and behind the last:
+    ``"hello you"`` has the pairs ``" hello"``, ``"hello you"`` and ``"you "``. The analyzer ``"place"`` tells what a
+    text begins and ends with: the first four words as ``"0:what"`` …, the last three, from the end, as ``"-0:?"`` …,
+    and the first two, three and four joined.
+
+    ``pattern`` (a regular expression) and ``tokenizer`` (a function from a normalized text to tokens) replace the
+    rule for words. They run in Python, some fifty times as slowly, and are not asked about ``min_length``.
+
+    >>> TokenizerConfig("char_wb", ngrams=(2, 3)).ngrams
+    (2, 3)
+    """
+
+    analyzer: Analyzer = "word"
+    ngrams: tuple[int, int] = (1, 1)  # fewest and most words or characters in a token
+    lowercase: bool = True
+    strip_accents: Accents = None
+    min_length: int = 2  # characters of a word
+    stop_words: frozenset[str] = frozenset()  # left out before words are joined
+    fold_numbers: bool = False  # every digit reads as 0, so that numbers differ by their length alone
+    pattern: str | None = None
+    tokenizer: Callable[[str], Iterable[str]] | None = None
+    marks: bool = False
+    ends: bool = False
+
+    def __post_init__(self) -> None:
+        _allow("analyzer", self.analyzer, ANALYZERS)
+        _allow("strip_accents", self.strip_accents, ACCENTS)
+        self._check_words()
+        self._check_own_ways()
+
+    def _check_words(self) -> None:
+        low, high = self.ngrams
+        if not 1 <= low <= high:
+            raise ParameterError(f"ngrams is {self.ngrams}; it must be two numbers, 1 <= fewest <= most")
+        if self.min_length < 1:
+            raise ParameterError(f"min_length is {self.min_length}; a word has one character or more; pass 1 or more")
+        if self.pattern is not None and self.tokenizer is not None:
+            raise ParameterError("both pattern and tokenizer are given; they are two ways to cut words; pass one")
+        if self.tokenizer is not None and not callable(self.tokenizer):
+            raise ParameterError(f"tokenizer is {self.tokenizer!r}; it must be a function from a text to its words")
+        if self.pattern is not None:
+            _check_pattern(self.pattern)
+        if self.analyzer != "word" and (self.in_python or self.stop_words):
+            raise ParameterError(
+                f"analyzer is {self.analyzer!r}, and words have settings; stop_words, pattern and tokenizer are for "
+                "analyzer='word'; drop them"
+            )
+
+    def _check_own_ways(self) -> None:
+        if self.marks and (self.in_python or self.analyzer not in ("word", "place")):
+            raise ParameterError(
+                "marks=True is for words by the usual rule; drop it, or pattern, tokenizer and analyzer"
+            )
+        if self.ends and (self.in_python or self.analyzer != "word" or self.ngrams[0] < 2):
+            raise ParameterError(
+                "ends=True is for two or more words by the usual rule; drop it, or pass ngrams=(2, 2) or more"
+            )
+        if self.analyzer == "place" and self.ngrams != (1, 1):
+            raise ParameterError(f"ngrams is {self.ngrams}, and analyzer='place' has tokens of its own; drop ngrams")
+
+    @property
+    def in_python(self) -> bool:
+        """Whether words are cut by something that only Python can run."""
+        return self.pattern is not None or self.tokenizer is not None
+
+
+def _check_pattern(pattern: Any) -> None:
+    try:
+        groups = re.compile(pattern).groups
+    except (re.error, TypeError) as error:
+        raise ParameterError(
+            f"pattern is {pattern!r}, which is no regular expression ({error}); pass one as text, such as r'\\w+'"
+        ) from None
+    if groups > 1:
+        raise ParameterError(
+            f"pattern is {pattern!r} with {groups} groups; a word is one of them, or all that matches; write (?:…)"
+        )
+
+
+def _allow(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
+    if value not in allowed:
+        raise ParameterError(f"{name} is {value!r}; it must be one of {', '.join(map(repr, allowed))}")
+
+
+def normalize_text(text: str, recipe: TokenizerConfig) -> str:
+    """The text as tokens are looked for in it."""
+    text = text.lower() if recipe.lowercase else text
+    if recipe.strip_accents:
+        parts = unicodedata.normalize("NFKD", text)
+        text = "".join(part for part in parts if not unicodedata.combining(part))
+    if recipe.strip_accents == "ascii":
+        text = text.encode("ascii", "ignore").decode("ascii")
+    return _DIGIT.sub("0", text) if recipe.fold_numbers else text
+
+
+def words(text: str, recipe: TokenizerConfig) -> list[str]:
+    """The words of a text, stop words and all."""
+    text = normalize_text(text, recipe)
+    if recipe.tokenizer is not None:
+        return _cut(recipe.tokenizer, text)
+    if recipe.pattern is not None:
+        return _compiled(recipe.pattern).findall(text)
+    found = (_WORD_OR_MARK if recipe.marks else _WORD).findall(text)
+    return [word for word in found if len(word) >= recipe.min_length or not _WORD.match(word)]
+
+
+def _cut(tokenizer: Callable[[str], Iterable[str]], text: str) -> list[str]:
+    """By a function of the user's, which may give anything."""
+    found = tokenizer(text)
+    words = list(found) if isinstance(found, Iterable) else [None]
+    if all(isinstance(word, str) for word in words):
+        return words
+    raise InputError(f"tokenizer gave {found!r} for the text {text[:40]!r}; it must give words, each a str")
+
+
+@lru_cache(maxsize=64)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def analyze(text: str, recipe: TokenizerConfig) -> list[str]:
+    """The tokens of a text in order."""
+    if recipe.analyzer == "word":
+        kept = [word for word in words(text, recipe) if word not in recipe.stop_words]
+        kept = ["", *kept, ""] if recipe.ends and kept else kept
+        return [" ".join(part) for part in _ngrams(kept, *recipe.ngrams)]
+    if recipe.analyzer == "place":
+        return _places(words(text, recipe))
+    text = _WHITE_SPACES.sub(" ", normalize_text(text, recipe))
+    if recipe.analyzer == "char":
+        return ["".join(part) for part in _ngrams(text, *recipe.ngrams)]
+    return [token for word in text.split() for token in _within(f" {word} ", *recipe.ngrams)]
+
+
+def _ngrams(pieces: Sequence[str], low: int, high: int) -> list[Sequence[str]]:
+    lengths = range(low, min(high, len(pieces)) + 1)
+    return [pieces[at : at + n] for n in lengths for at in range(len(pieces) - n + 1)]
+
+
+def _places(kept: list[str]) -> list[str]:
+    first = [f"{place}:{word}" for place, word in enumerate(kept[:_FIRST])]
+    last = [f"-{place}:{word}" for place, word in enumerate(kept[: -_LAST - 1 : -1])]
+    return first + last + [" ".join(kept[:n]) for n in range(2, min(_FIRST, len(kept)) + 1)]
+
+
+def _within(word: str, low: int, high: int) -> list[str]:
+    """A word that is shorter than a token is one, once."""
+    if len(word) <= low:
+        return [word]
+    return ["".join(part) for part in _ngrams(word, low, high)]
