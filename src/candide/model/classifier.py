@@ -395,8 +395,6 @@ class Classifier:
         return int(self.family.n_parameters(self.state.statistics)) + prior
 
 
-def _consolidated(blend: Blend | None) -> Blend | None:
+def _consolidated(old: Blend | None) -> Blend | None:
     """With all changes in the tables of its views."""
-    if blend is None or not isinstance(blend.views, StackedViews):
-        return blend
-    return replace(blend, views=blend.views.consolidated())
+    return replace(old, views=old.views.consolidated()) if old and isinstance(old.views, StackedViews) else old
