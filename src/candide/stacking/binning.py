@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ..data.columns import Column, Columns
-from ..families.columns.stretches import MICRO_BINS, cuts_between, equal_frequency, merged
+from ..families.columns.histogram import MICRO_BINS, cuts_between, equal_frequency, merged
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Floats, Positions
 from ..lazy_dataclass import dataclass

@@ -11,13 +11,13 @@ from ...kernels.layouts import Floats
 from ...lazy_dataclass import dataclass
 from ...statistics import Moments
 from ...statistics.grid import Cells
-from .stretches import middles
+from .histogram import middles
 
 # Powers beyond these are left alone: their squares would overflow.
-_LARGEST_LOG = 300.0
+LARGEST_LOG = 300.0
 
 
-class Change(Protocol):
+class Transform(Protocol):
     """A rising change of scale; NaN outside of what it allows."""
 
     def __call__(self, x: Floats) -> Floats:
@@ -31,7 +31,7 @@ class Change(Protocol):
 
 
 @dataclass(frozen=True)
-class Same:
+class Identity:
     """No change, from ``least`` on."""
 
     least: float = -np.inf
@@ -100,7 +100,7 @@ def _power_of(log: Floats, power: float) -> Floats:
     """(e^(power log) - 1) / power."""
     if abs(power) < 1e-12:
         return log
-    return np.asarray(np.expm1(np.clip(power * log, -_LARGEST_LOG, _LARGEST_LOG)) / power)
+    return np.asarray(np.expm1(np.clip(power * log, -LARGEST_LOG, LARGEST_LOG)) / power)
 
 
 def _log_before(t: Floats, power: float) -> Floats:
@@ -122,9 +122,9 @@ def best_power(cells: Cells) -> BoxCox | YeoJohnson:
     make = _box_cox(x, weight) if (x > 0).all() else _yeo_johnson(x, weight)
 
     def cost(power: float) -> float:
-        change = make(power)
-        scatter = moments_of(change(x), cells.count).scatter.sum()
-        return 0.5 * float(weight.sum()) * float(np.log(max(scatter, 1e-300))) - float(weight @ change.log_slope(x))
+        transform = make(power)
+        scatter = moments_of(transform(x), cells.count).scatter.sum()
+        return 0.5 * float(weight.sum()) * float(np.log(max(scatter, 1e-300))) - float(weight @ transform.log_slope(x))
 
     powers = np.linspace(-3.0, 5.0, 17)
     start = float(powers[int(np.argmin([cost(power) for power in powers]))])
