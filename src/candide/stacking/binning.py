@@ -1,4 +1,7 @@
-"""Table rows as small integer codes, the input of the views."""
+"""Discretization of table columns: each cell becomes one of at most 64 codes, the input of the views.
+
+``TableBinning`` is fixed by the statistics of a table. Views of pairs and triples merge its codes further
+(``MergedCodes``)."""
 
 from __future__ import annotations
 
@@ -19,10 +22,10 @@ from .views import BinnedRows, FieldsOnlyPickle
 
 @dataclass(frozen=True)
 class ColumnBinning:
-    """The codes of one column."""
+    """How the values of one column become codes."""
 
-    column: int  # its position in the table
-    count: Floats  # weight of each code, all classes together
+    column: int  # position in the table
+    count: Floats  # weight of each code over all classes
     cuts: Floats | None = None  # of a number column
     labels: Array | None = None  # of a category column
 
@@ -37,10 +40,10 @@ class ColumnBinning:
 
 @dataclass(frozen=True)
 class TableBinning:
-    """The columns that views see.
+    """How the columns of a table become codes.
 
-    ``nulls`` says of each column of the table whether nulls were met when the views were made: there a null is a value
-    like others. Elsewhere a null is a cell that was not given. None: nulls are values everywhere.
+    ``nulls`` tells for each column whether training rows had nulls: there a null is a value like others. In other
+    columns a null is an absent cell. None: nulls are values everywhere.
     """
 
     columns: tuple[ColumnBinning, ...]
@@ -48,16 +51,16 @@ class TableBinning:
 
     @classmethod
     def of(cls, statistics: TableStatistics, which: list[int]) -> TableBinning:
-        """From the summaries of the columns ``which``."""
+        """Make the binning of the columns ``which`` from their statistics."""
         return cls(tuple(_look(statistics, j) for j in which), _with_nulls(statistics))
 
     @property
     def sizes(self) -> Array:
-        """Codes of each column without "missing" and "unseen"."""
+        """Number of codes of each column, without "missing" and "unseen"."""
         return np.array([column.size for column in self.columns], dtype=np.int64)
 
     def absent(self, data: Columns) -> Array | None:
-        """``(rows, columns of the table)``: which cells are not given; None if all are."""
+        """Return which cells are absent, ``(rows, columns of the table)``; None if none is."""
         none = np.zeros(len(data.columns), dtype=bool) if self.nulls is None else ~self.nulls
         found = [(column.nulls() if like_absent else None, column.absent)
                  for like_absent, column in zip(none.tolist(), data.columns, strict=True)]  # fmt: skip
@@ -71,7 +74,7 @@ class TableBinning:
         return out
 
     def transform(self, data: Columns, kernels: Kernels) -> BinnedRows:
-        """Rows as views see them. Cells are not given where their columns say so (``Columns.with_absent``)."""
+        """Encode rows. Cells that are marked as absent (``Columns.with_absent``) get the code -1."""
         codes = np.empty((data.n_rows, len(self.columns)), dtype=np.int32)
         number = [(i, column) for i, column in enumerate(self.columns) if column.is_number]
         numbers = np.empty((data.n_rows, len(number)))
@@ -100,7 +103,7 @@ def _category_codes(column: Column, look: ColumnBinning) -> Array:
 
 
 def _with_nulls(statistics: TableStatistics) -> Array:
-    """Of each column, whether some row of training had no value."""
+    """Return for each column whether a training row had a null."""
     whole = float(statistics.rows.sum()) * (1 - 1e-12)
     return np.array([float(statistics.observed(j).sum()) < whole for j in range(len(statistics.kinds))], dtype=bool)
 
@@ -118,13 +121,15 @@ def _number_look(j: int, cells: Cells) -> ColumnBinning:
     return ColumnBinning(j, few.count.sum(axis=1), cuts_between(few))
 
 
-# Codes that every column has besides its own: missing, and never training.
+# Every column has two further codes: missing and unseen.
 _FURTHER = 2
 
 
 def merge_codes(counts: Sequence[Floats], is_number: Sequence[bool], bins: int, levels: int = 30) -> tuple[Array, ...]:
-    """Per column a map from its codes, missing and unseen to fewer: ``bins`` of about equal weight for numbers, the
-    most frequent ``levels - 1`` and one for all others for categories. ``counts`` is the weight of each code.
+    """Return for each column an array that maps its codes, missing and unseen included, to fewer codes.
+
+    Number columns get ``bins`` of about equal weight; category columns keep the ``levels - 1`` most frequent categories
+    and share one code for all others. ``counts`` holds the weight of each code.
 
     >>> numbers, levels = merge_codes([np.array([1.0, 1.0, 1.0, 3.0]), np.array([2.0, 5.0, 1.0])], [True, False], 2, 2)
     >>> numbers, levels
@@ -158,7 +163,10 @@ def _with_further(codes: Array) -> Array:
 
 @dataclass(frozen=True)
 class MergedCodes(FieldsOnlyPickle):
-    """Maps of some columns' codes to slots: the codes of all these columns in one row, each column after the last.
+    """Maps from the codes of some columns to slots.
+
+    Slots number the merged codes of all these columns consecutively, column after column. They index the rows and the
+    columns of a table of counts.
 
     >>> merged = MergedCodes(np.array([0, 2]), (np.array([0, 0, 1, 2]), np.array([0, 1, 2])))
     >>> merged.slots(np.array([[1, 7, 0], [2, 7, 2]], dtype=np.int32))
@@ -171,7 +179,7 @@ class MergedCodes(FieldsOnlyPickle):
 
     @classmethod
     def within(cls, maps: Sequence[Array], order: Array, most_slots: float) -> MergedCodes:
-        """The first columns in ``order`` whose slots are at most ``most_slots`` together, in their own order."""
+        """Use the first columns in ``order`` that have at most ``most_slots`` slots together, kept in table order."""
         sizes = np.array([int(codes.max()) + 1 for codes in maps])
         order = np.asarray(order, dtype=np.int64)
         columns = np.sort(order[np.cumsum(sizes[order]) <= most_slots])
@@ -179,25 +187,25 @@ class MergedCodes(FieldsOnlyPickle):
 
     @cached_property
     def sizes(self) -> Array:
-        """How many slots each column has."""
+        """Number of slots of each column."""
         return np.array([int(codes.max()) + 1 for codes in self.maps], dtype=np.int64)
 
     @cached_property
     def offsets(self) -> Array:
-        """Where each column's slots begin, and where the last one's end."""
+        """First slot of each column, and the total number of slots."""
         return np.concatenate([[0], np.cumsum(self.sizes)])
 
     @cached_property
     def one_map(self) -> tuple[Positions, Array]:
-        """All maps as one, and where each column's begins in it."""
+        """All maps concatenated, and where each column's map begins."""
         begins = np.concatenate([[0], np.cumsum([len(codes) for codes in self.maps])])[:-1]
         joined = [codes + offset for codes, offset in zip(self.maps, self.offsets, strict=False)]
         return np.concatenate(joined).astype(np.int32), begins.astype(np.int32)
 
     def slots(self, codes: Array) -> Positions:
-        """``(rows, columns)`` of slots from the codes of all columns; -1 where a column is not given."""
+        """Return slots, ``(rows, columns)``, from the codes of all columns; -1 where a cell is absent."""
         slot_of, begins = self.one_map
-        # All columns need no copy first.
+        # Selecting all columns would be a needless copy.
         chosen = codes if len(self.columns) == codes.shape[1] else codes[:, self.columns]
         slots = slot_of[chosen + begins]
         if chosen.min(initial=0) < 0:

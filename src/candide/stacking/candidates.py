@@ -17,14 +17,13 @@ from .covariance import covariances, fit_coordinates
 from .fourier_regression import fit_fourier_regressions
 from .one_dependence import one_dependence
 from .token_views import TextColumnView
-from .training_rows import mean_row_weight
+from .training_rows import TrainingRows, mean_row_weight
 from .two_dependence import two_dependence
 from .views import LabeledRows, View, tempered_loss
 from .weights import StackingWeights
 
 if TYPE_CHECKING:
     from .stacked_views import StackedViews
-    from .training_rows import TrainingRows
 
 # Bins of number columns in the views of pairs; the first of them serve triples too.
 BINS = (6, 10)

@@ -1,4 +1,4 @@
-"""Which fold each row is in, where choices are made without a part of the rows and judged on it."""
+"""Assignment of training rows to cross-validation folds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ N_FOLDS = 5
 
 
 class FoldAssignment(NamedTuple):
-    """Rows dealt out to folds. A row that stands for several equal ones appears once per fold that got some of them."""
+    """Rows with their folds. A row with several copies appears once for each fold that holds some of them."""
 
     row: Array
     fold: Array
@@ -20,7 +20,7 @@ class FoldAssignment(NamedTuple):
 
 
 def stratified_folds(classes: Positions, multiplicity: Array) -> FoldAssignment:
-    """Rows in turn, class after class and copy by copy.
+    """Assign rows to five folds in turn, class by class and copy by copy.
 
     >>> row, fold, copies = stratified_folds(np.array([1, 0, 0]), np.array([1, 1, 6]))
     >>> row, fold, copies
@@ -35,14 +35,14 @@ def stratified_folds(classes: Positions, multiplicity: Array) -> FoldAssignment:
 
 
 def _dealt_until(n: Array) -> Array:
-    """How many of the first ``n`` each fold gets, ``(rows, folds)``."""
+    """Return how many of the first ``n`` copies each fold gets, ``(rows, folds)``."""
     return np.asarray((n[:, None] + np.arange(N_FOLDS)[::-1]) // N_FOLDS)
 
 
 def contiguous_folds(classes: Positions, n_folds: int) -> Positions:
-    """The fold of each row, where rows of a class that follow each other mostly stay together.
+    """Assign consecutive rows of a class to the same fold.
 
-    Each class begins with another fold, or classes of one row would all be in the first.
+    Classes start with different folds: else classes of one row would all be in the first fold.
 
     >>> contiguous_folds(np.array([0, 0, 0, 0, 1, 2, 2]), 2)
     array([0, 0, 1, 1, 1, 0, 1], dtype=int32)
@@ -54,7 +54,7 @@ def contiguous_folds(classes: Positions, n_folds: int) -> Positions:
 
 
 def group_folds(classes: Positions, blocks: Array, n_folds: int = N_FOLDS) -> Array:
-    """The fold of each row, where rows of one block stay together: blocks in turn, by the class of their first row.
+    """Assign whole blocks to folds in turn, ordered by the class of their first row.
 
     >>> group_folds(np.array([0, 0, 1, 1, 0]), np.array([7, 7, 8, 8, 9]))
     array([0, 0, 2, 2, 1])
@@ -66,13 +66,13 @@ def group_folds(classes: Positions, blocks: Array, n_folds: int = N_FOLDS) -> Ar
 
 
 def make_folds(classes: Positions, blocks: Array | None, n_folds: int) -> Positions:
-    """The fold of each row, ``n_folds`` of them or fewer: contiguous_folds of rows, or whole blocks."""
+    """Assign rows to at most ``n_folds`` folds: contiguous rows of a class, or whole blocks."""
     if blocks is None:
         return contiguous_folds(classes, min(n_folds, len(classes)))
     return group_folds(classes, blocks, n_folds).astype(np.int32)
 
 
 def rows_by_fold(folds: Array) -> list[Array]:
-    """The rows of each fold."""
+    """Return the positions of the rows of each fold."""
     order = np.argsort(folds, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(folds[order])) + 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,44 +24,40 @@ from .folds import make_folds
 from .fourier_regression import FourierRegression
 from .partial_rows import PartialWeights, draw_masks, fit_partial
 from .token_views import TextColumnView
-from .training_rows import mean_row_weight, subsample_rows
+from .training_rows import TrainingRows, mean_row_weight, subsample_rows
 from .updated import UpdatedCounts
 from .views import LabeledRows, View
 from .weights import LEAST_SIZE, StackingWeights, fit_weights
 
-if TYPE_CHECKING:
-    from .training_rows import TrainingRows
-
-# Folds of rows that leave in blocks.
+# Folds where rows are left out in blocks.
 _FOLDS = 10
 _TOGETHER = "all columns, added up"
 
 
 @dataclass(frozen=True)
 class StackedViews:
-    """The views and their weights: first each column, then each block, then all these added up, which is naive Bayes
-    itself, then the views past independence, then texts.
+    """The views of a table and their weights.
+
+    In this order: each column, each block of columns, the sum of all these (naive Bayes itself), views of several
+    columns, and text columns.
     """
 
-    columns: tuple[int, ...]  # those that had a model when it was made
+    columns: tuple[int, ...]  # columns that had a model at the last refit
     n_blocks: int
     binning: TableBinning
     views: tuple[View, ...]
-    ridge: Floats  # of each of them
+    ridge: Floats  # of each view
     weights: StackingWeights
     texts: tuple[TextColumnView, ...] = ()
-    row_weight: float = 1.0  # what a row weighs: views past single columns count rows, and so do their pseudo-counts
-    partial: PartialWeights | None = None  # for rows that lack columns; None: the weights of complete rows
-    # Which rows are in the views, and with which part of their weight, by class: those whose hash is smaller. A sample
-    # that holds a part of the rows stands for all. None: not known, so that the views cannot change.
+    row_weight: float = 1.0  # weights are divided by it: views of several columns count rows
+    partial: PartialWeights | None = None  # for rows with absent columns; None: the weights of complete rows
+    # By class: rows with a smaller hash are in the views, and their weight is multiplied by the scale, because a sample
+    # that holds a part of the rows represents all. None: unknown, so that the views cannot be updated.
     hash_bound: Hashes | None = None
     scale: Floats | None = None
 
     def updated(self, rows: Sample, data: Any, sign: float, kernels: Kernels) -> StackedViews | None:
-        """With the views after further rows (``sign`` is 1.0), or without some that they have learned (-1.0).
-
-        ``data`` are the rows of the sample as a table. None where that cannot be known.
-        """
+        """Return the views with rows, ``data``, added (``sign`` is 1.0) or removed (-1.0); None if impossible."""
         if not self.views:
             return self
         if self.hash_bound is None or self.scale is None or (rows.threshold < self.hash_bound)[rows.rows > 0].any():
@@ -75,11 +71,11 @@ class StackedViews:
         return replace(self, views=tuple(view.updated(cases, sign, kernels) for view in self.views))
 
     def discounted(self, factor: float) -> StackedViews:
-        """After the weight of all rows was multiplied: views count rows, whatever these weigh."""
+        """Return the views after the weights of all rows were multiplied by a factor."""
         return replace(self, row_weight=self.row_weight * factor) if factor > 0 else self
 
     def consolidated(self) -> StackedViews:
-        """With all changes in the tables of the views, as they are stored and exported."""
+        """Return the views with pending updates applied, as they are stored and exported."""
         if not any(isinstance(view, UpdatedCounts) for view in self.views):
             return self
         whole = (view.whole if isinstance(view, UpdatedCounts) else view for view in self.views)
@@ -87,17 +83,17 @@ class StackedViews:
 
     @property
     def names(self) -> list[str]:
-        """Of the views past single columns, blocks and texts."""
+        """Names of the sum of all columns and of the views of several columns."""
         return [_TOGETHER, *(view.name for view in self.views)]
 
     @property
     def n_single(self) -> int:
-        """Columns and blocks."""
+        """Number of columns and blocks."""
         return len(self.columns) + self.n_blocks
 
     @property
     def n_views(self) -> int:
-        """Of all kinds."""
+        """Number of views of all kinds."""
         return self._n_past + len(self.texts)
 
     @property
@@ -105,7 +101,7 @@ class StackedViews:
         return self.n_single + 1 + len(self.views)
 
     def without_unused(self) -> StackedViews:
-        """Without views past single columns that have no weight."""
+        """Return the views without those of several columns, and texts, that have no weight."""
         past = self.n_single + 1
         kept = [i for i in range(self.n_views) if i < past or self.is_used(i)]
         views = tuple(self.views[i - past] for i in kept if past <= i < self._n_past)
@@ -115,13 +111,13 @@ class StackedViews:
         return replace(self, views=views, texts=texts, ridge=self.ridge[kept], weights=weights, partial=partial)
 
     def is_used(self, view: int) -> bool:
-        """Whether it has a weight for some rows."""
+        """Whether a view has a nonzero weight for some rows."""
         partial = self.partial
         some = partial is not None and bool(partial.near[view].any() or partial.far[view].any())
         return some or bool(self.weights.weight[view].any())
 
     def column_weight(self, n_columns: int) -> Floats:
-        """The weight of every column, averaged over the classes; 0 for those without a model."""
+        """Return the weight of each column, averaged over the classes; 0 for columns without a model."""
         out = np.zeros(n_columns)
         out[list(self.columns)] = self.weights.weight[: len(self.columns)].mean(axis=1)
         out[[text.column for text in self.texts]] = self.weights.weight[self._n_past :].mean(axis=1)
@@ -129,17 +125,17 @@ class StackedViews:
 
     @property
     def mean_view_weight(self) -> Floats:
-        """The weight of every block and every view past single columns, averaged over the classes."""
+        """Weight of each block and each view of several columns, averaged over the classes."""
         return np.asarray(self.weights.weight[len(self.columns) : self._n_past].mean(axis=1))
 
     @single_threaded_blas()
     def scores(self, likelihood: TableLikelihood, data: Any, log_prior: Floats, kernels: Kernels) -> Floats:
-        """Of rows under every class, ``(rows, classes)``; ``log_prior`` is that of a row of which nothing is given."""
+        """Return the scores of rows, ``(rows, classes)``; ``log_prior`` is the score of a row without any cell."""
         parts = [self._scores(likelihood, part, log_prior, kernels) for _, _, part in chunks(data)]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def absent(self, likelihood: TableLikelihood, data: Columns) -> Array | None:
-        """``(rows, columns of the table)``: which cells that matter are not given; None if all are."""
+        """Return which used cells are absent, ``(rows, columns of the table)``; None if none is."""
         absent = self.binning.absent(data)
         if absent is None:
             return None
@@ -149,17 +145,17 @@ class StackedViews:
         return absent if absent.any() else None
 
     def column_places(self, likelihood: TableLikelihood) -> list[int]:
-        """The columns of the table that scores are made from."""
+        """Return the positions of the table's columns that scores depend on."""
         return sorted({*self.columns, *likelihood.places})
 
     def _share_given(self, likelihood: TableLikelihood, absent: Array) -> Floats:
-        """Of the columns of each row."""
+        """Return the share of the columns that each row has."""
         return np.asarray(1.0 - absent[:, self.column_places(likelihood)].mean(axis=1))
 
     def weights_for_row(
         self, likelihood: TableLikelihood, row: Columns, log_prior: Floats
     ) -> tuple[StackingWeights, Columns]:
-        """The weights and biases for one row, and the row with what is not given marked."""
+        """Return the weights and biases for one row, and the row with absent cells marked."""
         absent = self.absent(likelihood, row)
         if absent is None:
             return self.weights, row
@@ -169,7 +165,7 @@ class StackedViews:
         return replace(self.weights, weight=partial.at(share), bias=bias), row.with_absent(absent)
 
     def weights_for_partial_rows(self) -> PartialWeights:
-        """Weights for rows that lack columns; those of complete rows where no others were fitted."""
+        """Return the weights for rows with absent columns; those of complete rows if no others were fitted."""
         weight = self.weights.weight
         return self.partial or PartialWeights(weight, weight, self.weights.bias)
 
@@ -191,7 +187,7 @@ class StackedViews:
     def _incomplete(
         self, likelihood: TableLikelihood, data: Columns, share: Floats, log_prior: Floats, kernels: Kernels
     ) -> Floats:
-        """Of rows with a ``share`` of the columns."""
+        """Return the scores of rows that have a ``share`` of the columns."""
         partial = self.weights_for_partial_rows()
         parts = [(replace(self.weights, weight=partial.near), share[:, None])]
         parts.append((replace(self.weights, weight=partial.far), 1.0 - share[:, None]))
@@ -237,32 +233,33 @@ class StackedViews:
         total += part
 
     def combine(self, scores: Floats) -> Floats:
-        """Of rows from their left-out scores under all views, ``(views, rows, classes)``."""
+        """Return the weighted sum, ``(rows, classes)``, of the scores of all views, ``(views, rows, classes)``."""
         return self.weights.scores(scores)
 
     @single_threaded_blas()
     def left_out_view_scores(
         self, likelihood: TableLikelihood, batch: Batch, share: Floats, kernels: Kernels
     ) -> Floats:
-        """Left-out scores of rows under all views, ``(views, rows, classes)``.
+        """Return the leave-one-out scores of rows under all views, ``(views, rows, classes)``.
 
-        ``share`` is the weight that each row has in the views, which are made from the sample; 0 where it is not in it.
+        ``share`` is the weight of each row in the views, which are fitted on the sample; 0 for rows outside of it.
         """
         out = self._table_left_out(likelihood, batch, share, kernels)
         for i, text in enumerate(self.texts, self._n_past):
             out[i] = text.left_out(likelihood, batch, kernels)
         return out
 
-    def _speaks_of_parts(self, i: int, view: View) -> bool:
-        """Whether a view may get another weight for rows that lack columns: not if it costs much and has none for
-        complete rows.
-        """
+    def _has_partial_weights(self, i: int, view: View) -> bool:
+        """Whether a view gets other weights for rows with absent columns: not if it is expensive and unused."""
         return not isinstance(view, Covariance | FourierRegression) or bool(self.weights.weight[i].any())
 
     def _table_left_out(
         self, likelihood: TableLikelihood, batch: Batch, share: Floats, kernels: Kernels, only: list[int] | None = None
     ) -> Floats:
-        """The same, with room for texts. ``only``: 0 of all other views past single columns."""
+        """Compute the leave-one-out scores of all views but texts.
+
+        ``only``: views of several columns to compute; the scores of others are 0.
+        """
         out, n_single = np.empty((self.n_views, len(batch.classes), batch.n_classes)), self.n_single
         out[:n_single] = likelihood.each_left_out(batch, self.columns, kernels)
         out[:n_single].sum(axis=0, out=out[n_single])
@@ -277,8 +274,9 @@ class StackedViews:
         self, likelihood: TableLikelihood, training: TrainingRows, rows: Array, data: Columns, kernels: Kernels,
         only: list[int] | None = None,
     ) -> Floats:  # fmt: skip
-        """The same of rows at some places of ``training``, each by sums without the blocks of its fold. ``data``: these
-        rows, which may lack cells.
+        """Compute the scores of ``rows`` of the training rows by models without the blocks of their fold.
+
+        ``data``: these rows, possibly with absent cells.
         """
         out = np.zeros((self.n_views, len(rows), training.batch.n_classes))
         folds, weight = (
@@ -303,12 +301,12 @@ class StackedViews:
         return out
 
     def subsample(self, training: TrainingRows) -> Array:
-        """The rows that weights are fitted on."""
+        """Return the positions of the rows that weights are fitted on."""
         own = subsample_rows(training, self.n_views * training.batch.n_classes)
         return min(own, *(text.subsample(training) for text in self.texts), key=len) if self.texts else own
 
     def left_out_training_scores(self, likelihood: TableLikelihood, training: TrainingRows, kernels: Kernels) -> Floats:
-        """Left-out scores of rows of the sample, for weights to be fitted on."""
+        """Return the out-of-sample scores of training rows, ``(views, rows, classes)``, to fit weights on."""
         return self._judged(likelihood, training, self._heard(likelihood, training, kernels), kernels)
 
     @single_threaded_blas()
@@ -333,7 +331,7 @@ class StackedViews:
     def fitted(
         self, likelihood: TableLikelihood, training: TrainingRows, kernels: Kernels
     ) -> tuple[StackedViews, Floats]:
-        """With weights, and the left-out scores these were fitted on."""
+        """Fit the weights; return the views with them, and the out-of-sample scores they were fitted on."""
         bin_scores = self._heard(likelihood, training, kernels)
         scores = self._judged(likelihood, training, bin_scores, kernels)
         alone = (gained(own, training.batch.classes, training.case_weight) for own in scores[self._n_past :])
@@ -346,7 +344,7 @@ class StackedViews:
     def _fit_partial(
         self, likelihood: TableLikelihood, training: TrainingRows, scores: Floats, kernels: Kernels
     ) -> PartialWeights | None:
-        """Weights for rows that lack columns; None where there are no two columns."""
+        """Fit the weights for rows with absent columns; None with less than two columns."""
         places, n_classes = self.column_places(likelihood), training.batch.n_classes
         if len(places) < 2:
             return None
@@ -355,7 +353,7 @@ class StackedViews:
         absent = np.zeros((len(masks.rows), some.batch.data.n_columns), dtype=bool)
         absent[:, places] = masks.absent
         batch = some.batch._replace(data=some.batch.data.with_absent(absent))
-        kept = [i for i, view in enumerate(self.views, self.n_single + 1) if self._speaks_of_parts(i, view)]
+        kept = [i for i, view in enumerate(self.views, self.n_single + 1) if self._has_partial_weights(i, view)]
         if training.blocks is None:
             masked = self._table_left_out(likelihood, batch, some.case_weight / some.multiplicity, kernels, kept)
         else:
@@ -371,8 +369,8 @@ class StackedViews:
 
     @single_threaded_blas()
     def fit_weights(self, scores: Floats, training: TrainingRows) -> StackedViews:
-        """With weights from left-out scores."""
-        # Weights for rows that lack columns belong to those that they were fitted beside.
+        """Return the views with weights fitted to out-of-sample scores."""
+        # Weights for rows with absent columns are only valid together with the weights they were fitted with.
         return replace(self, weights=self._weights(scores, training, self._ridges(scores, training)), partial=None)
 
     def _weights(self, scores: Floats, training: TrainingRows, ridge: Floats) -> StackingWeights:
@@ -383,7 +381,7 @@ class StackedViews:
         )
 
     def _ridges(self, scores: Floats, training: TrainingRows) -> Floats:
-        """Of all views, those past single columns by what each gains alone."""
+        """Return the ridge of each view; for views of several columns it depends on their own gain."""
         weight, ridge = training.case_weight / mean_row_weight(training), self.ridge.copy()
         for view in range(self.n_single + 1, len(scores)):
             ridge[view] *= doubt(scores[view], training.batch.classes, weight)
@@ -393,7 +391,7 @@ class StackedViews:
 def fit_stacked_views(
     likelihood: TableLikelihood, training: TrainingRows, order: int, kernels: Kernels
 ) -> tuple[StackedViews, Floats, Array]:
-    """The views, their weights, the left-out scores these were fitted on, and of which of the rows."""
+    """Fit views and weights; also return the out-of-sample scores that weights were fitted on, and of which rows."""
     blended = make_views(likelihood, training, order, kernels)
     rows = blended.subsample(training)
     some = training if len(rows) == len(training.case_weight) else training.take(rows, training.multiplicity[rows])

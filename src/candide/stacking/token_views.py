@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from ..families import Batch
+from ..families.table_likelihood import TableLikelihood, texts_at
 from ..families.text_likelihood import BandName, TextLikelihood
 from ..kernels import Kernels
 from ..kernels._core import release_memory
@@ -15,18 +16,8 @@ from ..kernels.layouts import Array, Floats, Positions, Sparse, TextRows, chunks
 from ..kernels.threads import single_threaded_blas
 from ..lazy_dataclass import dataclass
 from .folds import make_folds
-from .training_rows import mean_row_weight, subsample_rows
+from .training_rows import TrainingRows, mean_row_weight, subsample_rows
 from .weights import StackingWeights, fit_weights
-
-if TYPE_CHECKING:
-    from .training_rows import TrainingRows
-from typing import TYPE_CHECKING, Any
-
-from ..families.table_likelihood import TableLikelihood, texts_at
-
-if TYPE_CHECKING:
-    from .training_rows import TrainingRows
-
 
 _RIDGE = 0.5
 # Texts scored at once: their scores under all views are kept until they are weighed.
