@@ -12,6 +12,7 @@ from ..families import Batch
 from ..families.left_out import refuse_strangers
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, chunks
+from ..specs import BoundSpec
 from ..stacking.calibration import calibrate, cross_fitted, log_softmax
 from ..stacking.folds import N_FOLDS, group_folds, make_folds, rows_by_fold
 from ..stacking.refinement import out_of_fold_scores, refine_out_of_fold
@@ -23,7 +24,6 @@ from ..statistics.hashing import group_hashes, row_hashes
 from .blend import alphas, scores_left_out, seen_rows
 from .evaluation import Report
 from .leave_one_out import PriorWhileOut, blocked_folds, leave_one_out
-from .plan import Plan
 from .state import State
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _possible(log_probability: Floats, weight: float) -> Floats:
 
 
 def weighed_again(
-    plan: Plan, views: StackedViews | StackedTokenViews, seen: TrainingRows, scores: Floats, folds: Array
+    plan: BoundSpec, views: StackedViews | StackedTokenViews, seen: TrainingRows, scores: Floats, folds: Array
 ) -> Floats:
     """By weights that a row's fold had no part in."""
     out = np.empty(scores.shape[1:])
@@ -171,7 +171,7 @@ def weighed_again(
 
 
 def cross_chosen(
-    plan: Plan, state: State, seen: TrainingRows, scores: Floats, folds: Array, kernels: Kernels
+    plan: BoundSpec, state: State, seen: TrainingRows, scores: Floats, folds: Array, kernels: Kernels
 ) -> Floats:
     """Log probabilities of training rows from their ``scores``, with all choices made again without each row's fold.
 
@@ -191,7 +191,7 @@ def cross_chosen(
     return out
 
 
-def _applied(plan: Plan, scores: Floats, amount: Floats | None, seen: TrainingRows, rows: Array) -> Floats:
+def _applied(plan: BoundSpec, scores: Floats, amount: Floats | None, seen: TrainingRows, rows: Array) -> Floats:
     """All rows, calibrated by some of them."""
     if plan.calibrate is None:
         return scores
