@@ -90,7 +90,7 @@ TARGETS = {
     ),
     "stacking": Target(
         "candide.stacking.weights",
-        ("fit_mixture", "_sizes", "_solve", "_common", "value", "curvature"),
+        ("fit_weights", "_sizes", "_solve", "_common", "value", "curvature"),
         ("stacking", "properties/test_tables.py", "estimators/test_table_desk.py"),
     ),
     "tokenizer": Target(

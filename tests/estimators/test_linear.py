@@ -24,7 +24,7 @@ from candide import (
     diagnostics,
 )
 from candide.exceptions import NotFitted, ParameterError
-from candide.stacking.calibration import normalised
+from candide.stacking.calibration import log_softmax
 
 TEXTS = ["win a prize now", "lunch at noon", "win win cash", "see you at lunch", "prize cash", "at noon then"]
 LABELS = ["spam", "ham", "spam", "ham", "spam", "ham"]
@@ -32,7 +32,7 @@ LABELS = ["spam", "ham", "spam", "ham", "spam", "ham"]
 
 def assert_exact(model: Any, X: Any, **how: Any) -> None:
     scores = diagnostics.as_linear(model, **how).scores(X)
-    np.testing.assert_allclose(normalised(scores), model.predict_log_proba(X), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(log_softmax(scores), model.predict_log_proba(X), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("calibrate", ["temperature", "platt"])
@@ -155,7 +155,7 @@ def test_many_classes_and_columns_stay_sparse_inside() -> None:
         assert form.weights.shape == (200, 3000)
         assert_exact(model, X[:20])
         by_hand = X[:20] @ form.weights.T + form.bias
-        np.testing.assert_allclose(normalised(by_hand), model.predict_log_proba(X[:20]), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(log_softmax(by_hand), model.predict_log_proba(X[:20]), rtol=1e-9, atol=1e-9)
         assert repr(form) == "200 classes, 3000 inputs; table() has their weights"
 
 
@@ -178,7 +178,7 @@ def test_the_form_outlives_the_model() -> None:
     model = MultinomialNB().fit([[2, 1, 0], [0, 1, 4]], ["a", "b"])
     form, before = diagnostics.as_linear(model), model.predict_log_proba([[1, 1, 1]])
     model.partial_fit([[9, 9, 9]], ["c"]).fit([[1, 2]], ["d"])
-    np.testing.assert_allclose(normalised(form.scores([[1, 1, 1]])), before)
+    np.testing.assert_allclose(log_softmax(form.scores([[1, 1, 1]])), before)
     again = pickle.loads(pickle.dumps(form))
     np.testing.assert_array_equal(again.scores([[1, 1, 1]]), form.scores([[1, 1, 1]]))
     with pytest.raises(AttributeError):

@@ -259,7 +259,7 @@ def test_a_refinement_beside_weights_that_last_is_fitted_again() -> None:
     np.testing.assert_allclose(model.predict_proba(texts), due.predict_proba(texts), rtol=0, atol=1e-9)
     for one in (model, due):
         assert one.model_.classifier.blend.lasting
-        np.testing.assert_array_equal(one.model_.classifier.blend.views.mixture.weight, fitted.views.mixture.weight)
+        np.testing.assert_array_equal(one.model_.classifier.blend.views.weights.weight, fitted.views.weights.weight)
         parts = zip(one.model_.classifier.blend.refinement.weights, fitted.refinement.weights, strict=True)
         assert not all(np.array_equal(mine, theirs) for mine, theirs in parts)
     learned = model.partial_fit(texts[:40], labels[:40])

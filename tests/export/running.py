@@ -11,7 +11,7 @@ from tiers import late
 
 from candide.kernels.layouts import Array, Floats
 
-# Sums in another order. Waves, alone, are cosines in single precision.
+# Sums in another order. Random Fourier features alone are in single precision.
 CLOSE, CLOSE_WAVES = 1e-9, 1e-5
 onnx, onnxruntime = late("onnx"), late("onnxruntime")
 

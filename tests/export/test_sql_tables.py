@@ -97,7 +97,7 @@ def test_blend(order: int, score: Score) -> None:
 def weighing_all(model: Any, seed: int) -> Any:
     """The model with some weight on every column and view."""
     own, rng = model.model_.classifier, np.random.default_rng(seed)
-    mixture = own.blend.views.mixture
+    mixture = own.blend.views.weights
     weighed = replace(mixture, weight=rng.uniform(0.1, 0.5, mixture.weight.shape))
     blend = replace(own.blend, views=replace(own.blend.views, mixture=weighed))
     model._model = Classifier(own.plan, own.state, blend)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from candide.exceptions import ParameterError
 from candide.kernels.layouts import Array, Floats, Positions
 from candide.model.decisions import adapt_prior, conformal_threshold, label_set, least_cost, read_costs
-from candide.stacking.calibration import normalised
+from candide.stacking.calibration import log_softmax
 
 LABELS = np.array(["a", "b", "c"])
 
@@ -20,9 +20,9 @@ LABELS = np.array(["a", "b", "c"])
 def drawn(n_rows: int, n_classes: int, seed: int, noise: float = 1.0) -> tuple[Floats, Positions]:
     """Log posteriors and classes drawn from them; ``noise`` below 1 makes the posteriors too sure."""
     rng = np.random.default_rng(seed)
-    posterior = normalised(2.0 * rng.normal(size=(n_rows, n_classes)) + 0.7 * np.arange(n_classes))
+    posterior = log_softmax(2.0 * rng.normal(size=(n_rows, n_classes)) + 0.7 * np.arange(n_classes))
     classes = (posterior + rng.gumbel(size=posterior.shape)).argmax(axis=1).astype(np.int32)
-    return normalised(posterior / noise), classes
+    return log_softmax(posterior / noise), classes
 
 
 def test_mistakes_of_one_price_ask_for_the_most_probable_class() -> None:
@@ -167,9 +167,9 @@ def test_adapting_finds_the_shares_of_new_rows() -> None:
     classes = rng.choice(3, size=50_000, p=new)
     x = rng.normal(loc=1.5 * np.arange(3)[classes])
     log_likelihood = -0.5 * (x[:, None] - 1.5 * np.arange(3)) ** 2
-    found = adapt_prior(np.exp(normalised(log_likelihood + np.log(old))), old)
+    found = adapt_prior(np.exp(log_softmax(log_likelihood + np.log(old))), old)
     np.testing.assert_allclose(found, new, atol=0.02)
-    np.testing.assert_allclose(adapt_prior(np.exp(normalised(log_likelihood + np.log(new))), new), found, atol=1e-4)
+    np.testing.assert_allclose(adapt_prior(np.exp(log_softmax(log_likelihood + np.log(new))), new), found, atol=1e-4)
 
 
 @given(st.lists(st.lists(st.floats(0, 1), min_size=3, max_size=3), max_size=6), st.sampled_from([0.0, 0.2, 1.0]))

@@ -14,16 +14,16 @@ from sklearn import metrics
 from candide.exceptions import InputError
 from candide.kernels.layouts import Floats, Positions
 from candide.model.evaluation import Report
-from candide.stacking.calibration import normalised
+from candide.stacking.calibration import log_softmax
 
 LABELS = np.array(["ant", "bee", "cat"])
 
 
 def drawn(n_rows: int, seed: int = 0, sure: float = 1.0) -> tuple[Floats, Positions, Floats]:
     rng = np.random.default_rng(seed)
-    posterior = normalised(1.5 * rng.normal(size=(n_rows, 3)))
+    posterior = log_softmax(1.5 * rng.normal(size=(n_rows, 3)))
     classes = (posterior + rng.gumbel(size=posterior.shape)).argmax(axis=1).astype(np.int32)
-    return normalised(sure * posterior), classes, rng.integers(1, 4, n_rows).astype(float)
+    return log_softmax(sure * posterior), classes, rng.integers(1, 4, n_rows).astype(float)
 
 
 def test_measures_are_those_of_scikit_learn() -> None:
@@ -86,7 +86,7 @@ def test_risk_by_coverage() -> None:
 @given(st.integers(0, 20), st.integers(0, 20))
 def test_the_order_of_rows_does_not_matter_even_with_ties(seed: int, n_rows: int) -> None:
     rng = np.random.default_rng(seed)
-    log_probability = normalised(rng.integers(0, 2, size=(n_rows + 1, 3)).astype(float))
+    log_probability = log_softmax(rng.integers(0, 2, size=(n_rows + 1, 3)).astype(float))
     classes = rng.integers(0, 3, n_rows + 1).astype(np.int32)
     weight, order = rng.integers(1, 3, n_rows + 1).astype(float), rng.permutation(n_rows + 1)
     report = Report.of(log_probability, classes, weight, LABELS)

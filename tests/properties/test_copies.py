@@ -13,8 +13,8 @@ from candide import BernoulliNB, MultinomialNB
 from candide.kernels.layouts import Array, Floats, Positions
 from candide.model.decisions import conformal_threshold
 from candide.model.evaluation import Report
-from candide.stacking.calibration import METHODS, calibrate, cross_fitted, normalised
-from candide.stacking.folds import N_FOLDS, deal
+from candide.stacking.calibration import METHODS, calibrate, cross_fitted, log_softmax
+from candide.stacking.folds import N_FOLDS, stratified_folds
 
 LABELS = np.array(["ant", "bee", "cat"])
 
@@ -45,7 +45,7 @@ def entries(draw: Any) -> Entries:
     n_rows, seed = draw(st.integers(2, 30)), draw(st.integers(0, 10**6))
     rng = np.random.default_rng(seed)
     classes = rng.integers(0, 3, n_rows).astype(np.int32)
-    scores = normalised(2.0 * rng.normal(size=(n_rows, 3)) + 1.5 * np.eye(3)[classes])
+    scores = log_softmax(2.0 * rng.normal(size=(n_rows, 3)) + 1.5 * np.eye(3)[classes])
     multiplicity = np.array(draw(st.lists(st.integers(1, 12), min_size=n_rows, max_size=n_rows)))
     weight = rng.choice([0.5, 1.0, 2.0], n_rows)
     return Entries(scores, classes, weight, rng.integers(1, 50, n_rows).astype(float), multiplicity)
@@ -87,8 +87,8 @@ def test_calibrations(method: str, merged: Entries, by_amount: bool) -> None:
 @given(entries())
 def test_folds(merged: Entries) -> None:
     """Copies are dealt out one by one, as if they were rows."""
-    pieces, split = deal(merged.classes, merged.multiplicity), merged.one_by_one()
-    rows = deal(split.classes, split.multiplicity)
+    pieces, split = stratified_folds(merged.classes, merged.multiplicity), merged.one_by_one()
+    rows = stratified_folds(split.classes, split.multiplicity)
     np.testing.assert_array_equal(rows.row, np.arange(merged.n))
     place = np.repeat(np.arange(len(merged.classes)), merged.multiplicity)
     for fold in range(N_FOLDS):
@@ -100,7 +100,7 @@ def test_folds(merged: Entries) -> None:
 
 @given(entries())
 def test_cross_fitted_calibrations(merged: Entries) -> None:
-    row, folds, copies = deal(merged.classes, merged.multiplicity)
+    row, folds, copies = stratified_folds(merged.classes, merged.multiplicity)
     parts = merged.scores[row], merged.classes[row], merged.weight[row] * copies
     found = cross_fitted("platt", *parts, multiplicity=copies, folds=folds)[np.arange(len(row)), parts[1]]
     split = merged.one_by_one()

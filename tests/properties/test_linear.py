@@ -14,7 +14,7 @@ from scipy.sparse import csr_array, issparse
 
 from candide import GaussianNB, diagnostics
 from candide.kernels.layouts import Floats
-from candide.stacking.calibration import normalised
+from candide.stacking.calibration import log_softmax
 
 from .models import KINDS, SMOOTHED, Kind, by_name, unsmoothed
 from .strategies import rows
@@ -62,8 +62,8 @@ def queried(data: Any, kind: Kind, **parameters: Any) -> tuple[Any, Any]:
 def test_weights_and_bias_give_the_probabilities(kind: Kind, data: Any) -> None:
     model, X = queried(data, kind)
     form = form_of(kind, model)
-    np.testing.assert_allclose(normalised(by_hand(form, X)), model.predict_log_proba(X), **DIGITS)
-    np.testing.assert_allclose(normalised(form.scores(X)), model.predict_log_proba(X), **DIGITS)
+    np.testing.assert_allclose(log_softmax(by_hand(form, X)), model.predict_log_proba(X), **DIGITS)
+    np.testing.assert_allclose(log_softmax(form.scores(X)), model.predict_log_proba(X), **DIGITS)
     joint = differences(model.predict_joint_log_proba(X))
     np.testing.assert_allclose(differences(form.scores(X)), joint, **DIGITS)
 
@@ -79,7 +79,7 @@ def test_for_every_estimate(kind: Kind, estimate: str, data: Any) -> None:
         kind = replace(kind, make=partial(GaussianNB, variance=variance))
     model, X = queried(data, kind, estimate=estimate)
     scores = form_of(kind, model).scores(X)
-    np.testing.assert_allclose(normalised(scores), model.predict_log_proba(X), **DIGITS)
+    np.testing.assert_allclose(log_softmax(scores), model.predict_log_proba(X), **DIGITS)
 
 
 @counted
@@ -87,7 +87,7 @@ def test_for_every_estimate(kind: Kind, estimate: str, data: Any) -> None:
 def test_probabilities_of_zero(kind: Kind, data: Any) -> None:
     model, X = queried(data, kind, **unsmoothed(kind))
     form = diagnostics.as_linear(model)
-    np.testing.assert_allclose(normalised(form.scores(X)), model.predict_log_proba(X), **DIGITS)
+    np.testing.assert_allclose(log_softmax(form.scores(X)), model.predict_log_proba(X), **DIGITS)
     assert not np.isnan(form.weights).any()
     assert not np.isnan(form.bias).any()
 

@@ -22,8 +22,8 @@ from candide import NaiveBayes
 from candide.data.columns import Records
 from candide.kernels import Kernels
 from candide.model import given
-from candide.stacking.covariance import covariances, number_coordinates
-from candide.stacking.views import Cases, Looked
+from candide.stacking.covariance import covariances, fit_coordinates
+from candide.stacking.views import BinnedRows, LabeledRows
 
 N_ROWS = 400
 
@@ -207,13 +207,13 @@ def test_a_student_t_without_some_columns_is_marginal() -> None:
 
     rng = np.random.default_rng(0)
     classes, points = rng.integers(0, 2, 80).astype(np.int32), rng.normal(size=(80, 3))
-    looked = Looked(np.zeros((80, 3), dtype=np.int32), points)
-    cases = Cases(looked, classes, np.ones(80), np.ones(80))
-    _, coordinates = number_coordinates(range(3), [np.ones(4)] * 3, cases, 2)
+    binned = BinnedRows(np.zeros((80, 3), dtype=np.int32), points)
+    cases = LabeledRows(binned, classes, np.ones(80), np.ones(80))
+    _, coordinates = fit_coordinates(range(3), [np.ones(4)] * 3, cases, 2)
     view = covariances("covariance", coordinates, cases, 2)[0]
     lacking = rng.random((80, 3)) < 0.4
-    scores = view.scores(looked._replace(without=lacking), Kernels(1))
-    at = coordinates.points(looked)
+    scores = view.scores(binned._replace(without=lacking), Kernels(1))
+    at = coordinates.points(binned)
     for i, given_ in enumerate(~lacking):
         own = []
         for k in range(2):
@@ -233,18 +233,18 @@ def test_slots_that_are_not_given_are_passed_over() -> None:
     views = model.model_.classifier.blend.views
     data = model.model_.read(frame[["age", "hours", "noise", "job"]][:60])
     absent = rng.random((60, 4)) < 0.4
-    looked = views.look.see(data.with_absent(absent), Kernels(1))
+    binned = views.binning.transform(data.with_absent(absent), Kernels(1))
     classes, weight = np.searchsorted(model.classes_, y[:60]).astype(np.int32), np.ones(60)
     for view in (view for view in views.views if hasattr(view, "log_table")):
         for score in (view.scores, lambda *rest, v=view: v.left_out(rest[0], classes, weight, rest[1])):
-            np.testing.assert_allclose(score(looked, Kernels(2)), score(looked, ReferenceKernels()), rtol=0, atol=1e-9)
+            np.testing.assert_allclose(score(binned, Kernels(2)), score(binned, ReferenceKernels()), rtol=0, atol=1e-9)
     one = views.views[0]
-    slots = one.merging.slots(looked.codes)
+    slots = one.merged.slots(binned.codes)
     for i, row in enumerate(slots):
         here = row[row >= 0]
         logs = one.log_table[np.ix_(here, here)][..., :2].sum(axis=1)
         expected = np.logaddexp.reduce(logs, axis=0) - np.log(len(here)) if len(here) else np.zeros(2)
-        np.testing.assert_allclose(one.scores(looked, Kernels(1))[i], expected, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(one.scores(binned, Kernels(1))[i], expected, rtol=0, atol=1e-9)
 
 
 def _lacking_rows() -> pd.DataFrame:
@@ -302,8 +302,8 @@ def no_room(monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any, Any]:
 
     model, rows = NaiveBayes(compute_loo=False).fit(*_drawn()), _lacking_rows()
     own = model.model_.classifier.blend
-    weights = np.full_like(own.views.mixture.weight, 0.2)
-    mixture = replace(own.views.mixture, weight=weights)
+    weights = np.full_like(own.views.weights.weight, 0.2)
+    mixture = replace(own.views.weights, weight=weights)
     partial = replace(own.views.partial, near=weights, far=weights)
     model.model_.classifier.__dict__["blend"] = replace(own, views=replace(own.views, mixture=mixture, partial=partial))
     for module in (covariance, waves, graphs):

@@ -13,10 +13,10 @@ from candide.kernels import Kernels
 from candide.model.blend import seen_rows
 from candide.model.classifier import Classifier
 from candide.stacking.covariance import Covariance
-from candide.stacking.fourier_view import Waves, WaveSums
+from candide.stacking.fourier_regression import FeatureSums, FourierRegression
 from candide.stacking.one_dependence import OneDependence
 from candide.stacking.two_dependence import TwoDependence
-from candide.stacking.views import Cases, View
+from candide.stacking.views import LabeledRows, View
 from candide.statistics import BlockMoments, Sample
 
 RNG = np.random.default_rng(3)
@@ -45,18 +45,18 @@ def changed() -> NaiveBayes:
     return model
 
 
-def sums(view: View, cases: Cases) -> tuple[list[Any], list[Any]]:
+def sums(view: View, cases: LabeledRows) -> tuple[list[Any], list[Any]]:
     """The sums of a view, and those of rows counted anew under its codes."""
     n_classes, kernels = 3, Kernels(1)
-    if isinstance(view, Waves):
-        return list(view.sums), list(WaveSums.of(view.cosines, cases, n_classes))
+    if isinstance(view, FourierRegression):
+        return list(view.sums), list(FeatureSums.of(view.features, cases, n_classes))
     if isinstance(view, Covariance):
-        points = view.coordinates.points(cases.looked)
+        points = view.coordinates.points(cases.binned)
         anew = BlockMoments.observe(points, cases.classes, cases.case_weight, n_classes)
         return list(view.moments.arrays().values()), list(anew.arrays().values())
     assert isinstance(view, (OneDependence, TwoDependence))
     one = view if isinstance(view, OneDependence) else view.one
-    slots = one.merging.slots(cases.looked.codes)
+    slots = one.merged.slots(cases.binned.codes)
     parents = slots if isinstance(view, OneDependence) else view.joint.of(slots)
     anew = kernels.joint_counts(parents, slots, cases.classes, cases.case_weight, view.table.joint.shape)
     weight = np.bincount(cases.classes, cases.case_weight, minlength=n_classes)
@@ -69,11 +69,11 @@ def test_views_hold_the_rows_of_now(changed: NaiveBayes) -> None:
     assert model.blend is not None
     seen, views = seen_rows(model.plan, model.state, "this test"), model.blend.views
     assert len(seen.case_weight) == N - 5
-    looked = views.look.see(seen.batch.data, Kernels(1))
-    weight = seen.case_weight / views.unit
-    cases = Cases(looked, seen.batch.classes, weight, weight)
+    binned = views.binning.transform(seen.batch.data, Kernels(1))
+    weight = seen.case_weight / views.row_weight
+    cases = LabeledRows(binned, seen.batch.classes, weight, weight)
     kinds = {type(view) for view in views.views}
-    assert kinds == {OneDependence, TwoDependence, Covariance, Waves}
+    assert kinds == {OneDependence, TwoDependence, Covariance, FourierRegression}
     for view in views.views:
         for mine, anew in zip(*sums(view, cases), strict=True):
             exact = isinstance(view, (OneDependence, TwoDependence))
@@ -96,7 +96,7 @@ def test_views_count_rows_of_the_weight_they_have() -> None:
     weights = [view.table.rows for view in views.views if isinstance(view, OneDependence)]
     assert weights
     for weight in weights:
-        np.testing.assert_allclose(weight * views.unit, model.class_count_, rtol=1e-12)
+        np.testing.assert_allclose(weight * views.row_weight, model.class_count_, rtol=1e-12)
 
 
 @pytest.mark.parametrize("budget", [10_000, 1_500])

@@ -16,17 +16,17 @@ from sklearn.metrics import log_loss
 
 from candide.exceptions import ParameterError
 from candide.kernels.layouts import Floats, Positions
+from candide.stacking import newton
 from candide.stacking.calibration import (
     METHODS,
     Calibration,
-    beta,
     calibrate,
     cross_fitted,
-    newton,
-    normalised,
+    curves,
+    log_softmax,
     scaling,
 )
-from candide.stacking.calibration.base import joined, log_odds
+from candide.stacking.calibration.base import from_log_odds, log_odds
 
 LAWFUL = METHODS[:3]
 SCORE = st.one_of(
@@ -60,7 +60,7 @@ def scored_rows(draw: Any) -> Scored:
 def overconfident(n_rows: int, n_classes: int, factor: float = 4.0, seed: int = 0) -> Scored:
     """Posteriors that are right, raised to a power; classes differ in their shares."""
     rng = np.random.default_rng(seed)
-    posterior = normalised(2.0 * rng.normal(size=(n_rows, n_classes)) + 0.5 * np.arange(n_classes))
+    posterior = log_softmax(2.0 * rng.normal(size=(n_rows, n_classes)) + 0.5 * np.arange(n_classes))
     classes = (posterior + rng.gumbel(size=posterior.shape)).argmax(axis=1).astype(np.int32)
     return Scored(factor * posterior, classes, rng.integers(1, 4, n_rows).astype(float), None)
 
@@ -92,7 +92,7 @@ def test_any_scores_become_probabilities(method: str, rows: Scored, others: Scor
 @given(rows=scored_rows())
 def test_calibrating_does_no_harm_to_the_rows_it_was_fitted_on(method: str, rows: Scored) -> None:
     fitted = calibrate(method, *rows)
-    before = mean_loss(normalised(rows.scores), rows)
+    before = mean_loss(log_softmax(rows.scores), rows)
     assert mean_loss(fitted.apply(rows.scores, rows.amount), rows) <= before * (1 + 1e-12) + 1e-12
 
 
@@ -115,16 +115,16 @@ def test_temperature_keeps_the_order_of_classes(rows: Scored) -> None:
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_overconfidence_is_repaired(method: str, n_classes: int) -> None:
     rows, fresh = overconfident(20_000, n_classes), overconfident(20_000, n_classes, seed=1)
-    truth = mean_loss(normalised(fresh.scores / 4.0), fresh)
+    truth = mean_loss(log_softmax(fresh.scores / 4.0), fresh)
     calibrated = mean_loss(calibrate(method, *rows).apply(fresh.scores), fresh)
-    assert calibrated < truth + 0.01 < mean_loss(normalised(fresh.scores), fresh)
+    assert calibrated < truth + 0.01 < mean_loss(log_softmax(fresh.scores), fresh)
 
 
 def test_temperature_is_the_minimum() -> None:
     rows = overconfident(500, 3)
 
     def loss(log_temperature: Floats) -> float:
-        return mean_loss(normalised(rows.scores / np.exp(log_temperature)), rows)
+        return mean_loss(log_softmax(rows.scores / np.exp(log_temperature)), rows)
 
     best = minimize(loss, [1.0], method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-12})
     found = calibrate("temperature", *rows).describe()["temperature"]
@@ -139,7 +139,7 @@ def test_temperature_follows_the_amount_of_evidence() -> None:
     numbers = fitted.describe()
     np.testing.assert_allclose([numbers["growth"], numbers["temperature_at_0"]], [0.8, 0.5], rtol=0.1)
     assert mean_loss(fitted.apply(right.scores * temperature[:, None], amount), right) < mean_loss(
-        normalised(right.scores), right
+        log_softmax(right.scores), right
     )
 
 
@@ -171,7 +171,7 @@ def test_platt_is_the_logistic_regression_of_the_log_odds() -> None:
 @pytest.mark.parametrize("factor", [0.01, 1.0, 1e5])
 def test_beta_is_a_logistic_regression_on_two_logarithms(factor: float) -> None:
     rows = overconfident(2_000, 2, factor)
-    log_probability = normalised(rows.scores)
+    log_probability = log_softmax(rows.scores)
     columns = log_probability[:, ::-1] * [1.0, -1.0]
     model = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000)
     with warnings.catch_warnings():
@@ -250,7 +250,7 @@ def test_many_classes_come_out_as_few_would(method: str, by_amount: bool, monkey
     if by_amount:
         rows = rows._replace(amount=np.random.default_rng(1).integers(1, 100, 2_000).astype(float))
     short = calibrate(method, *rows).apply(rows.scores, rows.amount)
-    for module in (newton, scaling, beta):
+    for module in (newton, scaling, curves):
         monkeypatch.setattr(module, "MANY", 1_000)
     full = calibrate(method, *rows).apply(rows.scores, rows.amount)
     assert mean_loss(short, rows) == pytest.approx(mean_loss(full, rows), abs=1e-5)
@@ -258,12 +258,12 @@ def test_many_classes_come_out_as_few_would(method: str, by_amount: bool, monkey
 
 
 def test_log_odds_of_sure_classes_are_exact() -> None:
-    posterior = normalised(np.array([[0.0, -100.0, -101.0], [0.0, -np.inf, -np.inf], [-3.0, -3.0, -3.0]]))
+    posterior = log_softmax(np.array([[0.0, -100.0, -101.0], [0.0, -np.inf, -np.inf], [-3.0, -3.0, -3.0]]))
     odds = log_odds(posterior)
     np.testing.assert_allclose(odds[0], [100.0 - np.log1p(np.exp(-1.0)), -100.0, -101.0], rtol=1e-14)
     np.testing.assert_allclose(odds[2], -np.log(2.0))
     assert np.isfinite(odds).all()
-    np.testing.assert_allclose(np.exp(joined(odds)), np.exp(posterior), atol=1e-15)
+    np.testing.assert_allclose(np.exp(from_log_odds(odds)), np.exp(posterior), atol=1e-15)
 
 
 def test_cross_fitting_leaves_each_fold_out() -> None:

@@ -11,8 +11,8 @@ from scipy.stats import multivariate_t
 from candide.kernels import Kernels
 from candide.kernels.layouts import Floats
 from candide.stacking import covariance as module
-from candide.stacking.covariance import Covariance, covariances, number_coordinates
-from candide.stacking.views import Cases, Looked
+from candide.stacking.covariance import Covariance, covariances, fit_coordinates
+from candide.stacking.views import BinnedRows, LabeledRows
 from candide.statistics import BlockMoments
 
 from .cases import KINDS, SIZES, make_cases, unseen_rows, without
@@ -26,13 +26,13 @@ def n_classes_of(kind: str) -> int:
     return int(KINDS[kind].get("n_classes", 3))
 
 
-def counts_of(cases: Cases) -> list[Floats]:
-    codes, weight = cases.looked.codes, cases.case_weight
+def counts_of(cases: LabeledRows) -> list[Floats]:
+    codes, weight = cases.binned.codes, cases.case_weight
     return [np.bincount(codes[:, j], weight, minlength=SIZES[j])[: SIZES[j]] for j in NUMBERS]
 
 
-def views(cases: Cases, n_classes: int) -> list[Covariance]:
-    both = number_coordinates(NUMBERS, counts_of(cases), cases, n_classes)
+def views(cases: LabeledRows, n_classes: int) -> list[Covariance]:
+    both = fit_coordinates(NUMBERS, counts_of(cases), cases, n_classes)
     return [view for coordinates in both for view in covariances("covariance", coordinates, cases, n_classes)]
 
 
@@ -40,12 +40,12 @@ def views(cases: Cases, n_classes: int) -> list[Covariance]:
 def test_left_out_is_a_view_without_the_row(kind: str) -> None:
     cases, n_classes = make_cases(**KINDS[kind]), n_classes_of(kind)
     for view in views(cases, n_classes):
-        got = view.left_out(cases.looked, cases.classes, cases.weight, KERNELS)
+        got = view.left_out(cases.binned, cases.classes, cases.weight, KERNELS)
         for row in range(len(cases.classes)):
             rest = without(cases, row)
-            points = view.coordinates.points(cases.looked)
+            points = view.coordinates.points(cases.binned)
             moments = BlockMoments.observe(points, rest.classes, rest.case_weight, n_classes)
-            meant = replace(view, moments=moments).scores(cases.looked.take(np.array([row])), KERNELS)[0]
+            meant = replace(view, moments=moments).scores(cases.binned.take(np.array([row])), KERNELS)[0]
             np.testing.assert_allclose(got[row], meant, rtol=1e-9, atol=1e-9)
 
 
@@ -54,8 +54,8 @@ def test_scores_are_of_a_student_distribution(kind: str) -> None:
     cases, n_classes = make_cases(**KINDS[kind]), n_classes_of(kind)
     for view in views(cases, n_classes):
         moments, n = view.moments, view.moments.weight
-        scores = view.scores(cases.looked, KERNELS)
-        points = view.coordinates.points(cases.looked)
+        scores = view.scores(cases.binned, KERNELS)
+        points = view.coordinates.points(cases.binned)
         for k in np.flatnonzero(n > 0):
             scale = moments.scatter[k] + view.share * moments.scatter.sum(axis=0) + 0.01 * view.strength * np.eye(3)
             sure = max(n[k], 1.0)
@@ -77,9 +77,9 @@ def test_a_row_with_nothing_known_is_in_the_middle() -> None:
 
 def test_coordinates_have_mean_0_and_variance_1() -> None:
     cases = make_cases(300, weighted=True)
-    whole = cases._replace(looked=Looked(cases.looked.codes % SIZES, np.nan_to_num(cases.looked.numbers)))
-    for coordinates in number_coordinates(NUMBERS, counts_of(whole), whole, 3):
-        moments = BlockMoments.observe(coordinates.points(whole.looked), np.zeros(300, np.int32), whole.case_weight, 1)
+    whole = cases._replace(binned=BinnedRows(cases.binned.codes % SIZES, np.nan_to_num(cases.binned.numbers)))
+    for coordinates in fit_coordinates(NUMBERS, counts_of(whole), whole, 3):
+        moments = BlockMoments.observe(coordinates.points(whole.binned), np.zeros(300, np.int32), whole.case_weight, 1)
         np.testing.assert_allclose(moments.mean, 0.0, atol=1e-12)
         np.testing.assert_allclose(np.diagonal(moments.scatter[0]) / moments.weight, 1.0)
 
@@ -87,38 +87,38 @@ def test_coordinates_have_mean_0_and_variance_1() -> None:
 def test_weights_are_repeated_rows_to_clipped_coordinates() -> None:
     numbers = np.random.default_rng(0).standard_cauchy((50, 3))
     copies = np.arange(50) % 5
-    cases = make_cases(50)._replace(looked=Looked(make_cases(50).looked.codes, numbers))
+    cases = make_cases(50)._replace(binned=BinnedRows(make_cases(50).binned.codes, numbers))
     repeated = np.repeat(np.arange(50), copies)
     weighted = cases._replace(case_weight=copies.astype(float))
-    plain = Cases(cases.looked.take(repeated), cases.classes[repeated], np.ones(100), np.ones(100))
-    one, other = (number_coordinates(NUMBERS, counts_of(part), part, 3) for part in (weighted, plain))
+    plain = LabeledRows(cases.binned.take(repeated), cases.classes[repeated], np.ones(100), np.ones(100))
+    one, other = (fit_coordinates(NUMBERS, counts_of(part), part, 3) for part in (weighted, plain))
     for mine, theirs in zip(one, other, strict=True):
-        np.testing.assert_allclose(mine.points(cases.looked), theirs.points(cases.looked), rtol=1e-12)
+        np.testing.assert_allclose(mine.points(cases.binned), theirs.points(cases.binned), rtol=1e-12)
 
 
 def test_outliers_are_moved_to_the_others() -> None:
     numbers = np.concatenate([np.linspace(0, 1, 999), [1e12]])[:, None]
-    cases = make_cases(1000)._replace(looked=Looked(np.zeros((1000, 1), np.int32), numbers))
-    _, clipped = number_coordinates([0], [np.ones(2)], cases, 3)
-    assert np.abs(clipped.points(cases.looked)).max() < 2
+    cases = make_cases(1000)._replace(binned=BinnedRows(np.zeros((1000, 1), np.int32), numbers))
+    _, clipped = fit_coordinates([0], [np.ones(2)], cases, 3)
+    assert np.abs(clipped.points(cases.binned)).max() < 2
 
 
 def test_columns_that_say_nothing_are_left_out() -> None:
     cases = make_cases()
     counts = counts_of(cases)
     counts[1] = np.array([40.0])
-    ranks, clipped = number_coordinates(NUMBERS, counts, cases, 3)
+    ranks, clipped = fit_coordinates(NUMBERS, counts, cases, 3)
     assert ranks.columns.tolist() == [0, 4]
     assert clipped.columns.tolist() == [0, 2]
     counts[2] = np.array([40.0])
-    for coordinates in number_coordinates(NUMBERS, counts, cases, 3):
+    for coordinates in fit_coordinates(NUMBERS, counts, cases, 3):
         assert covariances("covariance", coordinates, cases, 3) == []
 
 
 def test_the_first_in_order_where_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     cases = make_cases()
     monkeypatch.setattr(module, "MOST_COLUMNS", 2)
-    ranks, clipped = number_coordinates(NUMBERS, counts_of(cases), cases, 3, np.array([2, 0, 1]))
+    ranks, clipped = fit_coordinates(NUMBERS, counts_of(cases), cases, 3, np.array([2, 0, 1]))
     assert ranks.columns.tolist() == [0, 4]
     assert clipped.columns.tolist() == [0, 2]
 
@@ -126,8 +126,8 @@ def test_the_first_in_order_where_there_are_too_many(monkeypatch: pytest.MonkeyP
 def test_chunks_are_scored_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     cases = make_cases(weighted=True)
     view = views(cases, 3)[0]
-    scores = view.scores(cases.looked, KERNELS)
-    left_out = view.left_out(cases.looked, cases.classes, cases.weight, KERNELS)
+    scores = view.scores(cases.binned, KERNELS)
+    left_out = view.left_out(cases.binned, cases.classes, cases.weight, KERNELS)
     monkeypatch.setattr(module, "CHUNK_ROWS", 7)
-    np.testing.assert_allclose(view.scores(cases.looked, KERNELS), scores, rtol=1e-12)
-    np.testing.assert_allclose(view.left_out(cases.looked, cases.classes, cases.weight, KERNELS), left_out, rtol=1e-12)
+    np.testing.assert_allclose(view.scores(cases.binned, KERNELS), scores, rtol=1e-12)
+    np.testing.assert_allclose(view.left_out(cases.binned, cases.classes, cases.weight, KERNELS), left_out, rtol=1e-12)

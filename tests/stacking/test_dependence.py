@@ -12,10 +12,10 @@ from reference import ReferenceKernels
 from candide.kernels import Kernels
 from candide.kernels.layouts import Array, Floats
 from candide.stacking import one_dependence as module
-from candide.stacking.merging import Merging
+from candide.stacking.binning import MergedCodes
 from candide.stacking.one_dependence import OneDependence, one_dependence
 from candide.stacking.two_dependence import two_dependence
-from candide.stacking.views import Cases, Looked, tempered_loss
+from candide.stacking.views import BinnedRows, LabeledRows, tempered_loss
 
 from .cases import KINDS, identity_maps, log_prior, make_cases, unseen_rows, without
 
@@ -28,7 +28,7 @@ def n_classes_of(kind: str) -> int:
     return int(KINDS[kind].get("n_classes", 3))
 
 
-def learned(cases: Cases, n_classes: int, order: int, kernels: Any = KERNELS) -> Any:
+def learned(cases: LabeledRows, n_classes: int, order: int, kernels: Any = KERNELS) -> Any:
     prior = log_prior(cases, n_classes)
     one = one_dependence("pairs", identity_maps(), cases, prior, kernels)
     assert one is not None
@@ -76,11 +76,11 @@ class ByHand:
         return float(np.log(np.mean(terms)))
 
 
-def by_hand(view: Any, cases: Cases, x: Array, k: int, size: float | None = None) -> float:
+def by_hand(view: Any, cases: LabeledRows, x: Array, k: int, size: float | None = None) -> float:
     of_class = cases.classes == k
     size = float(cases.case_weight[of_class].sum()) if size is None else size
     sizes = np.array([len(codes) for codes in identity_maps()])
-    hand = ByHand(cases.looked.codes[of_class], cases.case_weight[of_class], size, sizes, view.strength)
+    hand = ByHand(cases.binned.codes[of_class], cases.case_weight[of_class], size, sizes, view.strength)
     return hand.pairs(x) if isinstance(view, OneDependence) else hand.triples(x, [2, 0, 4, 1])
 
 
@@ -89,9 +89,9 @@ def by_hand(view: Any, cases: Cases, x: Array, k: int, size: float | None = None
 def test_scores_are_what_the_formulas_say(kind: str, order: int) -> None:
     cases, n_classes = make_cases(**KINDS[kind]), n_classes_of(kind)
     view = learned(cases, n_classes, order)
-    for looked in (cases.looked.take(np.arange(5)), unseen_rows()):
-        meant = [[by_hand(view, cases, x, k) for k in range(n_classes)] for x in looked.codes]
-        np.testing.assert_allclose(view.scores(looked, KERNELS), meant, rtol=1e-9)
+    for binned in (cases.binned.take(np.arange(5)), unseen_rows()):
+        meant = [[by_hand(view, cases, x, k) for k in range(n_classes)] for x in binned.codes]
+        np.testing.assert_allclose(view.scores(binned, KERNELS), meant, rtol=1e-9)
 
 
 @every_order
@@ -100,11 +100,11 @@ def test_left_out_is_a_view_without_the_row(kind: str, order: int) -> None:
     """But for the size of its class."""
     cases, n_classes = make_cases(**KINDS[kind]), n_classes_of(kind)
     view = learned(cases, n_classes, order)
-    got = view.left_out(cases.looked, cases.classes, cases.weight, KERNELS)
+    got = view.left_out(cases.binned, cases.classes, cases.weight, KERNELS)
     sizes = np.bincount(cases.classes, cases.case_weight, minlength=n_classes)
     for row in range(len(cases.classes)):
         rest = without(cases, row)
-        x = cases.looked.codes[row]
+        x = cases.binned.codes[row]
         meant = [by_hand(view, rest, x, k, sizes[k]) for k in range(n_classes)]
         np.testing.assert_allclose(got[row], meant, rtol=1e-9)
 
@@ -113,8 +113,8 @@ def test_left_out_is_a_view_without_the_row(kind: str, order: int) -> None:
 def test_rows_of_no_weight_are_scored_as_any(order: int) -> None:
     cases = make_cases()
     view, nothing = learned(cases, 3, order), np.zeros(len(cases.classes))
-    got = view.left_out(cases.looked, cases.classes, nothing, KERNELS)
-    np.testing.assert_allclose(got, view.scores(cases.looked, KERNELS), rtol=1e-12)
+    got = view.left_out(cases.binned, cases.classes, nothing, KERNELS)
+    np.testing.assert_allclose(got, view.scores(cases.binned, KERNELS), rtol=1e-12)
 
 
 @every_order
@@ -124,7 +124,7 @@ def test_a_weight_is_a_number_of_rows(order: int) -> None:
     repeated = np.repeat(np.arange(len(copies)), copies)
     ones = np.ones(len(repeated))
     weighted = cases._replace(case_weight=copies.astype(float))
-    plain = Cases(cases.looked.take(repeated), cases.classes[repeated], ones, ones)
+    plain = LabeledRows(cases.binned.take(repeated), cases.classes[repeated], ones, ones)
     one, other = (learned(part, 3, order) for part in (weighted, plain))
     np.testing.assert_array_equal(one.table.joint, other.table.joint)
 
@@ -135,7 +135,7 @@ def test_native_and_reference_agree(order: int) -> None:
     native, reference = (learned(cases, 3, order, kernels) for kernels in (KERNELS, ReferenceKernels()))
     assert native.strength == reference.strength
     np.testing.assert_allclose(native.table.joint, reference.table.joint, rtol=1e-12)
-    args = cases.looked, cases.classes, cases.weight
+    args = cases.binned, cases.classes, cases.weight
     np.testing.assert_allclose(
         native.left_out(*args, KERNELS), reference.left_out(*args, ReferenceKernels()), rtol=1e-12
     )
@@ -147,16 +147,16 @@ def test_the_strength_is_the_one_that_predicts_best() -> None:
     view = learned(cases, 3, 1)
     losses = {}
     for strength in (0.5, 2.0, 8.0):
-        other = OneDependence("", view.merging, view.table, strength)
-        left_out = other.left_out(cases.looked, cases.classes, cases.weight, KERNELS)
+        other = OneDependence("", view.merged, view.table, strength)
+        left_out = other.left_out(cases.binned, cases.classes, cases.weight, KERNELS)
         losses[strength] = tempered_loss(left_out, cases.classes, cases.case_weight, prior)
     assert view.strength == min(losses, key=losses.__getitem__)
 
 
 def test_few_rows_are_evenly_spaced() -> None:
-    few = make_cases(1600).few()
+    few = make_cases(1600).subsample()
     assert len(few.classes) == 500
-    np.testing.assert_array_equal(few.looked.codes, make_cases(1600).looked.codes[np.arange(500) * 1600 // 500])
+    np.testing.assert_array_equal(few.binned.codes, make_cases(1600).binned.codes[np.arange(500) * 1600 // 500])
 
 
 def test_too_many_slots_keep_the_first_columns_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,24 +165,24 @@ def test_too_many_slots_keep_the_first_columns_in_order(monkeypatch: pytest.Monk
     monkeypatch.setattr(module, "MOST_CELLS", 4 * 16**2)
     view = one_dependence("pairs", identity_maps(), cases, prior, KERNELS, np.array([4, 0, 1, 2, 3]))
     assert view is not None
-    assert view.merging.columns.tolist() == [0, 4]
-    codes, weight = cases.looked.codes[cases.classes == 1][:, [0, 4]], cases.case_weight[cases.classes == 1]
+    assert view.merged.columns.tolist() == [0, 4]
+    codes, weight = cases.binned.codes[cases.classes == 1][:, [0, 4]], cases.case_weight[cases.classes == 1]
     meant = ByHand(codes, weight, float(weight.sum()), np.array([6, 7]), view.strength)
-    looked = cases.looked.take(np.array([0]))
-    assert view.scores(looked, KERNELS)[0, 1] == pytest.approx(meant.pairs(looked.codes[0, [0, 4]]), rel=1e-9)
+    binned = cases.binned.take(np.array([0]))
+    assert view.scores(binned, KERNELS)[0, 1] == pytest.approx(meant.pairs(binned.codes[0, [0, 4]]), rel=1e-9)
     assert two_dependence("triples", view, np.array([0, 4]), cases, prior, KERNELS) is None
 
 
 def test_nothing_to_see_together() -> None:
     cases = make_cases()
-    alone = cases._replace(looked=Looked(cases.looked.codes[:, :1], cases.looked.numbers))
+    alone = cases._replace(binned=BinnedRows(cases.binned.codes[:, :1], cases.binned.numbers))
     assert one_dependence("pairs", identity_maps()[:1], alone, log_prior(cases, 3), KERNELS) is None
 
 
 def test_pairs_too_large_for_the_rows_are_no_super_parents() -> None:
     sizes = [20, 20, 3]
     codes = np.random.default_rng(0).integers(0, sizes, (480, 3)).astype(np.int32)
-    cases = make_cases(480)._replace(looked=Looked(codes, np.zeros((480, 0))))
+    cases = make_cases(480)._replace(binned=BinnedRows(codes, np.zeros((480, 0))))
     prior, maps = log_prior(cases, 3), [np.arange(size + 2) for size in sizes]
     one = one_dependence("pairs", maps, cases, prior, KERNELS)
     assert one is not None
@@ -193,7 +193,7 @@ def test_pairs_too_large_for_the_rows_are_no_super_parents() -> None:
 
 
 def test_merging_takes_columns_from_all() -> None:
-    merging = Merging.within(identity_maps(), np.array([3, 1, 0]), 10)
+    merging = MergedCodes.within(identity_maps(), np.array([3, 1, 0]), 10)
     assert merging.columns.tolist() == [1, 3]
     codes = np.array([[9, 1, 9, 2, 9], [9, 3, 9, 4, 9]], dtype=np.int32)
     np.testing.assert_array_equal(merging.slots(codes), [[1, 6], [3, 8]])

@@ -5,8 +5,8 @@ import pytest
 from scipy.optimize import minimize
 
 from candide.stacking import weights as mixture
-from candide.stacking.newton import least_by_newton
-from candide.stacking.weights import fit_mixture
+from candide.stacking.newton import minimize_nonnegative
+from candide.stacking.weights import fit_weights
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -22,7 +22,7 @@ def test_a_bent_function_with_bounds(seed):
         p = 1 / (1 + np.exp(-(A @ x)))
         return (A.T * (p * (1 - p))) @ A + 0.1 * np.eye(8)
 
-    found = least_by_newton(function, curvature, np.zeros(8), 6)
+    found = minimize_nonnegative(function, curvature, np.zeros(8), 6)
     slope = function(found)[1]
     assert (found[:6] >= 0).all()
     assert (found[:6] == 0).any()
@@ -41,8 +41,8 @@ def test_both_searches_find_the_same_weights(monkeypatch, n_rows):
     classes = rng.integers(0, 4, n_rows)
     views = rng.normal(size=(6, n_rows, 4)) + np.eye(4)[classes] * np.array([2, 1, 0, 0.5, 0, 0.1])[:, None, None]
     given = views, classes, rng.integers(1, 3, n_rows).astype(float), np.full(6, 0.5), np.zeros(6)
-    newton = fit_mixture(*given, by_class=False)
+    newton = fit_weights(*given, by_class=False)
     monkeypatch.setattr(mixture, "_FEW_VIEWS", 0)
-    other = fit_mixture(*given, by_class=False)
+    other = fit_weights(*given, by_class=False)
     np.testing.assert_allclose(newton.weight, other.weight, atol=1e-5)
     np.testing.assert_allclose(newton.bias, other.bias, atol=1e-5)

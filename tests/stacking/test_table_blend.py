@@ -14,8 +14,8 @@ from candide.kernels import Kernels
 from candide.kernels.layouts import Floats
 from candide.model.honest import _share_in_sample
 from candide.specs.table import TableSpec
-from candide.stacking.training_rows import Seen, few_rows
-from candide.stacking.weights import Mixture
+from candide.stacking.training_rows import TrainingRows, subsample_rows
+from candide.stacking.weights import StackingWeights
 
 
 def noise(seed: int, n_rows: int, n_columns: int = 30) -> tuple[Any, Any]:
@@ -54,15 +54,15 @@ def test_the_figure_is_of_models_that_forgot_the_fold() -> None:
 
 
 def test_no_score_goes_beyond_what_was_seen() -> None:
-    mixture = Mixture(np.array([2.0]), np.array([1.5]), np.ones((1, 2)), np.zeros(2))
-    part = mixture.part(0, np.array([[-2.0, 2.0], [-1e6, 1e6], [-np.inf, 0.0]]))
+    mixture = StackingWeights(np.array([2.0]), np.array([1.5]), np.ones((1, 2)), np.zeros(2))
+    part = mixture.weighted(0, np.array([[-2.0, 2.0], [-1e6, 1e6], [-np.inf, 0.0]]))
     np.testing.assert_allclose(part, [[-1.0, 1.0], [-1.5, 1.5], [-1.5, 1.5]])
 
 
 @pytest.mark.parametrize(("n_rows", "n_scores", "expected"), [(50, 10, 50), (30_000, 10, 20_000), (500, 10**9, 200)])
 def test_rows_that_weights_are_fitted_on_are_spread_evenly(n_rows: int, n_scores: int, expected: int) -> None:
     batch = Batch(None, np.zeros(n_rows, dtype=np.int32), None, 1)
-    rows = few_rows(Seen(batch, np.ones(n_rows), np.ones(n_rows, dtype=np.int64)), n_scores)
+    rows = subsample_rows(TrainingRows(batch, np.ones(n_rows), np.ones(n_rows, dtype=np.int64)), n_scores)
     assert len(rows) == expected
     assert rows[0] == 0
     assert np.ptp(np.diff(rows)) <= 1
@@ -89,8 +89,10 @@ def test_a_row_leaves_a_thinned_sample_with_what_it_stands_for(monkeypatch: pyte
     assert 0.1 < kept.mean() < 0.8
     np.testing.assert_allclose(np.bincount(y, share), np.bincount(y))  # the sample stands for all rows
     views: Any = model.model_.classifier.blend.views  # type: ignore[union-attr]
-    scores = views.left_out_views(model.model_.classifier.likelihood, batch, share, Kernels())[views.n_single + 1 :]
-    plain = [view.scores(views.look.see(batch.data, Kernels()), Kernels()) for view in views.views]
+    scores = views.left_out_view_scores(model.model_.classifier.likelihood, batch, share, Kernels())[
+        views.n_single + 1 :
+    ]
+    plain = [view.scores(views.binning.transform(batch.data, Kernels()), Kernels()) for view in views.views]
     assert plain
     for left_out, whole in zip(scores, plain, strict=True):
         np.testing.assert_allclose(left_out[~kept], whole[~kept], atol=1e-9)  # never in the view

@@ -10,7 +10,7 @@ from candide.families import Batch
 from candide.kernels import Kernels
 from candide.kernels.layouts import Array
 from candide.model.blend import seen_rows
-from candide.stacking.folds import stretches
+from candide.stacking.folds import contiguous_folds
 
 WORDS = np.array([f"word{i}" for i in range(15)])
 
@@ -46,14 +46,14 @@ def test_copies_of_a_text_leave_together() -> None:
     for model in (TextNB().fit(texts * 2, np.tile(labels, 2)), TextNB().fit(texts, labels, np.full(len(texts), 2.0))):
         made = model.model_.classifier
         seen = seen_rows(made.plan, made.state, "a test")
-        scores.append(made.blend.views.judged(made.likelihood, seen, Kernels()))
+        scores.append(made.blend.views.left_out_training_scores(made.likelihood, seen, Kernels()))
     np.testing.assert_allclose(*scores, atol=1e-12)
 
 
 @pytest.mark.parametrize("n_folds", [1, 3, 10])
 def test_every_class_is_cut_into_stretches(n_folds: int) -> None:
     classes = np.random.default_rng(0).choice(5, 400, p=[0.5, 0.3, 0.15, 0.03, 0.02])
-    folds = stretches(classes, n_folds)
+    folds = contiguous_folds(classes, n_folds)
     for k in range(5):
         n = np.bincount(folds[classes == k], minlength=n_folds)
         assert n.max() - n.min() <= 1

@@ -10,11 +10,10 @@ import pytest
 import candide
 from candide.kernels import Kernels
 from candide.kernels.layouts import Floats
-from candide.stacking import fourier_view as module
-from candide.stacking.fourier_features import draw_cosines
-from candide.stacking.fourier_view import Waves, WaveSums, make_waves
-from candide.stacking.inputs import Inputs
-from candide.stacking.views import Cases, Looked
+from candide.stacking import fourier_regression as module
+from candide.stacking.fourier_features import Inputs, draw_features
+from candide.stacking.fourier_regression import FeatureSums, FourierRegression, fit_fourier_regressions
+from candide.stacking.views import BinnedRows, LabeledRows
 
 from .cases import KINDS, SIZES, make_cases, unseen_rows, without
 
@@ -34,20 +33,22 @@ def n_classes_of(kind: str) -> int:
     return int(KINDS[kind].get("n_classes", 3))
 
 
-def counts_of(cases: Cases, sizes: Floats = SIZES) -> list[Floats]:
-    codes, weight = cases.looked.codes, cases.case_weight
+def counts_of(cases: LabeledRows, sizes: Floats = SIZES) -> list[Floats]:
+    codes, weight = cases.binned.codes, cases.case_weight
     return [np.bincount(codes[:, j], weight, minlength=size)[:size] for j, size in enumerate(sizes)]
 
 
-def views(cases: Cases, n_classes: int = 3) -> list[Waves]:
-    return list(make_waves(counts_of(cases), IS_NUMBER, cases, n_classes, RELEVANCE))
+def views(cases: LabeledRows, n_classes: int = 3) -> list[FourierRegression]:
+    return list(fit_fourier_regressions(counts_of(cases), IS_NUMBER, cases, n_classes, RELEVANCE))
 
 
-def inputs_of(cases: Cases) -> Inputs:
+def inputs_of(cases: LabeledRows) -> Inputs:
     return Inputs.of(np.arange(5), counts_of(cases), IS_NUMBER, cases)
 
 
-def ridge_scores(heights: Floats, cases: Cases, n_classes: int, penalty: float, new: Floats | None = None) -> Floats:
+def ridge_scores(
+    heights: Floats, cases: LabeledRows, n_classes: int, penalty: float, new: Floats | None = None
+) -> Floats:
     """Least squares with an intercept that is not penalised, less the shares of the classes; ``new``: of other rows."""
     design = np.column_stack([np.ones(len(heights)), heights])
     indicators = np.eye(n_classes)[cases.classes]
@@ -58,19 +59,19 @@ def ridge_scores(heights: Floats, cases: Cases, n_classes: int, penalty: float, 
     return np.asarray(design @ slopes - np.average(indicators, axis=0, weights=cases.case_weight))
 
 
-def with_absent(looked: Looked, share: float) -> Looked:
+def with_absent(binned: BinnedRows, share: float) -> BinnedRows:
     """Rows from which such a share of the cells is taken away, and all cells of the first."""
-    absent = np.random.default_rng(7).random(looked.codes.shape) < share
+    absent = np.random.default_rng(7).random(binned.codes.shape) < share
     absent[0] = True
-    return looked._replace(codes=np.where(absent, np.int32(-1), looked.codes), known=looked.codes)
+    return binned._replace(codes=np.where(absent, np.int32(-1), binned.codes), known=binned.codes)
 
 
 @every_kind
 def test_scores_are_of_ridge_regression(kind: str) -> None:
     cases, n_classes = make_cases(**KINDS[kind]), n_classes_of(kind)
     for view in views(cases, n_classes):
-        meant = ridge_scores(view.cosines.heights(cases.looked), cases, n_classes, view.penalty)
-        np.testing.assert_allclose(view.scores(cases.looked, KERNELS), meant, rtol=1e-9, atol=1e-9)
+        meant = ridge_scores(view.features.transform(cases.binned), cases, n_classes, view.penalty)
+        np.testing.assert_allclose(view.scores(cases.binned, KERNELS), meant, rtol=1e-9, atol=1e-9)
 
 
 @every_kind
@@ -78,8 +79,8 @@ def test_scores_are_of_ridge_regression(kind: str) -> None:
 def test_left_out_is_ridge_regression_without_the_row(kind: str, penalty: float) -> None:
     cases, n_classes = make_cases(**KINDS[kind]), n_classes_of(kind)
     for view in (replace(view, penalty=penalty) for view in views(cases, n_classes)):
-        got = view.left_out(cases.looked, cases.classes, cases.weight, KERNELS)
-        heights = view.cosines.heights(cases.looked)
+        got = view.left_out(cases.binned, cases.classes, cases.weight, KERNELS)
+        heights = view.features.transform(cases.binned)
         for row in range(len(cases.classes)):
             meant = ridge_scores(heights, without(cases, row), n_classes, penalty)[row]
             np.testing.assert_allclose(got[row], meant, rtol=1e-9, atol=1e-9)
@@ -91,36 +92,36 @@ def test_left_out_without_some_columns(kind: str, most_rows: int, monkeypatch: p
     """The row as it was learned leaves, and is scored by the columns that are left."""
     monkeypatch.setattr(module, "MOST_ROWS", most_rows)
     cases = make_cases(**KINDS[kind])
-    looked = with_absent(cases.looked, 0.4)
+    binned = with_absent(cases.binned, 0.4)
     for view in views(cases):
-        learned = np.flatnonzero(module._hashes(cases.looked) < view.below)
+        learned = np.flatnonzero(module._hashes(cases.binned) < view.hash_bound)
         assert len(learned) == most_rows
         some = cases.take(learned)
-        heights, fewer = (view.cosines.heights(rows.take(learned)) for rows in (cases.looked, looked))
-        got = view.left_out(looked, cases.classes, cases.weight, KERNELS)
+        heights, fewer = (view.features.transform(rows.take(learned)) for rows in (cases.binned, binned))
+        got = view.left_out(binned, cases.classes, cases.weight, KERNELS)
         assert not got[0].any()
         for i, row in enumerate(learned):
-            if (looked.codes[row] >= 0).any():
+            if (binned.codes[row] >= 0).any():
                 meant = ridge_scores(heights, without(some, i), 3, view.penalty, fewer[i : i + 1])[0]
                 np.testing.assert_allclose(got[row], meant, rtol=1e-9, atol=1e-9)
         others = np.setdiff1d(np.arange(40), learned)
-        np.testing.assert_allclose(got[others], view.scores(looked, KERNELS)[others], rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(got[others], view.scores(binned, KERNELS)[others], rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("absent", [[0], [1], [3], [0, 2], [0, 1, 2, 3], [0, 2, 4], [0, 1, 2, 3, 4]])
 def test_columns_not_given_are_averaged_over(absent: list[int]) -> None:
     """Levels by their shares, ranks as jointly normal ones given the others: beside a great number of draws."""
     cases, rng, n_draws = make_cases(200), np.random.default_rng(0), 20_000
-    looked = cases.looked.take(slice(0, 3))
-    codes = looked.codes.copy()
+    binned = cases.binned.take(slice(0, 3))
+    codes = binned.codes.copy()
     codes[:, absent] = -1
     for view in views(cases):
-        inputs, cosines = view.cosines.inputs, view.cosines
+        inputs, cosines = view.features.inputs, view.features
         columns, n_ranks = inputs.column, len(inputs.ranks.columns)
-        found = cosines.heights(Looked(codes, looked.numbers))
-        own = inputs.times(looked, np.eye(len(columns)))
+        found = cosines.transform(BinnedRows(codes, binned.numbers))
+        own = inputs.times(binned, np.eye(len(columns)))
         gone = np.isin(inputs.ranks.columns, absent)
-        covariance = np.cov(inputs.ranks.points(cases.looked).T, ddof=0) + 0.01 * np.eye(n_ranks)
+        covariance = np.cov(inputs.ranks.points(cases.binned).T, ddof=0) + 0.01 * np.eye(n_ranks)
         across = covariance[np.ix_(gone, ~gone)] @ np.linalg.inv(covariance[np.ix_(~gone, ~gone)])
         left = covariance[np.ix_(gone, gone)] - across @ covariance[np.ix_(~gone, gone)]
         for row in range(3):
@@ -131,7 +132,7 @@ def test_columns_not_given_are_averaged_over(absent: list[int]) -> None:
             for j in np.intersect1d(absent, inputs.levels.columns):
                 # A row of training for each draw: its levels of this column alone.
                 slots = np.flatnonzero((columns == j) & (np.arange(len(columns)) >= n_ranks))
-                levels = inputs.times(cases.looked, np.eye(len(columns)))[:, slots]
+                levels = inputs.times(cases.binned, np.eye(len(columns)))[:, slots]
                 drawn[:, slots] = levels[rng.integers(0, len(levels), n_draws)]
             heights = np.cos(drawn @ cosines.frequencies + cosines.phases).mean(axis=0)
             np.testing.assert_allclose(found[row], heights, atol=0.03)
@@ -142,7 +143,7 @@ def test_the_penalty_predicts_rows_left_out_best(kind: str) -> None:
     cases = make_cases(80, **KINDS[kind])
     indicators = np.eye(3)[cases.classes]
     for view in views(cases):
-        heights, errors = view.cosines.heights(cases.looked), []
+        heights, errors = view.features.transform(cases.binned), []
         for penalty in module._PENALTIES:
             error = 0.0
             for row in range(80):
@@ -156,9 +157,9 @@ def test_the_penalty_predicts_rows_left_out_best(kind: str) -> None:
 
 def test_sums_add() -> None:
     cases = make_cases(weighted=True)
-    cosines = views(cases)[0].cosines
-    parts = [WaveSums.of(cosines, cases.take(rows), 3) for rows in (slice(0, 15), slice(15, 40))]
-    for whole, one, other in zip(WaveSums.of(cosines, cases, 3), *parts, strict=True):
+    cosines = views(cases)[0].features
+    parts = [FeatureSums.of(cosines, cases.take(rows), 3) for rows in (slice(0, 15), slice(15, 40))]
+    for whole, one, other in zip(FeatureSums.of(cosines, cases, 3), *parts, strict=True):
         np.testing.assert_allclose(whole, one + other, rtol=1e-12, atol=1e-12)
 
 
@@ -169,7 +170,7 @@ def test_a_weight_is_repeated_rows() -> None:
     weighted = views(cases._replace(case_weight=copies.astype(float)))
     for one, other in zip(weighted, views(cases.take(repeated)), strict=True):
         assert one.penalty == other.penalty
-        got, meant = (view.scores(cases.looked, KERNELS) for view in (one, other))
+        got, meant = (view.scores(cases.binned, KERNELS) for view in (one, other))
         np.testing.assert_allclose(got, meant, atol=1e-5)  # angles may round to either of two single-precision numbers
 
 
@@ -177,16 +178,18 @@ def test_smooth_functions_of_several_columns_are_learned() -> None:
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 20, (600, 4)).astype(np.int32)
     classes = (((codes[:, :3] - 9.5) ** 2).sum(axis=1) > 95).astype(np.int32)
-    cases = Cases(Looked(codes, codes.astype(float)), classes, np.ones(600), np.ones(600))
-    for view in make_waves(counts_of(cases, np.full(4, 20)), [True] * 4, cases, 2, np.array([1.0, 1.0, 1.0, 0.1])):
-        left_out = view.left_out(cases.looked, classes, cases.weight, KERNELS)
+    cases = LabeledRows(BinnedRows(codes, codes.astype(float)), classes, np.ones(600), np.ones(600))
+    for view in fit_fourier_regressions(
+        counts_of(cases, np.full(4, 20)), [True] * 4, cases, 2, np.array([1.0, 1.0, 1.0, 0.1])
+    ):
+        left_out = view.left_out(cases.binned, classes, cases.weight, KERNELS)
         assert (left_out.argmax(axis=1) == classes).mean() > 0.85
 
 
 def test_waves_are_the_same_every_time() -> None:
     for one, other in zip(views(make_cases()), views(make_cases()), strict=True):
-        np.testing.assert_array_equal(one.cosines.frequencies, other.cosines.frequencies)
-        np.testing.assert_array_equal(one.cosines.phases, other.cosines.phases)
+        np.testing.assert_array_equal(one.features.frequencies, other.features.frequencies)
+        np.testing.assert_array_equal(one.features.phases, other.features.phases)
 
 
 def test_waves_through_all_columns_and_through_few() -> None:
@@ -196,9 +199,9 @@ def test_waves_through_all_columns_and_through_few() -> None:
         "random Fourier features of 2 to 4 columns",
     ]
 
-    def columns_of(view: Waves) -> list[int]:
-        moved = view.cosines.frequencies != 0
-        return [len(np.unique(view.cosines.inputs.column[wave])) for wave in moved.T]
+    def columns_of(view: FourierRegression) -> list[int]:
+        moved = view.features.frequencies != 0
+        return [len(np.unique(view.features.inputs.column[wave])) for wave in moved.T]
 
     assert set(columns_of(every)) == {5}
     assert columns_of(few) == [2, 3, 4] * 20
@@ -206,8 +209,8 @@ def test_waves_through_all_columns_and_through_few() -> None:
 
 def test_columns_count_by_their_relevance() -> None:
     cases = make_cases(400)
-    cosines = draw_cosines(inputs_of(cases), cases, RELEVANCE, None, 4000, 0)
-    few = draw_cosines(inputs_of(cases), cases, RELEVANCE, (1,), 4000, 0)
+    cosines = draw_features(inputs_of(cases), cases, RELEVANCE, None, 4000, 0)
+    few = draw_features(inputs_of(cases), cases, RELEVANCE, (1,), 4000, 0)
     assert cosines is not None
     assert few is not None
     variance, column = cosines.inputs.variance(cases), cosines.inputs.column
@@ -220,7 +223,7 @@ def test_columns_count_by_their_relevance() -> None:
 def test_inputs_are_ranks_and_indicators() -> None:
     cases = make_cases(weighted=True)
     inputs = inputs_of(cases)
-    matrix = inputs.times(cases.looked, np.eye(len(inputs.column)))
+    matrix = inputs.times(cases.binned, np.eye(len(inputs.column)))
     mean = np.average(matrix, axis=0, weights=cases.case_weight)
     meant = np.average((matrix - mean) ** 2, axis=0, weights=cases.case_weight)
     np.testing.assert_allclose(inputs.variance(cases), meant, atol=1e-12)
@@ -231,11 +234,11 @@ def test_inputs_are_ranks_and_indicators() -> None:
 
 def test_what_never_varied_does_not_matter() -> None:
     cases = make_cases()
-    whole = cases._replace(looked=Looked(cases.looked.codes % SIZES, cases.looked.numbers))
-    missing, unseen = whole.looked.codes.copy(), whole.looked.codes.copy()
+    whole = cases._replace(binned=BinnedRows(cases.binned.codes % SIZES, cases.binned.numbers))
+    missing, unseen = whole.binned.codes.copy(), whole.binned.codes.copy()
     missing[:, 1], unseen[:, 1] = SIZES[1], SIZES[1] + 1
     for view in views(whole):
-        got, meant = (view.scores(Looked(codes, whole.looked.numbers), KERNELS) for codes in (missing, unseen))
+        got, meant = (view.scores(BinnedRows(codes, whole.binned.numbers), KERNELS) for codes in (missing, unseen))
         np.testing.assert_array_equal(got, meant)
         assert np.isfinite(view.scores(unseen_rows(), KERNELS)).all()
 
@@ -244,13 +247,13 @@ def test_rows_that_were_not_learned_lose_nothing(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(module, "MOST_ROWS", 25)
     cases = make_cases(weighted=True)
     for view in views(cases):
-        learned = module._hashes(cases.looked) < view.below
+        learned = module._hashes(cases.binned) < view.hash_bound
         assert learned.sum() == 25
         some = cases.take(np.flatnonzero(learned))
-        np.testing.assert_allclose(view.sums.products, WaveSums.of(view.cosines, some, 3).products, rtol=1e-12)
-        got = view.left_out(cases.looked, cases.classes, cases.weight, KERNELS)
-        np.testing.assert_allclose(got[~learned], view.scores(cases.looked, KERNELS)[~learned], atol=1e-12)
-        heights = view.cosines.heights(some.looked)
+        np.testing.assert_allclose(view.sums.products, FeatureSums.of(view.features, some, 3).products, rtol=1e-12)
+        got = view.left_out(cases.binned, cases.classes, cases.weight, KERNELS)
+        np.testing.assert_allclose(got[~learned], view.scores(cases.binned, KERNELS)[~learned], atol=1e-12)
+        heights = view.features.transform(some.binned)
         meant = [ridge_scores(heights, without(some, row), 3, view.penalty)[row] for row in range(25)]
         np.testing.assert_allclose(got[learned], meant, rtol=1e-9, atol=1e-9)
 
@@ -258,16 +261,16 @@ def test_rows_that_were_not_learned_lose_nothing(monkeypatch: pytest.MonkeyPatch
 def test_chunks_are_scored_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     cases = make_cases(weighted=True)
     view = views(cases)[0]
-    scores = view.scores(cases.looked, KERNELS)
-    left_out = view.left_out(cases.looked, cases.classes, cases.weight, KERNELS)
+    scores = view.scores(cases.binned, KERNELS)
+    left_out = view.left_out(cases.binned, cases.classes, cases.weight, KERNELS)
     monkeypatch.setattr(module, "_CHUNK", 7)
-    np.testing.assert_allclose(view.scores(cases.looked, KERNELS), scores, atol=1e-5)
-    np.testing.assert_allclose(view.left_out(cases.looked, cases.classes, cases.weight, KERNELS), left_out, atol=1e-5)
+    np.testing.assert_allclose(view.scores(cases.binned, KERNELS), scores, atol=1e-5)
+    np.testing.assert_allclose(view.left_out(cases.binned, cases.classes, cases.weight, KERNELS), left_out, atol=1e-5)
 
 
 def test_constants_make_no_waves() -> None:
     cases = make_cases()
-    constant = cases._replace(looked=Looked(np.zeros_like(cases.looked.codes), cases.looked.numbers))
+    constant = cases._replace(binned=BinnedRows(np.zeros_like(cases.binned.codes), cases.binned.numbers))
     assert views(constant) == []
     assert views(cases._replace(case_weight=np.zeros(40))) == []
 
@@ -277,22 +280,22 @@ def test_constants_make_no_waves() -> None:
 def test_one_column_and_few_rows(is_number: bool, n_rows: int) -> None:
     codes = np.arange(n_rows, dtype=np.int32)[:, None]
     classes = (np.arange(n_rows) % 2).astype(np.int32)
-    cases = Cases(Looked(codes, codes.astype(float)), classes, np.ones(n_rows), np.ones(n_rows))
-    made = list(make_waves([np.ones(n_rows)], [is_number], cases, 2, np.ones(1)))
+    cases = LabeledRows(BinnedRows(codes, codes.astype(float)), classes, np.ones(n_rows), np.ones(n_rows))
+    made = list(fit_fourier_regressions([np.ones(n_rows)], [is_number], cases, 2, np.ones(1)))
     assert len(made) == (0 if n_rows == 1 else 2)
     for view in made:
-        assert np.isfinite(view.left_out(cases.looked, classes, cases.weight, KERNELS)).all()
+        assert np.isfinite(view.left_out(cases.binned, classes, cases.weight, KERNELS)).all()
 
 
 def test_many_classes_share_one_matrix() -> None:
     rng = np.random.default_rng(0)
     codes = rng.integers(0, SIZES, (2000, 5)).astype(np.int32)
     classes = (np.arange(2000) % 1000).astype(np.int32)
-    cases = Cases(Looked(codes, codes[:, :3].astype(float)), classes, np.ones(2000), np.ones(2000))
+    cases = LabeledRows(BinnedRows(codes, codes[:, :3].astype(float)), classes, np.ones(2000), np.ones(2000))
     for view in views(cases, 1000):
         assert view.sums.products.shape == (60, 60)
-        assert view.sums.heights.shape == (1000, 60)
-        assert view.left_out(cases.looked, classes, cases.weight, KERNELS).shape == (2000, 1000)
+        assert view.sums.sums.shape == (1000, 60)
+        assert view.left_out(cases.binned, classes, cases.weight, KERNELS).shape == (2000, 1000)
 
 
 @pytest.mark.parametrize(("order", "made"), [("auto", 2), (2, 2), (1, 0), (0, 0)])

@@ -11,7 +11,7 @@ import pytest
 
 from candide import NaiveBayes
 from candide.exceptions import ModelFileError
-from candide.stacking.fourier_view import Waves
+from candide.stacking.fourier_regression import FourierRegression
 from candide.storage import read_model, versions
 from candide.storage.container import CURRENT_VERSION
 from candide.storage.content import EncodedContent
@@ -55,7 +55,7 @@ def test_an_older_file_is_brought_to_the_version_of_now(document: EncodedContent
         parts = {("plan" if name == "recipe" else name): part for name, part in document.parts.items()}
         return document._replace(parts=parts)
 
-    new = upgrade(old, "0", {0: renamed, 1: lambda same: same})
+    new = upgrade(old, "0", {0: renamed, 1: lambda same: same, 2: lambda same: same})
     assert new.parts.keys() == document.parts.keys()
     assert new.decode().parts["plan"].family == document.decode().parts["plan"].family
 
@@ -73,11 +73,11 @@ def test_waves_of_version_1_take_columns_for_independent() -> None:
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
     some = again.predict_proba({"x": X["x"]})
     np.testing.assert_allclose(some.sum(axis=1), 1.0)
-    views = [view for view in again.model_.classifier.blend.views.views if isinstance(view, Waves)]
+    views = [view for view in again.model_.classifier.blend.views.views if isinstance(view, FourierRegression)]
     assert views
     for view in views:
-        np.testing.assert_array_equal(view.cosines.inputs.covariance, 1.01 * np.eye(2))
-        np.testing.assert_allclose(view.cosines.inputs.share, 1 / len(view.cosines.inputs.share))
+        np.testing.assert_array_equal(view.features.inputs.covariance, 1.01 * np.eye(2))
+        np.testing.assert_allclose(view.features.inputs.share, 1 / len(view.features.inputs.share))
 
 
 def test_a_version_that_nobody_wrote_is_refused(document: EncodedContent) -> None:

@@ -20,8 +20,8 @@ from ..model.leave_one_out import left_out_scores, read_folds
 from ..model.measures import mean_and_error
 from ..model.table import Table
 from ..specs.parameters import choice
-from ..stacking.folds import deal_blocks
-from ..stacking.training_rows import Seen
+from ..stacking.folds import group_folds
+from ..stacking.training_rows import TrainingRows
 from .base import BaseNB
 
 _MEASURES = ("log_loss", "log_loss_error", "accuracy", "accuracy_error", "behind", "behind_error", "raw_log_loss")
@@ -158,13 +158,13 @@ def _judge(model: BaseNB, X: Any, y: Any, sample_weight: Any, blocks: tuple[Any,
     scores = left_out_scores(classifier, seen.batch, seen.blocks, kernels)
     plan = replace(classifier.plan, calibrate=classifier.plan.calibrate or "temperature")
     own = np.arange(len(classes)), classes
-    folds = deal_blocks(classes, own[0] if seen.blocks is None else seen.blocks)
+    folds = group_folds(classes, own[0] if seen.blocks is None else seen.blocks)
     calibrated = cross_chosen(plan, classifier.state, seen, scores, folds, kernels)
     right = (calibrated.argmax(axis=1) == classes).astype(np.float64)
     return Judged(-calibrated[own], -scores[own], right, seen.case_weight)
 
 
-def _seen(model: BaseNB, X: Any, y: Any, sample_weight: Any, blocks: tuple[Any, Any] | None) -> Seen:
+def _seen(model: BaseNB, X: Any, y: Any, sample_weight: Any, blocks: tuple[Any, Any] | None) -> TrainingRows:
     """The rows that have a weight: others may even be of a class that the model does not know."""
     labels = label_array(as_array(y, "y").ravel())
     n_rows = len(labels)
@@ -172,7 +172,9 @@ def _seen(model: BaseNB, X: Any, y: Any, sample_weight: Any, blocks: tuple[Any, 
     if weight is not None:
         labels = np.where(weight > 0, labels, labels[weight.argmax()])
     folds = None if blocks is None else read_folds(*blocks, n_rows)
-    seen = Seen(model.model_.batch(X, labels, weight), np.ones(n_rows) if weight is None else weight, once, folds)
+    seen = TrainingRows(
+        model.model_.batch(X, labels, weight), np.ones(n_rows) if weight is None else weight, once, folds
+    )
     kept = np.flatnonzero(seen.case_weight)
     return seen if len(kept) == n_rows else seen.take(kept, once[kept])
 

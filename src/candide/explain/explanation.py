@@ -14,7 +14,7 @@ from ..kernels.layouts import Array, Floats
 from ..model.evidence import class_place
 from ..model.scorer import leaders_only
 from ..model.table import Table, objects
-from ..stacking.calibration import normalised
+from ..stacking.calibration import log_softmax
 from .certainty import Certainty
 from .terms import BITS, Kind, Term, joined
 from .words import Placed, placed
@@ -71,7 +71,7 @@ class Explanation:
         n_limits = max(len(term.limits) for term in self.terms)
         limits = [np.sum([term.limits[i] for term in self.terms if term.limits], axis=0)[None] for i in range(n_limits)]
         alive = leaders_only(finite[None], limits, np.isfinite(finite)[None])
-        return np.asarray(normalised(alive)[0])
+        return np.asarray(log_softmax(alive)[0])
 
     def evidence(
         self, of: Any = None, against: Any = None, unit: Unit = "bits", by: By = "term", level: float | None = None

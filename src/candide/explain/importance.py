@@ -13,9 +13,9 @@ from ..model.blend import scores_left_out, seen_rows
 from ..model.classifier import Classifier
 from ..model.summary import summary
 from ..model.table import Table, objects
-from ..stacking.calibration import normalised
-from ..stacking.stacked_views import Blended
-from ..stacking.training_rows import Seen
+from ..stacking.calibration import log_softmax
+from ..stacking.stacked_views import StackedViews
+from ..stacking.training_rows import TrainingRows
 from .account import explained
 from .terms import BITS
 
@@ -82,7 +82,7 @@ def _beside(rows: list[Any], n_columns: int, found: Table | None) -> dict[str, A
     return out
 
 
-def _some(seen: Seen, width: int, rows: tuple[int, int, int]) -> Seen:
+def _some(seen: TrainingRows, width: int, rows: tuple[int, int, int]) -> TrainingRows:
     """Some of the training rows, evenly spaced; fewer of them the more there is to do for each."""
     fewest, most, cells = rows
     n_rows, n_some = len(seen.case_weight), max(fewest, min(most, cells // max(1, width)))
@@ -92,7 +92,7 @@ def _some(seen: Seen, width: int, rows: tuple[int, int, int]) -> Seen:
     return seen.take(places, seen.multiplicity[places])
 
 
-def _contributions(model: Classifier, seen: Seen, names: Array, kernels: Kernels) -> tuple[list[Any], Floats]:
+def _contributions(model: Classifier, seen: TrainingRows, names: Array, kernels: Kernels) -> tuple[list[Any], Floats]:
     """Of columns in their order, then of blocks and views by name."""
     share = seen.case_weight / seen.case_weight.sum()
     place = {name: j for j, name in enumerate(names.tolist())}
@@ -113,7 +113,7 @@ def _contributions(model: Classifier, seen: Seen, names: Array, kernels: Kernels
     return [*names.tolist(), *of_view], np.append(of_column, [*of_view.values()])
 
 
-def _losses(model: Classifier, seen: Seen, columns: Array, kernels: Kernels) -> Floats:
+def _losses(model: Classifier, seen: TrainingRows, columns: Array, kernels: Kernels) -> Floats:
     """By how much the leave-one-out log-loss rises when each of some columns is not given."""
     data, whole = seen.batch.data, _loss(model, seen, kernels)
     out = np.zeros(len(columns))
@@ -125,15 +125,15 @@ def _losses(model: Classifier, seen: Seen, columns: Array, kernels: Kernels) -> 
     return out
 
 
-def _loss(model: Classifier, seen: Seen, kernels: Kernels) -> float:
+def _loss(model: Classifier, seen: TrainingRows, kernels: Kernels) -> float:
     views = None if model.blend is None else model.blend.views
-    if isinstance(views, Blended):
-        views = views.without_idle()
-        scores = views.left_out_views(model.likelihood, seen.batch, seen.case_weight / seen.multiplicity, kernels)
+    if isinstance(views, StackedViews):
+        views = views.without_unused()
+        scores = views.left_out_view_scores(model.likelihood, seen.batch, seen.case_weight / seen.multiplicity, kernels)
         # All rows lack the same columns, so that all have the weights of the first.
         first = seen.batch.data.take(np.zeros(1, dtype=np.int64))
-        mixture, _ = views.mixture_for(model.likelihood, first, model.scorer.offset)
-        found = normalised(mixture.scores(scores))
+        mixture, _ = views.weights_for_row(model.likelihood, first, model.scorer.offset)
+        found = log_softmax(mixture.scores(scores))
     else:
         found = scores_left_out(model.plan, model.state, seen, None, kernels)[0]
     own = found[np.arange(len(found)), seen.batch.classes]

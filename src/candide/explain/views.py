@@ -15,9 +15,9 @@ from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, TextRows
 from ..model.classifier import Classifier
 from ..stacking.refinement import Refinement
-from ..stacking.stacked_views import Blended
-from ..stacking.token_views import TextBlended
-from ..stacking.views import ViewParts
+from ..stacking.stacked_views import StackedViews
+from ..stacking.token_views import StackedTokenViews
+from ..stacking.views import ViewContributions
 from .cells import shown_values
 from .terms import Term
 from .tokens import code_names, tokens_of
@@ -27,22 +27,22 @@ def view_terms(model: Classifier, row: Any, names: Array, kernels: Kernels) -> I
     """Of one row, biases included."""
     assert model.blend is not None
     views: Any = model.blend.views
-    if isinstance(views, TextBlended):
-        yield Term("prior", views.mixture.bias, value="bias of the classes")
+    if isinstance(views, StackedTokenViews):
+        yield Term("prior", views.weights.bias, value="bias of the classes")
         yield from _text(views, model.likelihood, row, kernels)
         if model.blend.refinement is not None:
             yield from _refined(model.blend.refinement, row, kernels)
         return
-    mixture, marked = views.mixture_for(model.likelihood, row, model.scorer.offset)
+    mixture, marked = views.weights_for_row(model.likelihood, row, model.scorer.offset)
     yield Term("prior", mixture.bias, value="bias of the classes")
-    yield from _Table(replace(views, mixture=mixture), model.likelihood, marked, names, kernels).terms()
+    yield from _Table(replace(views, weights=mixture), model.likelihood, marked, names, kernels).terms()
 
 
 class _Table:
     """A row of a table and the views of it."""
 
     def __init__(
-        self, views: Blended, likelihood: TableLikelihood, row: Columns, names: Array, kernels: Kernels
+        self, views: StackedViews, likelihood: TableLikelihood, row: Columns, names: Array, kernels: Kernels
     ) -> None:
         self.views, self.likelihood, self.row, self.names, self.kernels = views, likelihood, row, names, kernels
         self.values = shown_values(row, np.arange(row.n_columns), names)
@@ -50,17 +50,17 @@ class _Table:
     def terms(self) -> Iterator[Term]:
         parts = self.likelihood.each_column(self.row, self.views.columns, self.kernels)[:, 0]
         for view, scores in enumerate(parts):
-            part = self.views.mixture.part(view, scores[None])
+            part = self.views.weights.weighted(view, scores[None])
             if part is not None and self._is_given(view):
                 yield self._single(view, part[0])
         yield from self._weighed(self.views.n_single, self.views.names[0], self._added_up(parts))
-        looked, numbers = self.views.look.see(self.row, self.kernels), self._numbers
+        looked, numbers = self.views.binning.transform(self.row, self.kernels), self._numbers
         for view, one in enumerate(self.views.views, self.views.n_single + 1):
-            if self.views.mixture.weight[view].any():
-                yield from self._weighed(view, one.name, one.parts(looked, numbers, self.kernels))
+            if self.views.weights.weight[view].any():
+                yield from self._weighed(view, one.name, one.contributions(looked, numbers, self.kernels))
         for view, text in enumerate(self.views.texts, self.views.n_views - len(self.views.texts)):
-            if self.views.mixture.weight[view].any() and self.row.columns[text.column].absent is None:
-                yield from self._of_text(view, text.column, text.bands)
+            if self.views.weights.weight[view].any() and self.row.columns[text.column].absent is None:
+                yield from self._of_text(view, text.column, text.stacked)
 
     def _is_given(self, view: int) -> bool:
         """Whether a view of a single column has a cell; what is not given has no term."""
@@ -69,7 +69,7 @@ class _Table:
     @property
     def _numbers(self) -> Array:
         """Places of the number columns among the codes."""
-        return np.array([i for i, column in enumerate(self.views.look.columns) if column.is_number], dtype=np.int64)
+        return np.array([i for i, column in enumerate(self.views.binning.columns) if column.is_number], dtype=np.int64)
 
     def _single(self, view: int, scores: Floats) -> Term:
         if view < len(self.views.columns):
@@ -80,38 +80,38 @@ class _Table:
     def _cell(self, j: int, scores: Floats, view: str) -> Term:
         return Term("cell", scores, self.names[j], self.values[j], view)
 
-    def _added_up(self, parts: Floats) -> ViewParts:
+    def _added_up(self, parts: Floats) -> ViewContributions:
         n_columns = len(self.views.columns)
         given = np.array([view for view in range(n_columns) if self._is_given(view)], dtype=np.int64)
-        return ViewParts(given, parts[given], parts[n_columns:].sum(axis=0))
+        return ViewContributions(given, parts[given], parts[n_columns:].sum(axis=0))
 
-    def _weighed(self, view: int, name: str, parts: ViewParts) -> Iterator[Term]:
-        if not self.views.mixture.weight[view].any():
+    def _weighed(self, view: int, name: str, parts: ViewContributions) -> Iterator[Term]:
+        if not self.views.weights.weight[view].any():
             return
-        shares, limit = self.views.mixture.shares(view, np.vstack([parts.scores, parts.rest]))
+        shares, limit = self.views.weights.weighted_parts(view, np.vstack([parts.scores, parts.rest]))
         # Columns of all views are counted among those that had a model when the views were made.
         for place, scores in zip(parts.columns.tolist(), shares[:-1], strict=True):
             yield self._cell(self.views.columns[place], scores, name)
         yield Term("rest", shares[-1], value=name, view=name)
         yield from _beyond(limit, name)
 
-    def _of_text(self, view: int, column: int, bands: TextBlended) -> Iterator[Term]:
+    def _of_text(self, view: int, column: int, bands: StackedTokenViews) -> Iterator[Term]:
         """A text's terms are those of a blend of its own, weighed once more."""
-        name, mixture = self.names[column], self.views.mixture
+        name, mixture = self.names[column], self.views.weights
         inner = list(_text(bands, self.likelihood.texts[column], texts_at(self.row, column), self.kernels, name))
         if not inner:
             return
-        shares, limit = mixture.shares(view, np.array([term.scores for term in inner]))
+        shares, limit = mixture.weighted_parts(view, np.array([term.scores for term in inner]))
         for term, scores in zip(inner, shares, strict=True):
             yield Term(term.kind, scores, name, term.value, term.view, term.count)
         yield from _beyond(limit, f"{name}: all tokens", name)
 
 
 def _text(
-    views: TextBlended, likelihood: TextLikelihood, text: TextRows, kernels: Kernels, column: Any = None
+    views: StackedTokenViews, likelihood: TextLikelihood, text: TextRows, kernels: Kernels, column: Any = None
 ) -> Iterator[Term]:
     """Tokens of every look that is heard, each with what it says in all bands."""
-    heard = views.without_idle()
+    heard = views.without_unused()
     for name in heard.looks:
         look = next(one for one in likelihood.family.looks if one.name == name)
         sums = likelihood.statistics.looks[likelihood.family.looks.index(look)]
@@ -125,10 +125,10 @@ def _text(
         yield from _beyond(limit, name, column)
 
 
-def _banded(views: TextBlended, look: str, scores: Floats) -> tuple[Floats, Floats]:
+def _banded(views: StackedTokenViews, look: str, scores: Floats) -> tuple[Floats, Floats]:
     """Tokens' scores in the bands of a look, weighed and added up, ``(tokens, classes)``; and what limits take away."""
     places = [view for view, name in enumerate(views.names) if name.look == look]
-    pairs = [views.mixture.shares(view, of_view) for view, of_view in zip(places, scores, strict=True)]
+    pairs = [views.weights.weighted_parts(view, of_view) for view, of_view in zip(places, scores, strict=True)]
     shares, limits = zip(*pairs, strict=True)
     return np.sum(shares, axis=0), np.sum(limits, axis=0)
 

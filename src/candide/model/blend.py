@@ -22,13 +22,13 @@ from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
 from ..lazy_dataclass import dataclass
 from ..specs import BoundSpec
-from ..stacking.calibration import Calibration, calibrate, normalised
+from ..stacking.calibration import Calibration, calibrate, log_softmax
 from ..stacking.calibration.scaling import Scaling
-from ..stacking.folds import N_FOLDS, deal_blocks, folds_of, rows_by_fold
-from ..stacking.refinement import Refinement, fit_refinement, fold_scores
-from ..stacking.stacked_views import Blended, fit_blended
-from ..stacking.token_views import TextBlended, fit_text_blended
-from ..stacking.training_rows import Seen
+from ..stacking.folds import N_FOLDS, group_folds, make_folds, rows_by_fold
+from ..stacking.refinement import Refinement, fit_refinement, out_of_fold_scores
+from ..stacking.stacked_views import StackedViews, fit_stacked_views
+from ..stacking.token_views import StackedTokenViews, fit_stacked_token_views
+from ..stacking.training_rows import TrainingRows
 from ..statistics import Sample
 from ..statistics.hashing import row_hashes
 from ..statistics.table import TableStatistics
@@ -54,7 +54,7 @@ class Blend:
     weight: float
     alpha: float | Floats | None = None
     calibration: Calibration | None = None
-    views: Blended | TextBlended | None = None
+    views: StackedViews | StackedTokenViews | None = None
     refinement: Refinement | None = None
     changed: float = 0.0  # weight of the rows learned and forgotten since
     # The rows kept cannot tell it again, but for a refinement: the sums hold what was made of their labels.
@@ -84,7 +84,7 @@ class Blend:
 
     def discounted(self, factor: float) -> Blend:
         """After all weights were multiplied."""
-        views = self.views.discounted(factor) if isinstance(self.views, Blended) else self.views
+        views = self.views.discounted(factor) if isinstance(self.views, StackedViews) else self.views
         return replace(self, weight=self.weight * factor, changed=self.changed * factor, views=views)
 
     def among(self, classes: Index) -> Blend:
@@ -92,7 +92,7 @@ class Blend:
         if classes == self.classes:
             return self
         if self.views is not None:
-            other = ", or with stacking=None" if isinstance(self.views, Blended) else ""
+            other = ", or with stacking=None" if isinstance(self.views, StackedViews) else ""
             raise InputError(
                 f"the blend has weights for {self.classes.labels.tolist()}, and this model keeps no training rows to "
                 f"fit others for {classes.labels.tolist()}; construct it with keep_sample=True{other}"
@@ -127,7 +127,7 @@ def fit_blend(model: Classifier, kernels: Kernels) -> Blend:
     if plan.order is not None:
         everything = seen
         seen, views, scores = _blended(model, seen, kernels)
-        if plan.refine and isinstance(views, TextBlended):
+        if plan.refine and isinstance(views, StackedTokenViews):
             refinement = _refined(model, views, everything, kernels)
     elif plan.calibrate is not None:
         scores, _ = scores_left_out(plan, state, seen, alpha, kernels)
@@ -139,13 +139,13 @@ def fit_blend(model: Classifier, kernels: Kernels) -> Blend:
 
 def with_refinement(model: Classifier, blend: Blend, kernels: Kernels) -> Blend:
     """The weights as they are, which last, and a refinement fitted again on the training texts kept."""
-    assert isinstance(blend.views, TextBlended)
+    assert isinstance(blend.views, StackedTokenViews)
     seen, weight = seen_rows(model.plan, model.state, "refine=True"), float(model.state.rows.sum())
     return replace(blend, refinement=_refined(model, blend.views, seen, kernels), weight=weight, changed=0.0)
 
 
-def _refined(model: Classifier, views: TextBlended, seen: Seen, kernels: Kernels) -> Refinement:
-    begun = fold_scores(model.likelihood, views, seen, kernels)
+def _refined(model: Classifier, views: StackedTokenViews, seen: TrainingRows, kernels: Kernels) -> Refinement:
+    begun = out_of_fold_scores(model.likelihood, views, seen, kernels)
     return fit_refinement(model.likelihood, seen, begun, kernels)
 
 
@@ -156,28 +156,30 @@ def _what(plan: BoundSpec) -> str:
     return "alpha='loo'" if plan.calibrate is None else f"calibrate={plan.calibrate!r}"
 
 
-def _blended(model: Classifier, seen: Seen, kernels: Kernels) -> tuple[Seen, Blended | TextBlended, Floats]:
+def _blended(
+    model: Classifier, seen: TrainingRows, kernels: Kernels
+) -> tuple[TrainingRows, StackedViews | StackedTokenViews, Floats]:
     """The rows that weights were fitted on, the views with their weights, and the rows' log posteriors left out."""
-    views: Blended | TextBlended
+    views: StackedViews | StackedTokenViews
     if isinstance(model.likelihood, TextLikelihood):
-        views, scores, rows = fit_text_blended(model.likelihood, seen, kernels)
+        views, scores, rows = fit_stacked_token_views(model.likelihood, seen, kernels)
     else:
-        blended, scores, rows = fit_blended(model.likelihood, seen, model.plan.order or 0, kernels)
+        blended, scores, rows = fit_stacked_views(model.likelihood, seen, model.plan.order or 0, kernels)
         views = _with_bounds(blended, model.state)
     if len(rows) < len(seen.case_weight):
         seen = seen.take(rows, seen.multiplicity[rows])
-    return seen, views, normalised(views.left_out(scores))
+    return seen, views, log_softmax(views.combine(scores))
 
 
-def _with_bounds(views: Blended, state: State) -> Blended:
+def _with_bounds(views: StackedViews, state: State) -> StackedViews:
     """With what tells which rows are in the views, and with which weight, so that these can change later."""
     assert state.sample is not None
     represented = state.sample.represented()
     scale = np.divide(state.rows, represented, out=np.ones_like(represented), where=represented > 0)
-    return replace(views, below=state.sample.threshold, scale=scale)
+    return replace(views, hash_bound=state.sample.threshold, scale=scale)
 
 
-def seen_rows(plan: BoundSpec, state: State, what: str) -> Seen:
+def seen_rows(plan: BoundSpec, state: State, what: str) -> TrainingRows:
     """The training rows that were kept, for ``what`` needs them; copies are one row of their weight."""
     sample = state.sample
     if sample is None:
@@ -190,7 +192,7 @@ def seen_rows(plan: BoundSpec, state: State, what: str) -> Seen:
     if len(places) < data.n_rows:
         data = data.take(places)
     batch = Batch(data, sample.classes[places], weight, len(state.classes))
-    seen = Seen(batch, sample.observed_weight(state.rows), multiplicity, _blocks(sample, batch))
+    seen = TrainingRows(batch, sample.observed_weight(state.rows), multiplicity, _blocks(sample, batch))
     order = _order(plan.family, batch)
     return seen if order is None else seen.take(order, multiplicity[order])
 
@@ -212,8 +214,8 @@ def held_out(plan: BoundSpec, state: State, statistics: TableStatistics, kernels
     seen = seen_rows(plan, state, "a choice of families by groups")
     if seen.blocks is None:
         return []
-    batch = seen.of_all_copies()
-    folds = (batch.take(rows) for rows in rows_by_fold(folds_of(batch.classes, seen.blocks, N_FOLDS)))
+    batch = seen.with_all_copies()
+    folds = (batch.take(rows) for rows in rows_by_fold(make_folds(batch.classes, seen.blocks, N_FOLDS)))
     family: Any = plan.family
     return [HeldOut(fold, statistics.without(family.observe(fold, kernels))) for fold in folds]
 
@@ -223,26 +225,28 @@ def _blocks(sample: Sample, batch: Batch) -> Array | None:
     groups = sample.groups
     if groups is None or groups.max(initial=0) == 0:
         return None  # without the only group, nothing would be left
-    return groups if groups.max() < _MOST_BLOCKS else deal_blocks(batch.classes, groups, _MOST_BLOCKS)
+    return groups if groups.max() < _MOST_BLOCKS else group_folds(batch.classes, groups, _MOST_BLOCKS)
 
 
-def alphas(plan: BoundSpec, state: State, seen: Seen, subsets: list[Array], kernels: Kernels) -> list[float | Floats]:
+def alphas(
+    plan: BoundSpec, state: State, seen: TrainingRows, subsets: list[Array], kernels: Kernels
+) -> list[float | Floats]:
     offset = _bare(plan, state, None).offset_for(state.rows)
     if seen.blocks is not None:
         # Each block would be scored again for every α and column.
-        seen = seen._replace(blocks=deal_blocks(seen.batch.classes, seen.blocks))
+        seen = seen._replace(blocks=group_folds(seen.batch.classes, seen.blocks))
     return by_leave_one_out(plan.family, state.statistics, seen, offset, subsets, kernels)
 
 
 def scores_left_out(
     plan: BoundSpec,
     state: State,
-    seen: Seen,
+    seen: TrainingRows,
     alpha: float | Floats | None,
     kernels: Kernels,
 ) -> tuple[Floats, Floats | None]:
     """Log posteriors with the row or its block left out, not calibrated, and how much evidence the rows hold."""
-    batch = seen.batch if seen.blocks is None else seen.of_all_copies()
+    batch = seen.batch if seen.blocks is None else seen.with_all_copies()
     scores = left_out_scores(_bare(plan, state, alpha), batch, seen.blocks, kernels)
     return scores, plan.family.amount(seen.batch.data)
 

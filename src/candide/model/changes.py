@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..exceptions import ForgetError, MergeError
 from ..kernels import Kernels
 from ..specs import BoundSpec
-from ..stacking.stacked_views import Blended
+from ..stacking.stacked_views import StackedViews
 from .blend import Blend
 from .state import State
 from .telling import all_names
@@ -39,13 +39,13 @@ def after_rows(model: Classifier, state: State, plan: BoundSpec, batch: State, s
 
 def _with_views(blend: Blend, plan: BoundSpec, state: State, batch: State, sign: float) -> Blend | None:
     """Views of a table hold sums of rows too, which change at once; None where they must be made anew."""
-    if not isinstance(blend.views, Blended):
+    if not isinstance(blend.views, StackedViews):
         return blend
     batch = batch.among(state.classes)
     if batch.sample is None:
         return None
     data = plan.family.restored(batch.sample.data, batch.statistics)
-    views = blend.views.changed(batch.sample, data, sign, Kernels(plan.n_threads))
+    views = blend.views.updated(batch.sample, data, sign, Kernels(plan.n_threads))
     return None if views is None else replace(blend, views=views)
 
 

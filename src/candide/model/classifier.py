@@ -17,8 +17,8 @@ from ..kernels import Kernels
 from ..kernels.hashing import Hashes
 from ..kernels.layouts import Array, Floats, Positions
 from ..specs import BoundSpec, ClassPrior
-from ..stacking.calibration import normalised
-from ..stacking.stacked_views import Blended
+from ..stacking.calibration import log_softmax
+from ..stacking.stacked_views import StackedViews
 from ..statistics.hashing import ABOVE_ALL
 from .blend import Blend, fit_blend, held_out, seen_rows, with_refinement
 from .cached import cached
@@ -246,8 +246,8 @@ class Classifier:
     def kept_below(self, classes: Index) -> Hashes | None:
         """Hashes below which rows of these classes matter: to the sample, or to views made of an earlier one."""
         below, views = self.state.kept_below(classes), self.latest_blend and self.latest_blend.views
-        if below is not None and isinstance(views, Blended) and views.below is not None:
-            earlier = np.append(views.below, ABOVE_ALL)[classes.positions_in(self.classes)]
+        if below is not None and isinstance(views, StackedViews) and views.hash_bound is not None:
+            earlier = np.append(views.hash_bound, ABOVE_ALL)[classes.positions_in(self.classes)]
             below = np.maximum(below, earlier)
         return below
 
@@ -281,7 +281,7 @@ class Classifier:
         # Views that no weight was found for are weighed again only with rows.
         blend = self.blend
         if blend is not None and blend.views is not None:
-            blend = replace(blend, views=blend.views.without_idle())
+            blend = replace(blend, views=blend.views.without_unused())
         names = self.token_names if self.state.sample is None else heavy_names(self, Kernels(self.plan.n_threads))
         state = replace(self.state, statistics=self.statistics, sample=None)
         return Classifier(self.plan, state, blend, made, names, self.importance)
@@ -323,7 +323,7 @@ class Classifier:
 
     def _retargeted(self, scores: Floats) -> Floats:
         change = self.prior_change
-        return normalised(scores + change) if change.any() else scores
+        return log_softmax(scores + change) if change.any() else scores
 
     def predict(self, data: Any, kernels: Kernels) -> Array:
         """The label of each row."""
@@ -344,7 +344,7 @@ class Classifier:
         views = None if self.current is None else self.current.views
         if views is None:
             return self.scorer.posterior(data, kernels, logarithm=True)
-        prior = (self.scorer.offset,) if isinstance(views, Blended) else ()
+        prior = (self.scorer.offset,) if isinstance(views, StackedViews) else ()
         scores: Floats = views.scores(self.likelihood, data, *prior, kernels)  # type: ignore[call-arg]
         if self.current is not None and self.current.refinement is not None:
             scores += self.current.refinement.scores(data, kernels)
@@ -365,7 +365,7 @@ class Classifier:
         out = np.where(nothing_given(self, data), scores, out)
         impossible = np.isneginf(scores)
         # Curves know nothing of what cannot be.
-        return normalised(np.where(impossible, -np.inf, out)) if impossible.any() else out
+        return log_softmax(np.where(impossible, -np.inf, out)) if impossible.any() else out
 
     def log_density(self, data: Any, kernels: Kernels) -> Floats:
         """log p(x), row by row."""
@@ -395,6 +395,6 @@ class Classifier:
         return int(self.family.n_parameters(self.state.statistics)) + prior
 
 
-def _consolidated(blend: Blend | None) -> Blend | None:
+def _consolidated(old: Blend | None) -> Blend | None:
     """With all changes in the tables of its views."""
-    return replace(blend, views=blend.views.consolidated()) if blend and isinstance(blend.views, Blended) else blend
+    return replace(old, views=old.views.consolidated()) if old and isinstance(old.views, StackedViews) else old

@@ -13,12 +13,12 @@ from ..families.left_out import refuse_strangers
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, chunks
 from ..specs import BoundSpec
-from ..stacking.calibration import calibrate, cross_fitted, normalised
-from ..stacking.folds import N_FOLDS, deal_blocks, folds_of, rows_by_fold
-from ..stacking.refinement import fold_scores, refined_without
-from ..stacking.stacked_views import Blended
-from ..stacking.token_views import TextBlended
-from ..stacking.training_rows import Seen
+from ..stacking.calibration import calibrate, cross_fitted, log_softmax
+from ..stacking.folds import N_FOLDS, group_folds, make_folds, rows_by_fold
+from ..stacking.refinement import out_of_fold_scores, refine_out_of_fold
+from ..stacking.stacked_views import StackedViews
+from ..stacking.token_views import StackedTokenViews
+from ..stacking.training_rows import TrainingRows
 from ..statistics import Sample
 from ..statistics.hashing import group_hashes, row_hashes
 from .blend import alphas, scores_left_out, seen_rows
@@ -38,7 +38,7 @@ _MOST_BLENDS = 10
 class Honest(NamedTuple):
     """Log probabilities of training rows by models that never saw them, and by choices that never saw them."""
 
-    seen: Seen
+    seen: TrainingRows
     log_probability: Floats
     optimistic: Floats  # the same with the choices made on all rows
 
@@ -53,46 +53,48 @@ def honest(model: Classifier, kernels: Kernels) -> Honest:
     if blend is None:
         scores, _ = scores_left_out(plan, state, seen, None, kernels)
         return Honest(seen, scores, scores)
-    row, folds, copies = seen.dealt()
+    row, folds, copies = seen.stratified_folds()
     seen = seen.take(row, copies)
     scores, amount = scores_left_out(plan, state, seen, blend.alpha, kernels)
     optimistic = scores if blend.calibration is None else blend.calibration.apply(scores, amount)
     return Honest(seen, cross_chosen(plan, state, seen, scores, folds, kernels), optimistic)
 
 
-def _honest_views(model: Classifier, views: Blended | TextBlended, seen: Seen, kernels: Kernels) -> Honest:
-    if isinstance(views, TextBlended) and model.plan.refine:
+def _honest_views(
+    model: Classifier, views: StackedViews | StackedTokenViews, seen: TrainingRows, kernels: Kernels
+) -> Honest:
+    if isinstance(views, StackedTokenViews) and model.plan.refine:
         return _honest_refined(model, views, seen, kernels)
-    row, folds, copies = seen.dealt()
-    if isinstance(views, Blended) and _is_small(model.state, seen):
+    row, folds, copies = seen.stratified_folds()
+    if isinstance(views, StackedViews) and _is_small(model.state, seen):
         seen = seen.take(row, copies)
         return Honest(
             seen, _made_again(model, seen, folds, kernels), _optimistic(model, _left_out(model, seen, kernels))
         )
-    few = views.few(seen)
+    few = views.subsample(seen)
     # Chosen before they are dealt out: rows evenly spaced may all be of one fold.
     seen = seen.take(few, seen.multiplicity[few])
-    row, folds, copies = seen.dealt()
+    row, folds, copies = seen.stratified_folds()
     scores, seen = _left_out(model, seen, kernels)[:, row], seen.take(row, copies)
     return Honest(seen, weighed_again(model.plan, views, seen, scores, folds), _optimistic(model, scores))
 
 
-def _honest_refined(model: Classifier, views: TextBlended, seen: Seen, kernels: Kernels) -> Honest:
+def _honest_refined(model: Classifier, views: StackedTokenViews, seen: TrainingRows, kernels: Kernels) -> Honest:
     """By models that have not seen a text; of many texts by refinements that have not, with the blend as it is.
 
     Copies, which are one row, leave together: a refinement would know a text by heart.
     """
     assert model.blend is not None
     assert model.blend.refinement is not None
-    folds = folds_of(seen.batch.classes, seen.blocks, N_FOLDS)
-    begun = fold_scores(model.likelihood, views, seen, kernels)
-    optimistic = normalised(begun + model.blend.refinement.scores(seen.batch.data, kernels))
+    folds = make_folds(seen.batch.classes, seen.blocks, N_FOLDS)
+    begun = out_of_fold_scores(model.likelihood, views, seen, kernels)
+    optimistic = log_softmax(begun + model.blend.refinement.scores(seen.batch.data, kernels))
     if _is_small(model.state, seen) and folds.any() and not model.blend.lasting:
         return Honest(seen, _made_again(model, seen, folds, kernels), optimistic)
-    return Honest(seen, normalised(refined_without(model.likelihood, seen, begun, folds, kernels)), optimistic)
+    return Honest(seen, log_softmax(refine_out_of_fold(model.likelihood, seen, begun, folds, kernels)), optimistic)
 
 
-def _is_small(state: State, seen: Seen) -> bool:
+def _is_small(state: State, seen: TrainingRows) -> bool:
     """Whether all rows are there, and few enough that models are made again without each fold.
 
     Of more rows the weights alone are fitted again: there, the other choices hardly depend on a fold.
@@ -102,13 +104,13 @@ def _is_small(state: State, seen: Seen) -> bool:
     return everything and int(seen.multiplicity.sum()) <= _MOST_MADE_AGAIN
 
 
-def _left_out(model: Classifier, seen: Seen, kernels: Kernels) -> Floats:
+def _left_out(model: Classifier, seen: TrainingRows, kernels: Kernels) -> Floats:
     views = _views(model)
     assert views is not None
-    return views.judged(model.likelihood, seen, kernels)
+    return views.left_out_training_scores(model.likelihood, seen, kernels)
 
 
-def _views(model: Classifier) -> Blended | TextBlended | None:
+def _views(model: Classifier) -> StackedViews | StackedTokenViews | None:
     return None if model.blend is None else model.blend.views
 
 
@@ -116,11 +118,11 @@ def _optimistic(model: Classifier, scores: Floats) -> Floats:
     """Rows left out of all sums, by choices and weights that they had a part in."""
     assert model.blend is not None
     assert model.blend.views is not None
-    calibration, out = model.blend.calibration, normalised(model.blend.views.left_out(scores))
+    calibration, out = model.blend.calibration, log_softmax(model.blend.views.combine(scores))
     return out if calibration is None else calibration.apply(out, None)
 
 
-def _made_again(model: Classifier, seen: Seen, folds: Array, kernels: Kernels) -> Floats:
+def _made_again(model: Classifier, seen: TrainingRows, folds: Array, kernels: Kernels) -> Floats:
     """By models that have not seen a row's fold: families, views, weights and all."""
     bare = type(model)(replace(model.plan, target=None), model.state)
     out = np.empty((len(folds), len(model.classes)))
@@ -133,7 +135,7 @@ def _made_again(model: Classifier, seen: Seen, folds: Array, kernels: Kernels) -
     return _possible(out, float(model.state.rows.sum()))
 
 
-def _without_fold(model: Classifier, seen: Seen, here: Array, kernels: Kernels) -> Classifier:
+def _without_fold(model: Classifier, seen: TrainingRows, here: Array, kernels: Kernels) -> Classifier:
     """The model of all rows but those of a fold; copies, which are one row, stay so."""
     rest = np.delete(np.arange(len(seen.case_weight)), here)
     here, rest = (np.repeat(rows, seen.multiplicity[rows]) for rows in (here, rest))
@@ -154,19 +156,23 @@ def _possible(log_probability: Floats, weight: float) -> Floats:
     return np.asarray(np.logaddexp(log_probability, np.log(least)) - np.log1p(least * log_probability.shape[1]))
 
 
-def weighed_again(plan: BoundSpec, views: Blended | TextBlended, seen: Seen, scores: Floats, folds: Array) -> Floats:
+def weighed_again(
+    plan: BoundSpec, views: StackedViews | StackedTokenViews, seen: TrainingRows, scores: Floats, folds: Array
+) -> Floats:
     """By weights that a row's fold had no part in."""
     out = np.empty(scores.shape[1:])
     for here in rows_by_fold(folds):
         rest = np.setdiff1d(np.arange(len(folds)), here, assume_unique=True)
         # A single row has no others to weigh by, and is of the only class.
-        again = views.weighed(scores[:, rest], seen.take(rest, seen.multiplicity[rest])) if len(rest) else views
-        out[here] = again.left_out(scores[:, here])
+        again = views.fit_weights(scores[:, rest], seen.take(rest, seen.multiplicity[rest])) if len(rest) else views
+        out[here] = again.combine(scores[:, here])
     parts = seen.batch.classes, seen.case_weight, None, seen.multiplicity
-    return cross_fitted(plan.calibrate, normalised(out), *parts, folds)
+    return cross_fitted(plan.calibrate, log_softmax(out), *parts, folds)
 
 
-def cross_chosen(plan: BoundSpec, state: State, seen: Seen, scores: Floats, folds: Array, kernels: Kernels) -> Floats:
+def cross_chosen(
+    plan: BoundSpec, state: State, seen: TrainingRows, scores: Floats, folds: Array, kernels: Kernels
+) -> Floats:
     """Log probabilities of training rows from their ``scores``, with all choices made again without each row's fold.
 
     The scores are those of rows left out one by one, or with the whole block that they are in; then folds hold whole
@@ -185,7 +191,7 @@ def cross_chosen(plan: BoundSpec, state: State, seen: Seen, scores: Floats, fold
     return out
 
 
-def _applied(plan: BoundSpec, scores: Floats, amount: Floats | None, seen: Seen, rows: Array) -> Floats:
+def _applied(plan: BoundSpec, scores: Floats, amount: Floats | None, seen: TrainingRows, rows: Array) -> Floats:
     """All rows, calibrated by some of them."""
     if plan.calibrate is None:
         return scores
@@ -224,7 +230,7 @@ def _left_out_posterior(model: Classifier, batch: Batch, kernels: Kernels, prior
             "refine=True fits a regression on all training texts at once, and leaving one out has no closed form; "
             "use blocked_folds, which fits it again for each fold, or loo_"
         )
-    if blend is not None and isinstance(blend.views, Blended) and blend.changed and model.state.sample is not None:
+    if blend is not None and isinstance(blend.views, StackedViews) and blend.changed and model.state.sample is not None:
         # Views without the rows learned since cannot leave them out.
         model = model.refitted(model.plan)
     views = _views(model)
@@ -235,8 +241,8 @@ def _left_out_posterior(model: Classifier, batch: Batch, kernels: Kernels, prior
     for begin, end, data in chunks(batch.data):
         weight = None if batch.weight is None else batch.weight[begin:end]
         part = Batch(data, batch.classes[begin:end], weight, batch.n_classes)
-        parts.append(views.left_out(views.left_out_views(model.likelihood, part, share[begin:end], kernels)))
-    return model.calibrated(normalised(np.concatenate(parts)), batch.data)
+        parts.append(views.combine(views.left_out_view_scores(model.likelihood, part, share[begin:end], kernels)))
+    return model.calibrated(log_softmax(np.concatenate(parts)), batch.data)
 
 
 def folds_left_out(model: Classifier, batch: Batch, folds: Array, kernels: Kernels, prior: PriorWhileOut) -> Floats:
@@ -249,7 +255,7 @@ def folds_left_out(model: Classifier, batch: Batch, folds: Array, kernels: Kerne
         return model.calibrated(blocked_folds(model, batch, folds, kernels, prior), batch.data)
     refuse_strangers(batch, model.state.statistics)
     if len(np.unique(folds)) > _MOST_BLENDS:
-        folds = deal_blocks(batch.classes, folds)
+        folds = group_folds(batch.classes, folds)
     out = np.empty((len(folds), len(model.classes)))
     for rows in rows_by_fold(folds):
         part = batch.take(rows)

@@ -12,7 +12,7 @@ from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Floats, Sparse
 from ..stacking.calibration import calibrate
 from ..stacking.folds import rows_by_fold
-from ..stacking.training_rows import Seen
+from ..stacking.training_rows import TrainingRows
 from .leave_one_out import scored_by_rest
 from .scorer import leaders_only
 
@@ -67,7 +67,7 @@ def _maximum(function: Callable[[Floats], Floats], highest: Floats) -> Floats:
 
 
 def by_leave_one_out(
-    family: Family, statistics: Any, seen: Seen, offset: Floats, subsets: list[Array], kernels: Kernels
+    family: Family, statistics: Any, seen: TrainingRows, offset: Floats, subsets: list[Array], kernels: Kernels
 ) -> list[float | Floats]:
     """The α of the grid that does best on rows left out, alone or in blocks, chosen on each of several subsets of them.
 
@@ -89,7 +89,7 @@ def by_leave_one_out(
 
 
 def _column_losses(
-    family: Family, statistics: Any, j: int, seen: Seen, offset: Floats, subsets: list[Array], kernels: Kernels
+    family: Family, statistics: Any, j: int, seen: TrainingRows, offset: Floats, subsets: list[Array], kernels: Kernels
 ) -> Floats:
     """Log-loss of one column alone, ``(grid, subsets)``."""
     alone, summary = family.only(j), statistics.only(j)
@@ -103,7 +103,7 @@ def _column_losses(
 
 
 def _tempered_losses(
-    family: Family, statistics: Any, seen: Seen, offset: Floats, subsets: list[Array], kernels: Kernels
+    family: Family, statistics: Any, seen: TrainingRows, offset: Floats, subsets: list[Array], kernels: Kernels
 ) -> list[float]:
     scores = _posterior(family, statistics, seen, offset, kernels)
     losses = []
@@ -114,11 +114,11 @@ def _tempered_losses(
     return losses
 
 
-def _posterior(family: Family, statistics: Any, seen: Seen, offset: Floats, kernels: Kernels) -> Floats:
+def _posterior(family: Family, statistics: Any, seen: TrainingRows, offset: Floats, kernels: Kernels) -> Floats:
     """Log posteriors of rows, each with itself or its block left out."""
     family = family.settle(statistics)
     if seen.blocks is not None:
-        out, batch = np.empty((len(seen.blocks), len(offset))), seen.of_all_copies()
+        out, batch = np.empty((len(seen.blocks), len(offset))), seen.with_all_copies()
         for rows in rows_by_fold(seen.blocks):
             out[rows] = scored_by_rest(family, statistics, batch, rows, lambda _: offset, kernels)
         return out

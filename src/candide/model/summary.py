@@ -9,10 +9,10 @@ import numpy as np
 from ..families.columns.losses import gain
 from ..families.table import TableFamily
 from ..kernels.layouts import Array, Floats
-from ..stacking.binned_table import Look
+from ..stacking.binning import TableBinning
 from ..stacking.covariance import Covariance
-from ..stacking.fourier_view import Waves
-from ..stacking.stacked_views import Blended
+from ..stacking.fourier_regression import FourierRegression
+from ..stacking.stacked_views import StackedViews
 from ..stacking.views import View
 from ..statistics.table import TableStatistics
 from ..statistics.token_counts import n_seen
@@ -70,7 +70,7 @@ def _words(statistics: TableStatistics, j: int) -> str:
 def _text_bits(model: Classifier, j: int) -> float:
     """What a text alone tells about the class; nobody knows where nothing was left out."""
     views = None if model.blend is None else model.blend.views
-    gains = {text.column: text.gain for text in views.texts} if isinstance(views, Blended) else {}
+    gains = {text.column: text.gain for text in views.texts} if isinstance(views, StackedViews) else {}
     return max(0.0, gains[j]) / float(np.log(2.0)) if j in gains else np.nan
 
 
@@ -85,23 +85,23 @@ def _weights(model: Classifier, n_columns: int) -> tuple[Floats, list[tuple[str,
     assert isinstance(family, TableFamily)
     assert family.choices is not None
     views = None if model.blend is None else model.blend.views
-    if not isinstance(views, Blended):
+    if not isinstance(views, StackedViews):
         kinds = model.state.statistics.kinds
         own = [float(choice.model is not None or kinds[j] == "text") for j, choice in enumerate(family.choices)]
         return np.array([*own, *[1.0] * len(family.blocks)]), []
-    columns = [np.arange(len(views.columns)), *(_columns_of(view, views.look) for view in views.views)]
+    columns = [np.arange(len(views.columns)), *(_columns_of(view, views.binning) for view in views.views)]
     notes = [_listed([str(family.names[views.columns[i]]) for i in places.tolist()]) for places in columns]
-    weight = np.concatenate([views.column_weight(n_columns), views.further_weight])
+    weight = np.concatenate([views.column_weight(n_columns), views.mean_view_weight])
     return weight, list(zip(views.names, notes, strict=True))
 
 
-def _columns_of(view: View, look: Look) -> Array:
+def _columns_of(view: View, look: TableBinning) -> Array:
     """The columns that a view is of, by their places among those of the codes."""
     numbers = np.array([i for i, column in enumerate(look.columns) if column.is_number], dtype=np.int64)
     if isinstance(view, Covariance):
-        return np.sort(view.coordinates.among(numbers))
-    if isinstance(view, Waves):
-        return np.unique(view.cosines.inputs.column)
+        return np.sort(view.coordinates.code_columns(numbers))
+    if isinstance(view, FourierRegression):
+        return np.unique(view.features.inputs.column)
     return np.arange(len(look.columns))
 
 

@@ -13,7 +13,7 @@ from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, Sparse, TextRows
 from ..kernels.vocabulary import Buckets, Coding
-from ..stacking.token_views import TextBlended
+from ..stacking.token_views import StackedTokenViews
 from .table import Table
 from .token_names import named
 
@@ -130,20 +130,20 @@ def _looks(model: Classifier) -> dict[int, str]:
     family: Any = model.family
     names = {i: look.name for i, look in enumerate(family.looks)}
     views = None if model.blend is None else model.blend.views
-    if not isinstance(views, TextBlended):
+    if not isinstance(views, StackedTokenViews):
         return {0: names[0]}
-    return {i: name for i, name in names.items() if name in views.without_idle().looks}
+    return {i: name for i, name in names.items() if name in views.without_unused().looks}
 
 
 def _spoken(model: Classifier, likelihood: TextLikelihood, place: int, n: int, kernels: Kernels) -> Spoken:
     views = None if model.blend is None else model.blend.views
     look, sums = likelihood.family.looks[place], likelihood.statistics.looks[place]
-    counts = sums.counts if isinstance(views, TextBlended) else likelihood.known.counts
-    coding = sums.coding if isinstance(views, TextBlended) else likelihood.known.coding
+    counts = sums.counts if isinstance(views, StackedTokenViews) else likelihood.known.counts
+    coding = sums.coding if isinstance(views, StackedTokenViews) else likelihood.known.coding
     classes, codes, count, rise = _candidates(counts.total, counts.rows, _CANDIDATES * n)
     rows = _one_token_each(codes, len(coding))
-    if isinstance(views, TextBlended):
-        pull = views.pull(likelihood, look.name, rows, kernels)
+    if isinstance(views, StackedTokenViews):
+        pull = views.token_contributions(likelihood, look.name, rows, kernels)
     else:
         pull = _pull(likelihood, rows, kernels)
     own = (pull - pull.mean(axis=1, keepdims=True))[np.arange(len(codes)), classes]

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from ..families.text import TextFamily
-from ..stacking.refinement import word_looks
-from ..stacking.token_views import TextBlended
+from ..stacking.refinement import word_features
+from ..stacking.token_views import StackedTokenViews
 from ..statistics.pruning import pruned
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ def compact(model: Classifier) -> Classifier:
     Words stay: they are what the model knows of texts beside the blend. So does what a regression learns from.
     """
     blend, family = model.blend, model.plan.family
-    if blend is None or not isinstance(blend.views, TextBlended):
+    if blend is None or not isinstance(blend.views, StackedTokenViews):
         return model
     assert isinstance(family, TextFamily)
-    views = blend.views.without_idle()
-    heard = [family.looks[0], *(word_looks(family.looks) if model.plan.refine else [])]
+    views = blend.views.without_unused()
+    heard = [family.looks[0], *(word_features(family.looks) if model.plan.refine else [])]
     asked = {look.name for look in heard} | set(views.looks)
     places = [i for i, look in enumerate(family.looks) if look.name in asked]
     idle = tuple(look.name for look in family.looks if look.name not in asked)

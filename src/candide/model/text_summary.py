@@ -43,7 +43,7 @@ def _columns(model: Classifier) -> dict[str, Array]:
         return {"look": objects(tokens), "tokens": np.array(list(tokens.values()))}
     likelihood: Any = model.likelihood
     assert isinstance(likelihood, TextLikelihood)
-    weights = dict(zip(views.names, views.mixture.weight.mean(axis=1), strict=True))
+    weights = dict(zip(views.names, views.weights.weight.mean(axis=1), strict=True))
     # A look that is not heard has no weight.
     rows = [(*name[:1], tokens[name.look], *name[1:], weights.get(name, 0.0)) for name in likelihood.band_names]
     if model.blend is not None and model.blend.refinement is not None:

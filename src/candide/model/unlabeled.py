@@ -14,11 +14,11 @@ from ..families.unlabeled import shared_out, token_by_token
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, TextRows
 from ..lazy_dataclass import dataclass
-from ..stacking.calibration import calibrate, cross_fitted, normalised
-from ..stacking.folds import deal_blocks
-from ..stacking.refinement import fit_refinement, refined_without
-from ..stacking.token_views import TextBlended
-from ..stacking.training_rows import Seen
+from ..stacking.calibration import calibrate, cross_fitted, log_softmax
+from ..stacking.folds import group_folds
+from ..stacking.refinement import fit_refinement, refine_out_of_fold
+from ..stacking.token_views import StackedTokenViews
+from ..stacking.training_rows import TrainingRows
 from ..statistics.hashing import row_hashes
 from .accumulator import summarize
 from .blend import Blend
@@ -70,7 +70,7 @@ def learn_unlabeled(
     and by such scores of all folds texts are weighed. Texts of one of the ``blocks``, or copies, are in one fold.
     """
     rows = _judges(model, batch)
-    folds = deal_blocks(batch.classes, _first_of_copies(batch.data) if blocks is None else blocks)
+    folds = group_folds(batch.classes, _first_of_copies(batch.data) if blocks is None else blocks)
     parts = [_scores_of_fold(model, batch, texts, rows, folds == fold, kernels) for fold in np.unique(folds)]
     order = np.argsort(np.concatenate([part.rows for part in parts]))
     alone = np.concatenate([part.alone for part in parts], axis=1)[:, order]
@@ -89,8 +89,8 @@ def learn_unlabeled(
 def _judges(model: Classifier, batch: Batch) -> Array:
     """The rows with labels that are scored: as many as weights are fitted on."""
     views = None if model.blend is None else model.blend.views
-    if isinstance(views, TextBlended) and not model.plan.refine:
-        return views.few(_seen(batch))
+    if isinstance(views, StackedTokenViews) and not model.plan.refine:
+        return views.subsample(_seen(batch))
     return np.arange(len(batch.classes))
 
 
@@ -100,9 +100,9 @@ def _first_of_copies(texts: TextRows) -> Array:
     return np.asarray(first[place])
 
 
-def _seen(batch: Batch) -> Seen:
+def _seen(batch: Batch) -> TrainingRows:
     weight = np.ones(len(batch.classes)) if batch.weight is None else batch.weight
-    return Seen(batch, weight, np.ones(len(batch.classes), dtype=np.int64))
+    return TrainingRows(batch, weight, np.ones(len(batch.classes), dtype=np.int64))
 
 
 class _Fold(NamedTuple):
@@ -134,32 +134,32 @@ def _view_scores(model: Classifier, data: TextRows, kernels: Kernels) -> Floats:
     return scores
 
 
-def _report(model: Classifier, seen: Seen, scores: Floats, folds: Array, kernels: Kernels) -> Report:
+def _report(model: Classifier, seen: TrainingRows, scores: Floats, folds: Array, kernels: Kernels) -> Report:
     classes, weight = seen.batch.classes, seen.case_weight
     if model.blend is not None and model.blend.views is not None:
         out = weighed_again(model.plan, model.blend.views, seen, scores, folds)
         if model.plan.refine:
-            out = normalised(refined_without(model.likelihood, seen, out, folds, kernels))
+            out = log_softmax(refine_out_of_fold(model.likelihood, seen, out, folds, kernels))
     else:
         amount = model.plan.family.amount(seen.batch.data)
         out = cross_fitted(model.plan.calibrate, scores[0], classes, weight, amount, seen.multiplicity, folds)
-    return Report.of(normalised(np.logaddexp(out, np.log(_LEAST))), classes, weight, model.classes.labels)
+    return Report.of(log_softmax(np.logaddexp(out, np.log(_LEAST))), classes, weight, model.classes.labels)
 
 
-def _blend(model: Classifier, seen: Seen, scores: Floats, kernels: Kernels) -> Blend | None:
+def _blend(model: Classifier, seen: TrainingRows, scores: Floats, kernels: Kernels) -> Blend | None:
     """What looks at rows again, by the scores of folds."""
     blend, plan = model.blend, model.plan
     if blend is None:
         return None
     out, views, refinement, calibration = scores[0], None, None, None
-    if isinstance(blend.views, TextBlended):
+    if isinstance(blend.views, StackedTokenViews):
         # Of all looks: a model that keeps no rows has dropped those without weight, and they may have one now.
-        views = TextBlended.unweighted(model.likelihood).weighed(scores, seen)
-        out = views.left_out(scores)
+        views = StackedTokenViews.unweighted(model.likelihood).fit_weights(scores, seen)
+        out = views.combine(scores)
         refinement = fit_refinement(model.likelihood, seen, out, kernels) if plan.refine else None
     if plan.calibrate is not None:
         amount = plan.family.amount(seen.batch.data)
         parts = seen.batch.classes, seen.case_weight, amount, seen.multiplicity
-        calibration = calibrate(plan.calibrate, normalised(out), *parts)
+        calibration = calibrate(plan.calibrate, log_softmax(out), *parts)
     weight = float(model.state.rows.sum())
     return Blend(plan, model.classes, weight, blend.alpha, calibration, views, refinement, lasting=True)

@@ -11,8 +11,8 @@ from ..kernels.layouts import TextRows
 from ..model.blend import scores_left_out, seen_rows
 from ..model.evaluation import Report
 from ..model.honest import Honest, left_out_posterior
-from ..stacking.calibration import normalised
-from ..stacking.training_rows import Seen
+from ..stacking.calibration import log_softmax
+from ..stacking.training_rows import TrainingRows
 from .duplicates import Duplicates, in_sample
 from .examples import Example, Judged, best_of, examples_of
 from .subject import Subject
@@ -47,7 +47,7 @@ def look_back(subject: Subject) -> Trained | None:
     return Trained(rows, n_rows, _plain(subject, seen), best_of(examples_of(rows)), doubtful, same, odd)
 
 
-def _judged(subject: Subject) -> tuple[Seen, Any]:
+def _judged(subject: Subject) -> tuple[TrainingRows, Any]:
     """Rows and their log probabilities, as they were made for the honest figure if they were."""
     model = subject.model
     made: Honest | None = vars(model).get("honest")
@@ -61,7 +61,7 @@ def _judged(subject: Subject) -> tuple[Seen, Any]:
     return made.seen, made.log_probability
 
 
-def _some(seen: Seen, texts: bool) -> Seen:
+def _some(seen: TrainingRows, texts: bool) -> TrainingRows:
     n_rows, most = len(seen.case_weight), _MOST_TEXTS if texts else _MOST_ROWS
     if n_rows <= most:
         return seen
@@ -69,13 +69,13 @@ def _some(seen: Seen, texts: bool) -> Seen:
     return seen.take(rows, seen.multiplicity[rows])
 
 
-def _plain(subject: Subject, seen: Seen) -> Report | None:
+def _plain(subject: Subject, seen: TrainingRows) -> Report | None:
     model = subject.model
     if not model.plan.corrects or len(model.classes) < 2:
         return None
     alpha = None if model.blend is None else model.blend.alpha
     scores, _ = scores_left_out(model.plan, model.state, seen, alpha, subject.kernels)
-    return Report.of(normalised(scores), seen.batch.classes, seen.case_weight, model.classes.labels, seen.multiplicity)
+    return Report.of(log_softmax(scores), seen.batch.classes, seen.case_weight, model.classes.labels, seen.multiplicity)
 
 
 def _in_words(subject: Subject, place: int) -> str:

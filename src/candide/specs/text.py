@@ -17,7 +17,7 @@ from ..kernels.layouts import Array, TextRows
 from ..kernels.tokenizer import TokenizerConfig
 from ..kernels.vocabulary import Buckets, Coding, Vocabulary
 from ..priors import Beta, Dirichlet
-from ..stacking.refinement import word_looks
+from ..stacking.refinement import word_features
 from ..statistics.token_counts import TokenCounts
 from .base import Previous, Spec
 from .bound import BoundSpec
@@ -99,7 +99,7 @@ class TextSpec(Spec):
                 f"refine=True needs family='auto' with calibrate=None, and they are {self.family!r} and "
                 f"{self.calibrate!r}; refined probabilities are calibrated; drop one of the settings"
             )
-        if not word_looks(family.looks):
+        if not word_features(family.looks):
             raise ParameterError(
                 f"refine=True learns from words, and looks is {self.looks!r}; let it name 'words' or 'pairs of words'"
             )

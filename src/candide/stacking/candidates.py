@@ -12,20 +12,18 @@ from ..families.table_likelihood import TableLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
 from ..kernels.threads import single_threaded_blas
-from .binned_table import Look
-from .covariance import covariances, number_coordinates
-from .fourier_view import make_waves
-from .merging import merged
+from .binning import TableBinning, merge_codes
+from .covariance import covariances, fit_coordinates
+from .fourier_regression import fit_fourier_regressions
 from .one_dependence import one_dependence
-from .text_view import TextView
-from .training_rows import row_weight
+from .token_views import TextColumnView
+from .training_rows import TrainingRows, mean_row_weight
 from .two_dependence import two_dependence
-from .views import Cases, View, tempered_loss
-from .weights import Mixture
+from .views import LabeledRows, View, tempered_loss
+from .weights import StackingWeights
 
 if TYPE_CHECKING:
-    from .stacked_views import Blended
-    from .training_rows import Seen
+    from .stacked_views import StackedViews
 
 # Bins of number columns in the views of pairs; the first of them serve triples too.
 BINS = (6, 10)
@@ -49,26 +47,28 @@ _LEAST_RELEVANCE = 0.02
 
 
 @single_threaded_blas()
-def make_views(likelihood: TableLikelihood, seen: Seen, order: int, kernels: Kernels) -> Blended:
+def make_views(likelihood: TableLikelihood, training: TrainingRows, order: int, kernels: Kernels) -> StackedViews:
     """Without weights yet. ``order``: how many columns another may depend on (0: none)."""
-    from .stacked_views import Blended
+    from .stacked_views import StackedViews
 
-    look, rows = Look.of(likelihood.statistics, likelihood.shown), likelihood.statistics.rows
+    look, rows = TableBinning.of(likelihood.statistics, likelihood.shown), likelihood.statistics.rows
     log_prior, losses = log_shares(rows), _losses(likelihood)
     gains, n_rows = gain(rows, losses), float((rows / likelihood.statistics.row_weight).sum())
     views: tuple[View, ...] = ()
-    unit = row_weight(seen)
+    unit = mean_row_weight(training)
     if order and len(look.columns) > 1:
-        weight = seen.case_weight / unit
-        cases = Cases(look.see(seen.batch.data, kernels), seen.batch.classes, weight, weight / seen.multiplicity)
+        weight = training.case_weight / unit
+        cases = LabeledRows(
+            look.transform(training.batch.data, kernels), training.batch.classes, weight, weight / training.multiplicity
+        )
         views = tuple(_views(look, cases, log_prior, np.argsort(losses, kind="stable"), order, kernels))
         if order > 1:
-            views += tuple(make_waves(*_codes(look), cases, len(rows), _relevance(gains, n_rows)))
-    none, n_classes = np.zeros(0), seen.batch.n_classes
-    unweighted = Mixture(none, none, np.zeros((0, n_classes)), np.zeros(n_classes))
-    texts = tuple(TextView.of(likelihood, j) for j in likelihood.texts)
+            views += tuple(fit_fourier_regressions(*_codes(look), cases, len(rows), _relevance(gains, n_rows)))
+    none, n_classes = np.zeros(0), training.batch.n_classes
+    unweighted = StackingWeights(none, none, np.zeros((0, n_classes)), np.zeros(n_classes))
+    texts = tuple(TextColumnView.of(likelihood, j) for j in likelihood.texts)
     ridge = np.append(_ridges(gains * n_rows, len(likelihood.blocks), len(views)), np.full(len(texts), TEXT_RIDGE))
-    return Blended(tuple(likelihood.shown), len(likelihood.blocks), look, views, ridge, unweighted, texts, unit)
+    return StackedViews(tuple(likelihood.shown), len(likelihood.blocks), look, views, ridge, unweighted, texts, unit)
 
 
 def _ridges(gain: Floats, n_blocks: int, n_views: int) -> Floats:
@@ -105,18 +105,20 @@ def _relevance(gain: Floats, n_rows: float) -> Floats:
     return np.asarray(np.sqrt(gain / gain.max()))
 
 
-def _codes(look: Look) -> tuple[list[Floats], list[bool]]:
+def _codes(look: TableBinning) -> tuple[list[Floats], list[bool]]:
     """The weight of each code of each column, and which columns hold numbers."""
     return [column.count for column in look.columns], [column.is_number for column in look.columns]
 
 
-def _views(look: Look, cases: Cases, log_prior: Floats, by_loss: Array, order: int, kernels: Kernels) -> Iterator[View]:
+def _views(
+    look: TableBinning, cases: LabeledRows, log_prior: Floats, by_loss: Array, order: int, kernels: Kernels
+) -> Iterator[View]:
     counts, numbers = _codes(look)
     for bins in BINS:
         if bins > BINS[0] and max(column.size for column in look.columns) <= BINS[0]:
             continue  # nothing that finer bins would tell apart
         one = one_dependence(
-            f"pairs of columns, {bins} bins", merged(counts, numbers, bins), cases, log_prior, kernels, by_loss
+            f"pairs of columns, {bins} bins", merge_codes(counts, numbers, bins), cases, log_prior, kernels, by_loss
         )
         if one is None:
             return
@@ -128,13 +130,13 @@ def _views(look: Look, cases: Cases, log_prior: Floats, by_loss: Array, order: i
     yield from _covariances(look, cases, len(log_prior), by_loss)
 
 
-def _covariances(look: Look, cases: Cases, n_classes: int, by_loss: Array) -> Iterator[View]:
+def _covariances(look: TableBinning, cases: LabeledRows, n_classes: int, by_loss: Array) -> Iterator[View]:
     numbers = [i for i, column in enumerate(look.columns) if column.is_number]
     if sum(look.columns[i].size > 1 for i in numbers) < 2:
         return
     place = {i: k for k, i in enumerate(numbers)}
     order = np.array([place[int(i)] for i in by_loss if int(i) in place], dtype=np.int64)
     counts = [look.columns[i].count for i in numbers]
-    ranks, clipped = number_coordinates(numbers, counts, cases, n_classes, order)
+    ranks, clipped = fit_coordinates(numbers, counts, cases, n_classes, order)
     yield from covariances("covariance of number columns, by ranks", ranks, cases, n_classes)
     yield from covariances("covariance of number columns", clipped, cases, n_classes)

@@ -10,8 +10,7 @@ import numpy as np
 
 from ..kernels.layouts import Array, Floats
 from ..lazy_dataclass import dataclass
-from .lean import Lean
-from .views import Looked
+from .views import BinnedRows, FieldsOnlyPickle
 
 # Ranks nearer to 0 or 1 than this are not told apart: their normal quantiles would dominate.
 _OUTERMOST = 1e-3
@@ -22,22 +21,22 @@ _TAIL = 0.005
 class Coordinates(Protocol):
     """How rows become points."""
 
-    def points(self, looked: Looked) -> Floats:
+    def points(self, binned: BinnedRows) -> Floats:
         """``(rows, columns)``; a missing cell lies at its column's mean, which is 0."""
 
-    def without(self, looked: Looked) -> Array | None:
+    def absent(self, binned: BinnedRows) -> Array | None:
         """``(rows, columns)``: which cells are not given; None if all are."""
 
-    def among(self, numbers: Array) -> Array:
+    def code_columns(self, numbers: Array) -> Array:
         """The places of the columns among the codes, those of number columns being ``numbers``."""
 
 
 @dataclass(frozen=True)
-class RankCoordinates(Lean):
+class RankCoordinates(FieldsOnlyPickle):
     """A code lies at the normal quantile of its middle rank, scaled to variance 1.
 
     >>> ranks = RankCoordinates.of(np.array([0]), [np.array([1.0, 2.0, 1.0])])
-    >>> ranks.points(Looked(np.array([[0], [1], [2], [3]], dtype=np.int32), np.zeros((4, 0)))).round(3)
+    >>> ranks.points(BinnedRows(np.array([[0], [1], [2], [3]], dtype=np.int32), np.zeros((4, 0)))).round(3)
     array([[-1.414],
            [ 0.   ],
            [ 1.414],
@@ -45,7 +44,7 @@ class RankCoordinates(Lean):
     """
 
     columns: Array  # among those of the codes
-    places: tuple[Floats, ...]  # of each column's codes, and 0 for missing and unseen ones
+    quantiles: tuple[Floats, ...]  # of each column's codes, and 0 for missing and unseen ones
 
     @classmethod
     def of(cls, columns: Array, counts: Sequence[Floats]) -> RankCoordinates:
@@ -55,18 +54,18 @@ class RankCoordinates(Lean):
     @cached_property
     def joined(self) -> tuple[Floats, Array]:
         """All places in one row, and where each column's begin."""
-        begins = np.cumsum([0, *map(len, self.places)])[:-1]
-        return np.concatenate([np.zeros(0), *self.places]), begins
+        begins = np.cumsum([0, *map(len, self.quantiles)])[:-1]
+        return np.concatenate([np.zeros(0), *self.quantiles]), begins
 
-    def points(self, looked: Looked) -> Floats:
+    def points(self, binned: BinnedRows) -> Floats:
         places, begins = self.joined
-        return np.asarray(places[np.maximum(looked.codes[:, self.columns], 0) + begins])
+        return np.asarray(places[np.maximum(binned.codes[:, self.columns], 0) + begins])
 
-    def without(self, looked: Looked) -> Array | None:
-        codes = looked.codes[:, self.columns]
+    def absent(self, binned: BinnedRows) -> Array | None:
+        codes = binned.codes[:, self.columns]
         return codes < 0 if codes.min(initial=0) < 0 else None
 
-    def among(self, numbers: Array) -> Array:
+    def code_columns(self, numbers: Array) -> Array:
         return self.columns
 
 
@@ -75,8 +74,8 @@ class ClippedCoordinates:
     """A number, moved to within all but the outer hundredth of its column, less their mean, by their deviation.
 
     >>> numbers = np.array([[1.0], [3.0], [np.nan]])
-    >>> looked = Looked(np.zeros((3, 0), dtype=np.int32), numbers)
-    >>> ClippedCoordinates.of(np.array([0]), numbers, np.ones(3)).points(looked)
+    >>> binned = BinnedRows(np.zeros((3, 0), dtype=np.int32), numbers)
+    >>> ClippedCoordinates.of(np.array([0]), numbers, np.ones(3)).points(binned)
     array([[-1.],
            [ 1.],
            [ 0.]])
@@ -94,18 +93,18 @@ class ClippedCoordinates:
         parts = [_clipping(numbers[:, j], weight) for j in columns]
         return cls(columns, *np.array(parts, dtype=np.float64).reshape(-1, 4).T)
 
-    def points(self, looked: Looked) -> Floats:
-        points = np.clip(looked.numbers[:, self.columns], self.low, self.high)
+    def points(self, binned: BinnedRows) -> Floats:
+        points = np.clip(binned.numbers[:, self.columns], self.low, self.high)
         points -= self.mean
         points /= self.deviation
         np.copyto(points, 0.0, where=np.isnan(points))
         return points
 
-    def without(self, looked: Looked) -> Array | None:
-        absent = None if looked.without is None else looked.without[:, self.columns]
+    def absent(self, binned: BinnedRows) -> Array | None:
+        absent = None if binned.without is None else binned.without[:, self.columns]
         return absent if absent is not None and absent.any() else None
 
-    def among(self, numbers: Array) -> Array:
+    def code_columns(self, numbers: Array) -> Array:
         return np.asarray(numbers[self.columns])
 
 

@@ -17,10 +17,9 @@ from ..lazy_dataclass import dataclass
 from ..statistics import BlockMoments
 from ..statistics.base import remaining
 from .coordinates import ClippedCoordinates, Coordinates, RankCoordinates
-from .lean import Lean
-from .views import Cases, Looked, ViewParts, by_chunks
+from .views import BinnedRows, FieldsOnlyPickle, LabeledRows, ViewContributions, by_chunks
 
-# Columns that are seen together at most, and cells of all classes' matrices.
+# Columns that are training together at most, and cells of all classes' matrices.
 MOST_COLUMNS = 200
 MOST_CELLS = 1 << 22
 # Rows of the shared covariance in that of each class, as a multiple of (columns + 2).
@@ -37,14 +36,14 @@ _SMALL = 64
 _LEAST_LEFT = 1e-9
 
 
-class Factor(NamedTuple):
+class CholeskyFactor(NamedTuple):
     """A matrix Ψ as what makes its quadratic forms sums of squares: |x whitening|² = xᵀ Ψ⁻¹ x."""
 
     whitening: Floats
     log_determinant: float
 
     @classmethod
-    def of(cls, matrix: Floats) -> Factor:
+    def of(cls, matrix: Floats) -> CholeskyFactor:
         from scipy.linalg import solve_triangular
 
         root = np.linalg.cholesky(matrix)
@@ -52,7 +51,7 @@ class Factor(NamedTuple):
         return cls(np.ascontiguousarray(inverse.T), 2.0 * float(np.log(np.diagonal(root)).sum()))
 
     @classmethod
-    def of_each(cls, matrices: Floats) -> list[Factor]:
+    def of_each(cls, matrices: Floats) -> list[CholeskyFactor]:
         """Of ``(matrices, columns, columns)``; many small ones together, as a call for each would take longer."""
         if matrices.shape[1] > _SMALL:
             return [cls.of(matrix) for matrix in matrices]
@@ -64,14 +63,14 @@ class Factor(NamedTuple):
         ]
 
 
-class Whitened(NamedTuple):
-    """The scales of classes without some columns, as ``Factor`` has them."""
+class MarginalFactors(NamedTuple):
+    """The scales of classes without some columns, as ``CholeskyFactor`` has them."""
 
     whitening: Floats  # (sets of columns, classes, columns, columns)
     log_determinant: Floats  # (sets of columns, classes)
 
 
-class Size(NamedTuple):
+class StudentParameters(NamedTuple):
     """What follows from how many rows a class has."""
 
     freedom: Any  # Floats or float, as are all
@@ -85,7 +84,7 @@ class Size(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Covariance(Lean):
+class Covariance(FieldsOnlyPickle):
     """The predictive of a normal-inverse-Wishart model of each class, a Student's t of several dimensions.
 
     With S_k the scatter of a class and W = Σ S_k, its scale is Ψ_k = S_k + ``share`` · W + ``strength``/100 · I: so
@@ -104,9 +103,9 @@ class Covariance(Lean):
     share: float
 
     @cached_property
-    def factors(self) -> list[Factor]:
+    def factors(self) -> list[CholeskyFactor]:
         """Of the scale of each class."""
-        return Factor.of_each(self.scales())
+        return CholeskyFactor.of_each(self.scales())
 
     def scales(self) -> Floats:
         """Ψ of each class, ``(classes, columns, columns)``."""
@@ -117,28 +116,28 @@ class Covariance(Lean):
     def means(self) -> Floats:
         return np.where(self.moments.weight[:, None] > 0, self.moments.mean, self.center)
 
-    def scores(self, looked: Looked, kernels: Kernels) -> Floats:
+    def scores(self, binned: BinnedRows, kernels: Kernels) -> Floats:
         def chunk(rows: slice) -> Floats:
-            part = looked.take(rows)
-            points, absent = self.coordinates.points(part), self.coordinates.without(part)
+            part = binned.take(rows)
+            points, absent = self.coordinates.points(part), self.coordinates.absent(part)
             return self._scores(points) if absent is None else self._some_lacking(points, ~absent)
 
-        return by_chunks(looked, chunk, CHUNK_ROWS)
+        return by_chunks(binned, chunk, CHUNK_ROWS)
 
-    def of_columns(self, given: Array) -> Covariance:
+    def marginal(self, given: Array) -> Covariance:
         """The marginal distribution of some of the columns, for points of these."""
         moments, at = self.moments, np.flatnonzero(given)
         scatter = np.ascontiguousarray(moments.scatter[:, at[:, None], at])
         remaining = replace(moments, mean=np.ascontiguousarray(moments.mean[:, at]), scatter=scatter)
         return replace(self, moments=remaining, center=self.center[at])
 
-    def marginals(self, given: Array) -> Whitened:
+    def marginals(self, given: Array) -> MarginalFactors:
         """Of sets of columns, ``(sets, columns)``: rows and columns of Ψ that are not given are the identity's."""
         both = given[:, None, :, None] & given[:, None, None, :]
         lacking = np.eye(given.shape[1]) * ~given[:, None, None, :]
         root = np.linalg.cholesky(np.where(both, self.scales(), 0.0) + lacking)
         whitening = np.ascontiguousarray(np.linalg.inv(root).swapaxes(-1, -2))
-        return Whitened(whitening, 2.0 * np.log(np.diagonal(root, axis1=2, axis2=3)).sum(axis=2))
+        return MarginalFactors(whitening, 2.0 * np.log(np.diagonal(root, axis1=2, axis2=3)).sum(axis=2))
 
     def _some_lacking(self, points: Floats, given: Array, left: tuple[Positions, Floats] | None = None) -> Floats:
         """Scores of points of which not all coordinates are given; ``left``: classes and weights of rows left out."""
@@ -150,16 +149,16 @@ class Covariance(Lean):
             parts.append(marginal.scores() if left is None else marginal.left_out(left[0][rows], left[1][rows]))
         return np.concatenate(parts)
 
-    def parts(self, looked: Looked, numbers: Array, kernels: Kernels) -> ViewParts:
+    def contributions(self, binned: BinnedRows, numbers: Array, kernels: Kernels) -> ViewContributions:
         """xᵀ Ψ⁻¹ x is the sum over columns of x_j (Ψ⁻¹ x)_j; its logarithm is shared out in proportion."""
-        point, absent = self.coordinates.points(looked)[0], self.coordinates.without(looked)
-        columns = self.coordinates.among(numbers)
+        point, absent = self.coordinates.points(binned)[0], self.coordinates.absent(binned)
+        columns = self.coordinates.code_columns(numbers)
         if absent is not None:
             given = ~absent[0]
-            return self.of_columns(given)._parts(point[given], columns[given])
+            return self.marginal(given)._parts(point[given], columns[given])
         return self._parts(point, columns)
 
-    def _parts(self, point: Floats, columns: Array) -> ViewParts:
+    def _parts(self, point: Floats, columns: Array) -> ViewContributions:
         scores, rest = np.empty((len(point), len(self.means))), np.empty(len(self.means))
         for k, factor in enumerate(self.factors):
             size, away = self.size(self.moments.weight[k]), point - self.means[k]
@@ -170,20 +169,20 @@ class Covariance(Lean):
             scores[:, k] = -0.5 * size.freedom * slope * squares
         if not len(point):
             rest[:] = 0.0
-        return ViewParts(columns, scores, rest)
+        return ViewContributions(columns, scores, rest)
 
-    def left_out(self, looked: Looked, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
+    def left_out(self, binned: BinnedRows, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
         def chunk(rows: slice) -> Floats:
-            part, own, gone = looked.take(rows), classes[rows], weight[rows]
-            points, absent = self.coordinates.points(part), self.coordinates.without(part)
+            part, own, gone = binned.take(rows), classes[rows], weight[rows]
+            points, absent = self.coordinates.points(part), self.coordinates.absent(part)
             if absent is None:
                 return self._left_out(points, own, gone)
             return self._some_lacking(points, ~absent, (own, gone))
 
-        return by_chunks(looked, chunk, CHUNK_ROWS)
+        return by_chunks(binned, chunk, CHUNK_ROWS)
 
-    def changed(self, cases: Cases, sign: float, kernels: Kernels) -> Covariance:
-        points = self.coordinates.points(cases.looked)
+    def updated(self, cases: LabeledRows, sign: float, kernels: Kernels) -> Covariance:
+        points = self.coordinates.points(cases.binned)
         rows = BlockMoments.observe(points, cases.classes, cases.case_weight, len(self.means))
         return replace(self, moments=self.moments.merge(rows) if sign > 0 else self.moments.without(rows))
 
@@ -215,11 +214,11 @@ class Covariance(Lean):
             gone = weight * lift * (self.share + own)
             left = np.maximum(1.0 - gone * _squares(distance, distance), _LEAST_LEFT)
             square = _squares(away, away) + gone * _squares(away, distance) ** 2 / left
-            size = Size._make(np.where(own, mine, of[k]) for mine, of in zip(without, others, strict=True))
+            size = StudentParameters._make(np.where(own, mine, of[k]) for mine, of in zip(without, others, strict=True))
             out[:, k] = size.log_density(square, factor.log_determinant + np.log(left))
         return out
 
-    def size(self, rows: Floats | float, n_columns: Array | int | None = None) -> Size:
+    def size(self, rows: Floats | float, n_columns: Array | int | None = None) -> StudentParameters:
         """Of all columns, or of so many of them."""
         from scipy.special import gammaln
 
@@ -229,7 +228,7 @@ class Covariance(Lean):
         sure = np.maximum(rows, 1.0)
         shrink = sure / (sure + 1.0)
         constant = gammaln(freedom / 2) - gammaln((freedom - n_columns) / 2) + 0.5 * n_columns * np.log(shrink)
-        return Size(freedom, shrink, constant)
+        return StudentParameters(freedom, shrink, constant)
 
 
 def marginal_patterns(cells: int, may_lack: Array, most_cells: int = _EXPORTED_CELLS) -> list[Array]:
@@ -313,9 +312,9 @@ class _Marginals(NamedTuple):
         return np.where(self.given.any(axis=1, keepdims=True), scores, 0.0)
 
 
-def covariances(name: str, coordinates: Coordinates, cases: Cases, n_classes: int) -> list[Covariance]:
+def covariances(name: str, coordinates: Coordinates, cases: LabeledRows, n_classes: int) -> list[Covariance]:
     """Learned from rows, with little and with much shrinkage; none where there are not two columns."""
-    points = coordinates.points(cases.looked)
+    points = coordinates.points(cases.binned)
     n_columns, n_rows = points.shape[1], float(cases.case_weight.sum())
     if n_columns < 2 or not n_rows > 0:
         return []
@@ -327,21 +326,21 @@ def covariances(name: str, coordinates: Coordinates, cases: Cases, n_classes: in
     return [Covariance(called, coordinates, moments, center, strength, strength / n_rows) for called, strength in pairs]
 
 
-def number_coordinates(
-    columns: Sequence[int], counts: Sequence[Floats], cases: Cases, n_classes: int, order: Array | None = None
+def fit_coordinates(
+    columns: Sequence[int], counts: Sequence[Floats], cases: LabeledRows, n_classes: int, order: Array | None = None
 ) -> tuple[RankCoordinates, ClippedCoordinates]:
     """Both coordinates of number columns, which are ``columns`` among those of the codes.
 
     ``counts`` is the weight of each code of each of them; those with less than two codes say nothing. Of more columns
-    than can be seen together, the first in ``order`` (places among the number columns) are taken.
+    than can be training together, the first in ``order`` (places among the number columns) are taken.
     """
     most = min(MOST_COLUMNS, int(np.sqrt(MOST_CELLS / n_classes)))
     order_of_columns = range(len(columns)) if order is None else order.tolist()
     chosen = sorted([j for j in order_of_columns if len(counts[j]) > 1][:most])
     places = np.array(chosen, dtype=np.int64)
     ranks = RankCoordinates.of(np.asarray(columns, dtype=np.int64)[places], [counts[j] for j in chosen])
-    some = cases.few(_MANY_ROWS)
-    return ranks, ClippedCoordinates.of(places, some.looked.numbers, some.case_weight)
+    some = cases.subsample(_MANY_ROWS)
+    return ranks, ClippedCoordinates.of(places, some.binned.numbers, some.case_weight)
 
 
 def _squares(one: Floats, other: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Which fold each row is in, where choices are made without a part of the rows and judged on it."""
+"""Assignment of training rows to cross-validation folds."""
 
 from __future__ import annotations
 
@@ -11,39 +11,40 @@ from ..kernels.layouts import Array, Positions
 N_FOLDS = 5
 
 
-class Dealt(NamedTuple):
-    """Rows dealt out to folds. A row that stands for several equal ones appears once per fold that got some of them."""
+class FoldAssignment(NamedTuple):
+    """Rows with their folds. A row with several copies appears once for each fold that holds some of them."""
 
     row: Array
     fold: Array
     copies: Array
 
 
-def deal(classes: Positions, multiplicity: Array) -> Dealt:
-    """Rows in turn, class after class and copy by copy.
+def stratified_folds(classes: Positions, multiplicity: Array) -> FoldAssignment:
+    """Assign rows to five folds in turn, class by class and copy by copy.
 
-    >>> deal(np.array([1, 0, 0]), np.array([1, 1, 6]))
-    Dealt(row=array([0, 1, 2, 2, 2, 2, 2]), fold=array([2, 0, 0, 1, 2, 3, 4]), copies=array([1, 1, 1, 2, 1, 1, 1]))
+    >>> row, fold, copies = stratified_folds(np.array([1, 0, 0]), np.array([1, 1, 6]))
+    >>> row, fold, copies
+    (array([0, 1, 2, 2, 2, 2, 2]), array([2, 0, 0, 1, 2, 3, 4]), array([1, 1, 1, 2, 1, 1, 1]))
     """
     order = np.argsort(classes, kind="stable")
     last = np.empty(len(order), dtype=np.int64)
     last[order] = np.cumsum(multiplicity[order])
     copies = _dealt_until(last) - _dealt_until(last - multiplicity)
     row, fold = np.nonzero(copies)
-    return Dealt(row, fold, copies[row, fold])
+    return FoldAssignment(row, fold, copies[row, fold])
 
 
 def _dealt_until(n: Array) -> Array:
-    """How many of the first ``n`` each fold gets, ``(rows, folds)``."""
+    """Return how many of the first ``n`` copies each fold gets, ``(rows, folds)``."""
     return np.asarray((n[:, None] + np.arange(N_FOLDS)[::-1]) // N_FOLDS)
 
 
-def stretches(classes: Positions, n_folds: int) -> Positions:
-    """The fold of each row, where rows of a class that follow each other mostly stay together.
+def contiguous_folds(classes: Positions, n_folds: int) -> Positions:
+    """Assign consecutive rows of a class to the same fold.
 
-    Each class begins with another fold, or classes of one row would all be in the first.
+    Classes start with different folds: else classes of one row would all be in the first fold.
 
-    >>> stretches(np.array([0, 0, 0, 0, 1, 2, 2]), 2)
+    >>> contiguous_folds(np.array([0, 0, 0, 0, 1, 2, 2]), 2)
     array([0, 0, 1, 1, 1, 0, 1], dtype=int32)
     """
     order, n_rows = np.argsort(classes, kind="stable"), np.bincount(classes)
@@ -52,10 +53,10 @@ def stretches(classes: Positions, n_folds: int) -> Positions:
     return ((rank * n_folds // n_rows[classes] + classes) % n_folds).astype(np.int32)
 
 
-def deal_blocks(classes: Positions, blocks: Array, n_folds: int = N_FOLDS) -> Array:
-    """The fold of each row, where rows of one block stay together: blocks in turn, by the class of their first row.
+def group_folds(classes: Positions, blocks: Array, n_folds: int = N_FOLDS) -> Array:
+    """Assign whole blocks to folds in turn, ordered by the class of their first row.
 
-    >>> deal_blocks(np.array([0, 0, 1, 1, 0]), np.array([7, 7, 8, 8, 9]))
+    >>> group_folds(np.array([0, 0, 1, 1, 0]), np.array([7, 7, 8, 8, 9]))
     array([0, 0, 2, 2, 1])
     """
     _, first, block = np.unique(blocks, return_index=True, return_inverse=True)
@@ -64,14 +65,14 @@ def deal_blocks(classes: Positions, blocks: Array, n_folds: int = N_FOLDS) -> Ar
     return np.asarray(rank[block] % n_folds)
 
 
-def folds_of(classes: Positions, blocks: Array | None, n_folds: int) -> Positions:
-    """The fold of each row, ``n_folds`` of them or fewer: stretches of rows, or whole blocks."""
+def make_folds(classes: Positions, blocks: Array | None, n_folds: int) -> Positions:
+    """Assign rows to at most ``n_folds`` folds: contiguous rows of a class, or whole blocks."""
     if blocks is None:
-        return stretches(classes, min(n_folds, len(classes)))
-    return deal_blocks(classes, blocks, n_folds).astype(np.int32)
+        return contiguous_folds(classes, min(n_folds, len(classes)))
+    return group_folds(classes, blocks, n_folds).astype(np.int32)
 
 
 def rows_by_fold(folds: Array) -> list[Array]:
-    """The rows of each fold."""
+    """Return the positions of the rows of each fold."""
     order = np.argsort(folds, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(folds[order])) + 1)

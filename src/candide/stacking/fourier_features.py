@@ -1,15 +1,149 @@
-"""Rows as the heights of waves that run through several columns at once. Frozen: drawn once, from a fixed seed."""
+"""Random Fourier features of table rows."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
 from math import factorial
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels.layouts import Floats
+from ..kernels import Kernels
+from ..kernels.layouts import Array, Dense, Floats, Positions
+from ..kernels.tables import PickTable
 from ..lazy_dataclass import dataclass
-from .inputs import Inputs
-from .views import Cases, Looked
+from .binning import MergedCodes, merge_codes
+from .coordinates import RankCoordinates
+from .views import BinnedRows, FieldsOnlyPickle, LabeledRows
+
+# Ridge on the variance of each rank, which is 1.
+_RIDGE = 0.01
+
+
+class RankRegression(NamedTuple):
+    """Linear regression of the absent ranks on the given ones, as if all were jointly normal. Other entries are 0."""
+
+    slopes: Floats  # (number columns, number columns): rows are given ranks, columns absent ones
+    covariance: Floats  # (number columns, number columns): conditional covariance of the absent ranks
+
+
+@dataclass(frozen=True)
+class Inputs(FieldsOnlyPickle):
+    """First the normal quantile of the rank in each number column, then a slot for each level of each category column,
+    and two, known and missing, for number columns with missing cells.
+
+    The covariance of the ranks and the share of each slot serve to average over columns that are not given.
+
+    >>> codes = np.array([[0, 0], [1, 2], [2, 1]], dtype=np.int32)
+    >>> cases = LabeledRows(BinnedRows(codes, np.zeros((3, 1))), np.zeros(3, dtype=np.int32), np.ones(3), np.ones(3))
+    >>> inputs = Inputs.of(np.arange(2), [np.ones(2), np.ones(2)], [True, False], cases)
+    >>> inputs.times(cases.binned, np.eye(8))
+    array([[-1.,  1.,  0.,  0.,  1.,  0.,  0.,  0.],
+           [ 1.,  1.,  0.,  0.,  0.,  0.,  1.,  0.],
+           [ 0.,  0.,  1.,  0.,  0.,  1.,  0.,  0.]])
+    >>> inputs.column
+    array([0, 0, 0, 0, 1, 1, 1, 1])
+    """
+
+    ranks: RankCoordinates
+    levels: MergedCodes
+    covariance: Floats  # (number columns, number columns)
+    share: Floats  # (slots,)
+
+    @classmethod
+    def of(cls, columns: Array, counts: Sequence[Floats], is_number: Sequence[bool], cases: LabeledRows) -> Inputs:
+        """For some columns; ``counts`` is the weight of each code of each column there is."""
+        numbers = np.array([j for j in columns if is_number[j] and len(counts[j]) > 1], dtype=np.int64)
+        # Numbers as one bin: then known and missing are what is left to tell.
+        maps = merge_codes(counts, is_number, 1)
+        parted = np.array([j for j in columns if len(np.unique(maps[j][cases.binned.codes[:, j]])) > 1], dtype=np.int64)
+        ranks = RankCoordinates.of(numbers, [counts[j] for j in numbers])
+        levels = MergedCodes(parted, tuple(maps[j] for j in parted))
+        return cls(ranks, levels, _covariance(ranks, cases), _shares(levels, cases))
+
+    @cached_property
+    def column(self) -> Array:
+        """Which column each input is made from."""
+        return np.concatenate([self.ranks.columns, np.repeat(self.levels.columns, self.levels.sizes)])
+
+    def variance(self, cases: LabeledRows) -> Floats:
+        """Of each input."""
+        share = cases.case_weight / cases.case_weight.sum()
+        points = self.ranks.points(cases.binned)
+        return np.concatenate([share @ (points - share @ points) ** 2, self.share * (1.0 - self.share)])
+
+    def order(self, cases: LabeledRows, relevance: Floats) -> Array:
+        """The inputs in an order that hangs neither on that of columns nor on the names of levels and classes.
+
+        By what an input is worth in each class, the classes sorted; inputs that are alike in that keep their order.
+        """
+        from scipy.sparse import csr_matrix
+
+        n_classes = int(cases.classes.max(initial=0)) + 1
+        rows = np.arange(len(cases.classes))
+        of_class = csr_matrix((cases.case_weight, (cases.classes, rows)), shape=(n_classes, len(rows)))
+        parts = [np.zeros((n_classes, 0))]
+        if len(self.ranks.columns):
+            parts.append(of_class @ self.ranks.points(cases.binned))
+        if len(self.levels.columns):
+            ones = _ones(self.levels.slots(cases.binned.codes), int(self.levels.offsets[-1]))
+            parts.append((of_class @ ones).toarray())
+        worth = np.sort(np.hstack(parts), axis=0)
+        # Sums of the same numbers in another order differ in their last digits.
+        return np.lexsort((*_rounded(worth), _rounded(relevance[self.column])))
+
+    def times(self, binned: BinnedRows, matrix: Floats) -> Floats:
+        """``(rows, width)``: the inputs of rows, multiplied by ``(inputs, width)``; those not given are 0."""
+        points, without = self.ranks.points(binned), self.ranks.absent(binned)
+        n_ranks = points.shape[1]
+        if without is not None:
+            points = np.where(without, 0.0, points)
+        if not len(self.levels.columns):
+            return np.asarray(points @ matrix[:n_ranks])
+        offsets = self.levels.offsets
+        # Codes below 0 add nothing.
+        codes = Dense.of(self.levels.slots(binned.codes) - offsets[:-1].astype(np.int32))
+        out = Kernels(1).code_scores(codes, offsets, PickTable(matrix[n_ranks:]), np.zeros(matrix.shape[1]))
+        if n_ranks:
+            out += points @ matrix[:n_ranks]
+        return out
+
+    def regression(self, given: Array) -> RankRegression:
+        """Regress the other ranks on those that are ``given``, a boolean per number column."""
+        at, rest = np.flatnonzero(given), np.flatnonzero(~given)
+        slopes, covariance = np.zeros_like(self.covariance), np.zeros_like(self.covariance)
+        across = self.covariance[at[:, None], rest]
+        own = np.linalg.solve(self.covariance[at[:, None], at], across)
+        slopes[at[:, None], rest] = own
+        covariance[rest[:, None], rest] = self.covariance[rest[:, None], rest] - across.T @ own
+        return RankRegression(slopes, covariance)
+
+
+def _covariance(ranks: RankCoordinates, cases: LabeledRows) -> Floats:
+    points, weight = ranks.points(cases.binned), cases.case_weight
+    return np.asarray((points.T * weight) @ points / weight.sum() + _RIDGE * np.eye(points.shape[1]))
+
+
+def _shares(levels: MergedCodes, cases: LabeledRows) -> Floats:
+    if not len(levels.columns):
+        return np.zeros(0)
+    slots = levels.slots(cases.binned.codes)
+    share = np.repeat(cases.case_weight / cases.case_weight.sum(), slots.shape[1])
+    return np.bincount(slots.ravel(), share, minlength=levels.offsets[-1]).astype(np.float64, copy=False)
+
+
+def _rounded(numbers: Floats) -> Floats:
+    return np.asarray(np.round(numbers, 9))
+
+
+def _ones(slots: Positions, n_slots: int) -> Any:
+    """``(rows, slots)``, 1 where a row has a slot."""
+    from scipy.sparse import csr_matrix
+
+    ends = np.arange(len(slots) + 1) * slots.shape[1]
+    return csr_matrix((np.ones(slots.size), slots.ravel(), ends), shape=(len(slots), n_slots))
+
 
 # How many radians a wave turns while what it runs through changes by a deviation: slow, middling and fast ones.
 _SPEEDS = (0.5, 1.0, 2.0)
@@ -22,7 +156,7 @@ _LEAST_VARIANCE = 1e-9
 
 
 @dataclass(frozen=True)
-class Cosines:
+class RandomFourierFeatures:
     """cos(inputs · frequencies + phases)."""
 
     inputs: Inputs
@@ -34,24 +168,24 @@ class Cosines:
         """How many waves."""
         return len(self.phases)
 
-    def heights(self, looked: Looked) -> Floats:
-        """Cosines of shape ``(rows, waves)``. For a row with absent columns, their expectation: over the levels of a
-        category column by their shares, over numbers as if ranks were jointly normal, given the other ranks.
+    def transform(self, binned: BinnedRows) -> Floats:
+        """Return the features, ``(rows, features)``. For a row with absent columns, their expectation: over the
+        levels of a category column by their shares, over numbers as if ranks were jointly normal, given the others.
         """
-        angles = self.inputs.times(looked, self.frequencies)
+        angles = self.inputs.times(binned, self.frequencies)
         angles += self.phases
-        if looked.codes.min(initial=0) >= 0:
+        if binned.codes.min(initial=0) >= 0:
             return cosines(angles)
         # The mean of cos(a + x) is |z| cos(a + arg z), where z, that of exp(ix), is exp(i mean - variance / 2) if x is
         # normal.
         log_size = np.zeros_like(angles)
-        self._add_levels(looked, angles, log_size)
-        self._add_ranks(looked, angles, log_size)
+        self._add_levels(binned, angles, log_size)
+        self._add_ranks(binned, angles, log_size)
         return np.asarray(np.exp(log_size) * cosines(angles))
 
-    def _add_levels(self, looked: Looked, angles: Floats, log_size: Floats) -> None:
+    def _add_levels(self, binned: BinnedRows, angles: Floats, log_size: Floats) -> None:
         levels = self.inputs.levels
-        absent = (looked.codes[:, levels.columns] < 0).astype(np.float64)
+        absent = (binned.codes[:, levels.columns] < 0).astype(np.float64)
         if absent.any():
             turn, log_part = self.level_means()
             angles += absent @ turn
@@ -64,11 +198,11 @@ class Cosines:
         mean = np.add.reduceat(waves, begins, axis=0)
         return np.angle(mean), np.log(np.maximum(np.abs(mean), _LEAST_SIZE))
 
-    def _add_ranks(self, looked: Looked, angles: Floats, log_size: Floats) -> None:
-        without = self.inputs.ranks.without(looked)
+    def _add_ranks(self, binned: BinnedRows, angles: Floats, log_size: Floats) -> None:
+        without = self.inputs.ranks.absent(binned)
         if without is None:
             return
-        points = np.where(without, 0.0, self.inputs.ranks.points(looked))
+        points = np.where(without, 0.0, self.inputs.ranks.points(binned))
         patterns, of_row = np.unique(without, axis=0, return_inverse=True)
         for i, absent in enumerate(patterns):
             if absent.any():
@@ -83,7 +217,7 @@ class Cosines:
 
 
 def cosines(angles: Floats) -> Floats:
-    """The cosines of angles, to thirteen digits; angles are used up.
+    """The features of angles, to thirteen digits; angles are used up.
 
     In a quarter of the time that NumPy takes, whose single precision would be as fast again but is not the same on all
     machines, nor in databases that a model is exported to.
@@ -107,10 +241,10 @@ def cosines(angles: Floats) -> Floats:
     return out
 
 
-def draw_cosines(
-    inputs: Inputs, cases: Cases, relevance: Floats, sizes: tuple[int, ...] | None, width: int, seed: int
-) -> Cosines | None:
-    """Waves through all columns, each as strong as it is relevant, or through a few, drawn by their relevance.
+def draw_features(
+    inputs: Inputs, cases: LabeledRows, relevance: Floats, sizes: tuple[int, ...] | None, width: int, seed: int
+) -> RandomFourierFeatures | None:
+    """Draw features of all columns, scaled by relevance, or of a few columns each, drawn by relevance.
 
     ``sizes`` are the numbers of columns that waves run through, in turn; None: all. ``relevance`` is that of each
     column there is. None where nothing varies.
@@ -130,7 +264,7 @@ def draw_cosines(
     # What did not vary is not known to matter: nor may it when it does.
     frequencies = np.zeros((len(variance), width))
     frequencies[order] = rng.standard_normal((len(order), width)) * strengths[inputs.column[order]]
-    return Cosines(inputs, frequencies, rng.uniform(0.0, 2 * np.pi, width))
+    return RandomFourierFeatures(inputs, frequencies, rng.uniform(0.0, 2 * np.pi, width))
 
 
 def _strengths(relevance: Floats, sizes: tuple[int, ...] | None, width: int, rng: np.random.Generator) -> Floats:

@@ -12,9 +12,8 @@ from ..kernels import Kernels
 from ..kernels.dependence import PairTable, padded_classes
 from ..kernels.layouts import Array, Floats, Positions
 from ..lazy_dataclass import dataclass
-from .lean import Lean
-from .merging import Merging
-from .views import Cases, Looked, View, ViewParts, averaged, least_loss
+from .binning import MergedCodes
+from .views import BinnedRows, FieldsOnlyPickle, LabeledRows, View, ViewContributions, averaged, least_loss
 
 # Cells of the largest table of counts: a quarter of a gigabyte.
 MOST_CELLS = 1 << 25
@@ -22,7 +21,7 @@ _STRENGTHS = (0.5, 2.0, 8.0)
 
 
 @dataclass(frozen=True)
-class OneDependence(Lean):
+class OneDependence(FieldsOnlyPickle):
     """log of the mean over columns u of p(x_u | class) Π_j p(x_j | x_u, class), from counts of pairs of codes.
 
     p(x_j | x_u, class) is smoothed toward p(x_j | class) by ``strength`` rows. Columns that are not given are neither
@@ -30,7 +29,7 @@ class OneDependence(Lean):
     """
 
     name: str
-    merging: Merging
+    merged: MergedCodes
     table: PairTable
     strength: float
 
@@ -51,26 +50,26 @@ class OneDependence(Lean):
     @property
     def alone(self) -> Floats:
         """p(x_j | class) of each slot, ``(classes, slots)``."""
-        spare = np.repeat(self.table.spare, self.merging.sizes)
+        spare = np.repeat(self.table.spare, self.merged.sizes)
         return (np.diagonal(self.table.joint, axis1=1, axis2=2) + 0.5) / (self.table.rows[:, None] + spare)
 
-    def scores(self, looked: Looked, kernels: Kernels) -> Floats:
-        return self._by_table(self.merging.slots(looked.codes), kernels)
+    def scores(self, binned: BinnedRows, kernels: Kernels) -> Floats:
+        return self._by_table(self.merged.slots(binned.codes), kernels)
 
-    def left_out(self, looked: Looked, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
-        slots = self.merging.slots(looked.codes)
+    def left_out(self, binned: BinnedRows, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
+        slots = self.merged.slots(binned.codes)
         scores = self._by_table(slots, kernels)
         own = kernels.own_pair_scores(slots, classes, weight, self.table, self.strength)
         return put_mean(scores, slots, classes, weight, own, kernels)
 
-    def parts(self, looked: Looked, numbers: Array, kernels: Kernels) -> ViewParts:
-        slots = self.merging.slots(looked.codes)[0]
+    def contributions(self, binned: BinnedRows, numbers: Array, kernels: Kernels) -> ViewContributions:
+        slots = self.merged.slots(binned.codes)[0]
         given = slots >= 0
         here = slots[given]
         scores, rest = averaged(self.log_table[np.ix_(here, here)][..., : len(self.table.rows)])
-        return ViewParts(self.merging.columns[given], scores, rest)
+        return ViewContributions(self.merged.columns[given], scores, rest)
 
-    def changed(self, cases: Cases, sign: float, kernels: Kernels) -> View:
+    def updated(self, cases: LabeledRows, sign: float, kernels: Kernels) -> View:
         from .updated import updated_counts
 
         return updated_counts(self, cases, sign, kernels)
@@ -84,9 +83,9 @@ class OneDependence(Lean):
         table = self.table
         return self.with_table(PairTable(table.joint[k : k + 1], table.rows[k : k + 1], table.spare))
 
-    def scores_by_counts(self, looked: Looked, kernels: Kernels) -> Floats:
+    def scores_by_counts(self, binned: BinnedRows, kernels: Kernels) -> Floats:
         """``(rows,)`` under the only class, without a table of logarithms."""
-        slots = self.merging.slots(looked.codes)
+        slots = self.merged.slots(binned.codes)
         none = np.zeros(len(slots), dtype=np.int32), np.zeros(len(slots))
         scores = kernels.own_pair_scores(slots, *none, self.table, self.strength)
         return take_mean(scores[:, None], slots)[:, 0]
@@ -126,7 +125,7 @@ def _log_numbers(parents: Positions) -> Floats | float:
 def one_dependence(
     name: str,
     maps: Sequence[Array],
-    cases: Cases,
+    cases: LabeledRows,
     log_prior: Floats,
     kernels: Kernels,
     order_of_columns: Array | None = None,
@@ -137,27 +136,27 @@ def one_dependence(
     strength is the one by which rows left out are predicted best.
     """
     order = np.arange(len(maps)) if order_of_columns is None else order_of_columns
-    merging = Merging.within(maps, order, np.sqrt(MOST_CELLS / padded_classes(len(log_prior))))
-    if len(merging.columns) < 2:
+    merged = MergedCodes.within(maps, order, np.sqrt(MOST_CELLS / padded_classes(len(log_prior))))
+    if len(merged.columns) < 2:
         return None
-    table = _counted(merging, cases, len(log_prior), kernels)
+    table = _counted(merged, cases, len(log_prior), kernels)
 
-    def left_out(strength: float, few: Cases) -> Floats:
-        rows, n_columns = few.looked, len(merging.columns)
+    def left_out(strength: float, few: LabeledRows) -> Floats:
+        rows, n_columns = few.binned, len(merged.columns)
         if table.joint.size <= len(few.classes) * n_columns**2 * len(log_prior):
-            return OneDependence(name, merging, table, strength).left_out(rows, few.classes, few.weight, kernels)
+            return OneDependence(name, merged, table, strength).left_out(rows, few.classes, few.weight, kernels)
         # A table of logarithms that is larger than what the few rows ask of it.
-        slots = merging.slots(rows.codes)
+        slots = merged.slots(rows.codes)
         return few.under_each_class(
             len(log_prior), lambda classes, weight: kernels.own_pair_scores(slots, classes, weight, table, strength)
         )
 
-    return OneDependence(name, merging, table, least_loss(_STRENGTHS, left_out, cases, log_prior))
+    return OneDependence(name, merged, table, least_loss(_STRENGTHS, left_out, cases, log_prior))
 
 
-def _counted(merging: Merging, cases: Cases, n_classes: int, kernels: Kernels) -> PairTable:
-    slots, n_slots = merging.slots(cases.looked.codes), int(merging.offsets[-1])
+def _counted(merged: MergedCodes, cases: LabeledRows, n_classes: int, kernels: Kernels) -> PairTable:
+    slots, n_slots = merged.slots(cases.binned.codes), int(merged.offsets[-1])
     joint = kernels.joint_counts(slots, slots, cases.classes, cases.case_weight, (n_classes, n_slots, n_slots))
     rows = np.bincount(cases.classes, cases.case_weight, minlength=n_classes).astype(np.float64, copy=False)
     # Half a row for each code but the unseen one, which takes its share from the others.
-    return PairTable(joint, rows, 0.5 * (merging.sizes - 1))
+    return PairTable(joint, rows, 0.5 * (merged.sizes - 1))

@@ -7,7 +7,7 @@ prior:
     scores = log prior + s (bias - log prior) + Σ_v (s near_v + (1 - s) far_v) · F_v
 
 Both are fitted on left-out rows of training with columns taken away at random. Complete rows have the weights of the
-mixture itself.
+weights itself.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from ..kernels.layouts import Array, Floats
 from ..lazy_dataclass import dataclass
-from .weights import Mixture, fit_from
+from .weights import StackingWeights, fit_weights_from
 
 # Different sets of columns that are taken away, and rows that they are taken from: at most, and per row of training.
 _PATTERNS = 256
@@ -24,7 +24,7 @@ _MOST_ROWS, _REPLICATES = 3_600, 8
 # Scores (views × rows × classes) that are held at once.
 _MOST_SCORES = 1 << 20
 _SEED = 20
-# Factor on the ridges of the far weights, which differ more from those of complete rows.
+# CholeskyFactor on the ridges of the far weights, which differ more from those of complete rows.
 _FAR_RIDGE = 0.1
 
 
@@ -44,7 +44,7 @@ class PartialWeights:
         """The weights of a row of which such a share of the columns is given."""
         return np.asarray(share * self.near + (1.0 - share) * self.far)
 
-    def faded(self, share: Floats, log_prior: Floats) -> Floats:
+    def biases(self, share: Floats, log_prior: Floats) -> Floats:
         """``(rows, classes)``: the biases of rows with such shares of the columns."""
         # Classes that cannot be are set aside later.
         known = np.where(np.isfinite(log_prior), log_prior, self.bias)
@@ -78,20 +78,26 @@ def draw_masks(n_rows: int, n_columns: int, n_scores: int) -> Masks:
 
 
 def fit_partial(
-    whole: Mixture, views: Floats, share: Floats, classes: Array, weight: Floats, log_prior: Floats, ridge: Floats
+    whole: StackingWeights,
+    views: Floats,
+    share: Floats,
+    classes: Array,
+    weight: Floats,
+    log_prior: Floats,
+    ridge: Floats,
 ) -> PartialWeights:
     """From weights for complete rows and left-out scores of rows without some columns, ``(views, rows, classes)``.
 
     ``share`` is the share of columns that each row has. ``ridge`` holds the weights of each view for almost all columns
     to those for complete rows, and more loosely those for almost none to the mean of these over the classes.
     """
-    shown = np.stack([whole.shown(v, scores).T for v, scores in enumerate(views)], axis=1)
+    shown = np.stack([whole.standardized(v, scores).T for v, scores in enumerate(views)], axis=1)
     start = PartialWeights(
         whole.weight, np.repeat(whole.weight.mean(axis=1, keepdims=True), len(shown), axis=1), whole.bias
     )
-    found = fit_from(
+    found = fit_weights_from(
         np.concatenate([share * shown, (1.0 - share) * shown], axis=1),
-        start.faded(share, log_prior).T,
+        start.biases(share, log_prior).T,
         share,
         np.concatenate([start.near, start.far]),
         np.concatenate([ridge, _FAR_RIDGE * ridge]),

@@ -1,13 +1,9 @@
-"""What a logistic regression adds to a blend of texts: it learns from the texts that the blend gets wrong.
-
-It is no sum over texts, so it does not merge and cannot forget: it is fitted again from the training texts kept, with
-the next refit.
-"""
+"""Logistic regression on tokens that refines the stacked scores of a text classifier."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,10 +14,116 @@ from ..kernels.layouts import Array, Floats, TextRows
 from ..kernels.tokens import TokenFeatures, TokenTables
 from ..kernels.vocabulary import Vocabulary
 from ..lazy_dataclass import dataclass
-from .folds import folds_of, rows_by_fold
-from .row_span import Regression
-from .token_views import TextBlended
-from .training_rows import Seen, row_weight
+from .folds import make_folds, rows_by_fold
+from .token_views import StackedTokenViews
+from .training_rows import TrainingRows, mean_row_weight
+
+# The length of the slope, in parts of the first, at which the search ends.
+_FLAT = 1e-4
+_STEPS, _INNER_STEPS = 30, 60
+
+
+class Change(NamedTuple):
+    """A change of δ: its coefficients, and what it adds to the scores of the rows."""
+
+    by_row: Floats
+    scores: Floats
+
+    def plus(self, times: float, other: Change) -> Change:
+        return Change(self.by_row + times * other.by_row, self.scores + times * other.scores)
+
+    def dot(self, other: Change) -> float:
+        """The product of the two changes of δ."""
+        return float(np.vdot(self.by_row, other.scores))
+
+
+@dataclass(frozen=True)
+class OffsetLogisticRegression:
+    """The problem: a sparse matrix of rows, their classes, weights and offsets, and the ridge."""
+
+    rows: Any
+    by_token: Any  # the same, transposed
+    classes: Array
+    weight: Floats
+    offset: Floats
+    ridge: float
+
+    @classmethod
+    def of(cls, rows: Any, classes: Array, weight: Floats, offset: Floats, ridge: float) -> OffsetLogisticRegression:
+        return cls(rows, rows.T.tocsr(), classes, weight, offset, ridge)
+
+    def solve(self) -> Floats:
+        """δ, ``(tokens, classes)``."""
+        at = Change(np.zeros_like(self.offset), np.zeros_like(self.offset))
+        flat: float | None = None
+        for _ in range(_STEPS):
+            share = self._share(at.scores)
+            slope = self._slope(at, share)
+            length = slope.dot(slope)
+            flat = _FLAT**2 * length if flat is None else flat
+            if length <= flat:
+                break
+            at = self._further(at, self._newton(slope, share), slope)
+        return np.asarray(self.by_token @ at.by_row)
+
+    def _share(self, scores: Floats) -> Floats:
+        total = self.offset + scores
+        total -= total.max(axis=1, keepdims=True)
+        share = np.exp(total)
+        return np.asarray(share / share.sum(axis=1, keepdims=True))
+
+    def _slope(self, at: Change, share: Floats) -> Change:
+        wrong = share.copy()
+        wrong[np.arange(len(wrong)), self.classes] -= 1.0
+        return self._spread(wrong * self.weight[:, None]).plus(self.ridge, at)
+
+    def _spread(self, by_row: Floats) -> Change:
+        """The change with these coefficients."""
+        if by_row.shape[1] == 2:  # one column is the other's mirror
+            scores = self.rows @ (self.by_token @ by_row[:, 1:])
+            return Change(by_row, np.concatenate([-scores, scores], axis=1))
+        return Change(by_row, self.rows @ (self.by_token @ by_row))
+
+    def _newton(self, slope: Change, share: Floats) -> Change:
+        """Where the slope's own slope says that it is 0, roughly: by conjugate gradients."""
+        left = way = Change(-slope.by_row, -slope.scores)
+        step = Change(np.zeros_like(share), np.zeros_like(share))
+        length = slope.dot(slope)
+        enough = 0.01 * length
+        for _ in range(_INNER_STEPS):
+            bent = self._spread(self._curved(way.scores, share)).plus(self.ridge, way)
+            far = length / way.dot(bent)
+            step, left = step.plus(far, way), left.plus(-far, bent)
+            before, length = length, left.dot(left)
+            if length <= enough:
+                break
+            way = left.plus(length / before, way)
+        return step
+
+    def _curved(self, scores: Floats, share: Floats) -> Floats:
+        """How the slope of the loss changes, row by row, with scores."""
+        moved = share * scores
+        moved -= share * moved.sum(axis=1, keepdims=True)
+        moved *= self.weight[:, None]
+        return moved
+
+    def _further(self, at: Change, step: Change, slope: Change) -> Change:
+        """As far along a step as it pays."""
+        here, descent, far = self._value(at), slope.dot(step), 1.0
+        while far > 1e-9:
+            there = at.plus(far, step)
+            if self._value(there) <= here + 1e-4 * far * descent:
+                return there
+            far /= 2
+        return at
+
+    def _value(self, at: Change) -> float:
+        total = self.offset + at.scores
+        own = total[np.arange(len(total)), self.classes]
+        top = total.max(axis=1)
+        loss = top - own + np.log(np.exp(total - top[:, None]).sum(axis=1))
+        return float(self.weight @ loss) + 0.5 * self.ridge * at.dot(at)
+
 
 _RIDGE = 0.3
 # Texts that hold a token, at least: of one text alone it would only learn that text by heart.
@@ -48,56 +150,60 @@ class Refinement:
         return np.asarray(total / np.sqrt(np.maximum(n_tokens, 1))[:, None])
 
 
-def word_looks(looks: Iterable[TokenLook]) -> list[TokenLook]:
+def word_features(looks: Iterable[TokenLook]) -> list[TokenLook]:
     """Those that it learns from: words, and pairs of them."""
     return [look for look in looks if look.recipe.analyzer == "word"]
 
 
-def fit_refinement(likelihood: TextLikelihood, seen: Seen, offset: Floats, kernels: Kernels) -> Refinement:
-    """From texts that each begin with a score of the blend that has not seen them."""
-    looks, rows = _tokens(likelihood, seen, kernels)
-    weights = _solved(rows, seen, offset)
+def fit_refinement(likelihood: TextLikelihood, training: TrainingRows, offset: Floats, kernels: Kernels) -> Refinement:
+    """From texts that each begin with a score of the blend that has not training them."""
+    looks, rows = _tokens(likelihood, training, kernels)
+    weights = _solved(rows, training, offset)
     ends = np.cumsum([len(look.coding) for look in looks])[:-1]
     return Refinement(looks, tuple(np.ascontiguousarray(part, dtype=np.float32) for part in np.split(weights, ends)))
 
 
-def refined_without(likelihood: TextLikelihood, seen: Seen, offset: Floats, folds: Array, kernels: Kernels) -> Floats:
+def refine_out_of_fold(
+    likelihood: TextLikelihood, training: TrainingRows, offset: Floats, folds: Array, kernels: Kernels
+) -> Floats:
     """Scores of the texts, each refined by what those of other folds say."""
-    _, rows = _tokens(likelihood, seen, kernels)
+    _, rows = _tokens(likelihood, training, kernels)
     out = np.empty_like(offset)
     for here in rows_by_fold(folds):
         rest = np.setdiff1d(np.arange(len(folds)), here, assume_unique=True)
         out[here] = offset[here]
         if len(rest):
-            weights = _solved(rows[rest], seen.take(rest, seen.multiplicity[rest]), offset[rest])
+            weights = _solved(rows[rest], training.take(rest, training.multiplicity[rest]), offset[rest])
             out[here] += rows[here] @ weights
     return out
 
 
-def fold_scores(likelihood: TextLikelihood, views: TextBlended, seen: Seen, kernels: Kernels) -> Floats:
+def out_of_fold_scores(
+    likelihood: TextLikelihood, views: StackedTokenViews, training: TrainingRows, kernels: Kernels
+) -> Floats:
     """The blend's, of every text by sums without its fold: one fold at a time, as all would fill the memory."""
-    classes = seen.batch.classes
-    n_scores = views.n_views * len(classes) * seen.batch.n_classes
-    folds = folds_of(classes, seen.blocks, max(_FOLDS, -(-n_scores // _MOST_SCORES)))
-    out = np.empty((len(classes), seen.batch.n_classes))
+    classes = training.batch.classes
+    n_scores = views.n_views * len(classes) * training.batch.n_classes
+    folds = make_folds(classes, training.blocks, max(_FOLDS, -(-n_scores // _MOST_SCORES)))
+    out = np.empty((len(classes), training.batch.n_classes))
     for here in rows_by_fold(folds):
-        fold = seen.take(here, seen.multiplicity[here])
-        out[here] = views.left_out(views.without_fold(likelihood, fold, kernels))
+        fold = training.take(here, training.multiplicity[here])
+        out[here] = views.combine(views.without_fold(likelihood, fold, kernels))
     return out
 
 
-def _tokens(likelihood: TextLikelihood, seen: Seen, kernels: Kernels) -> tuple[tuple[TokenLook, ...], Any]:
+def _tokens(likelihood: TextLikelihood, training: TrainingRows, kernels: Kernels) -> tuple[tuple[TokenLook, ...], Any]:
     """Looks with the tokens that several texts hold, and the texts as rows of length 1."""
     from scipy.sparse import csr_array, hstack
 
-    asked = [look._replace(coding=Vocabulary(), fixed=True) for look in word_looks(likelihood.family.looks)]
+    asked = [look._replace(coding=Vocabulary(), fixed=True) for look in word_features(likelihood.family.looks)]
     found = kernels.count_tokens(
-        seen.batch.data.texts, [TokenFeatures(look.recipe, look.coding) for look in asked], grow=True
+        training.batch.data.texts, [TokenFeatures(look.recipe, look.coding) for look in asked], grow=True
     )
     looks, parts = [], []
     for look, one in zip(asked, found, strict=True):
         rows = one.rows.matrix()
-        held = np.bincount(rows.indices, np.repeat(seen.multiplicity, np.diff(rows.indptr)), rows.shape[1])
+        held = np.bincount(rows.indices, np.repeat(training.multiplicity, np.diff(rows.indptr)), rows.shape[1])
         kept = np.flatnonzero(held >= _LEAST_TEXTS)
         assert isinstance(one.coding, Vocabulary)
         looks.append(look._replace(coding=one.coding.take(kept)))
@@ -108,8 +214,8 @@ def _tokens(likelihood: TextLikelihood, seen: Seen, kernels: Kernels) -> tuple[t
     return tuple(looks), rows
 
 
-def _solved(rows: Any, seen: Seen, offset: Floats) -> Floats:
-    if not len(seen.case_weight):
-        return np.zeros((rows.shape[1], seen.batch.n_classes))
-    weight = seen.case_weight / row_weight(seen)
-    return Regression.of(rows, seen.batch.classes, weight, offset, _RIDGE).solve()
+def _solved(rows: Any, training: TrainingRows, offset: Floats) -> Floats:
+    if not len(training.case_weight):
+        return np.zeros((rows.shape[1], training.batch.n_classes))
+    weight = training.case_weight / mean_row_weight(training)
+    return OffsetLogisticRegression.of(rows, training.batch.classes, weight, offset, _RIDGE).solve()

@@ -1,11 +1,9 @@
-"""A table seen in several ways at once: its columns one by one, pairs and triples of them, all numbers together, and
-its texts.
-"""
+"""Views of a table and their weights: columns, pairs, triples, all number columns together, texts."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,69 +17,65 @@ from ..kernels.layouts import Array, Floats, chunks
 from ..kernels.threads import single_threaded_blas
 from ..lazy_dataclass import dataclass
 from ..statistics import Sample
-from .binned_table import Look
+from .binning import TableBinning
 from .candidates import doubt, gained, make_views
 from .covariance import Covariance
-from .folds import folds_of
-from .fourier_view import Waves
+from .folds import make_folds
+from .fourier_regression import FourierRegression
 from .partial_rows import PartialWeights, draw_masks, fit_partial
-from .text_view import TextView
-from .training_rows import few_rows, row_weight
+from .token_views import TextColumnView
+from .training_rows import TrainingRows, mean_row_weight, subsample_rows
 from .updated import UpdatedCounts
-from .views import Cases, View
-from .weights import LEAST_SIZE, Mixture, fit_mixture
+from .views import LabeledRows, View
+from .weights import LEAST_SIZE, StackingWeights, fit_weights
 
-if TYPE_CHECKING:
-    from .training_rows import Seen
-
-# Folds of rows that leave in blocks.
+# Folds where rows are left out in blocks.
 _FOLDS = 10
 _TOGETHER = "all columns, added up"
 
 
 @dataclass(frozen=True)
-class Blended:
-    """The views and their weights: first each column, then each block, then all these added up, which is naive Bayes
-    itself, then the views past independence, then texts.
+class StackedViews:
+    """The views of a table and their weights.
+
+    In this order: each column, each block of columns, the sum of all these (naive Bayes itself), views of several
+    columns, and text columns.
     """
 
-    columns: tuple[int, ...]  # those that had a model when it was made
+    columns: tuple[int, ...]  # columns that had a model at the last refit
     n_blocks: int
-    look: Look
+    binning: TableBinning
     views: tuple[View, ...]
-    ridge: Floats  # of each of them
-    mixture: Mixture
-    texts: tuple[TextView, ...] = ()
-    unit: float = 1.0  # what a row weighs: views past single columns count rows, and so do their pseudo-counts
-    partial: PartialWeights | None = None  # for rows that lack columns; None: the weights of complete rows
-    # Which rows are in the views, and with which part of their weight, by class: those whose hash is smaller. A sample
-    # that holds a part of the rows stands for all. None: not known, so that the views cannot change.
-    below: Hashes | None = None
+    ridge: Floats  # of each view
+    weights: StackingWeights
+    texts: tuple[TextColumnView, ...] = ()
+    row_weight: float = 1.0  # weights are divided by it: views of several columns count rows
+    partial: PartialWeights | None = None  # for rows with absent columns; None: the weights of complete rows
+    # By class: rows with a smaller hash are in the views, and their weight is multiplied by the scale, because a sample
+    # that holds a part of the rows represents all. None: unknown, so that the views cannot be updated.
+    hash_bound: Hashes | None = None
     scale: Floats | None = None
 
-    def changed(self, rows: Sample, data: Any, sign: float, kernels: Kernels) -> Blended | None:
-        """With the views after further rows (``sign`` is 1.0), or without some that they have learned (-1.0).
-
-        ``data`` are the rows of the sample as a table. None where that cannot be known.
-        """
+    def updated(self, rows: Sample, data: Any, sign: float, kernels: Kernels) -> StackedViews | None:
+        """Return the views with rows, ``data``, added (``sign`` is 1.0) or removed (-1.0); None if impossible."""
         if not self.views:
             return self
-        if self.below is None or self.scale is None or (rows.threshold < self.below)[rows.rows > 0].any():
+        if self.hash_bound is None or self.scale is None or (rows.threshold < self.hash_bound)[rows.rows > 0].any():
             return None
-        here = np.flatnonzero(rows.entries.hashes < self.below[rows.classes])
+        here = np.flatnonzero(rows.entries.hashes < self.hash_bound[rows.classes])
         if not len(here):
             return self
         classes = rows.classes[here]
-        weight = (rows.weight * rows.multiplicity)[here] * self.scale[classes] / self.unit
-        cases = Cases(self.look.see(data.take(here), kernels), classes, weight, weight)
-        return replace(self, views=tuple(view.changed(cases, sign, kernels) for view in self.views))
+        weight = (rows.weight * rows.multiplicity)[here] * self.scale[classes] / self.row_weight
+        cases = LabeledRows(self.binning.transform(data.take(here), kernels), classes, weight, weight)
+        return replace(self, views=tuple(view.updated(cases, sign, kernels) for view in self.views))
 
-    def discounted(self, factor: float) -> Blended:
-        """After the weight of all rows was multiplied: views count rows, whatever these weigh."""
-        return replace(self, unit=self.unit * factor) if factor > 0 else self
+    def discounted(self, factor: float) -> StackedViews:
+        """Return the views after the weights of all rows were multiplied by a factor."""
+        return replace(self, row_weight=self.row_weight * factor) if factor > 0 else self
 
-    def consolidated(self) -> Blended:
-        """With all changes in the tables of the views, as they are stored and exported."""
+    def consolidated(self) -> StackedViews:
+        """Return the views with pending updates applied, as they are stored and exported."""
         if not any(isinstance(view, UpdatedCounts) for view in self.views):
             return self
         whole = (view.whole if isinstance(view, UpdatedCounts) else view for view in self.views)
@@ -89,60 +83,60 @@ class Blended:
 
     @property
     def names(self) -> list[str]:
-        """Of the views past single columns, blocks and texts."""
+        """Names of the sum of all columns and of the views of several columns."""
         return [_TOGETHER, *(view.name for view in self.views)]
 
     @property
     def n_single(self) -> int:
-        """Columns and blocks."""
+        """Number of columns and blocks."""
         return len(self.columns) + self.n_blocks
 
     @property
     def n_views(self) -> int:
-        """Of all kinds."""
+        """Number of views of all kinds."""
         return self._n_past + len(self.texts)
 
     @property
     def _n_past(self) -> int:
         return self.n_single + 1 + len(self.views)
 
-    def without_idle(self) -> Blended:
-        """Without views past single columns that have no weight."""
+    def without_unused(self) -> StackedViews:
+        """Return the views without those of several columns, and texts, that have no weight."""
         past = self.n_single + 1
         kept = [i for i in range(self.n_views) if i < past or self.is_used(i)]
         views = tuple(self.views[i - past] for i in kept if past <= i < self._n_past)
         texts = tuple(self.texts[i - self._n_past] for i in kept if i >= self._n_past)
         partial = None if self.partial is None else self.partial.take(kept)
-        mixture = self.mixture.take(kept)
-        return replace(self, views=views, texts=texts, ridge=self.ridge[kept], mixture=mixture, partial=partial)
+        weights = self.weights.take(kept)
+        return replace(self, views=views, texts=texts, ridge=self.ridge[kept], weights=weights, partial=partial)
 
     def is_used(self, view: int) -> bool:
-        """Whether it has a weight for some rows."""
+        """Whether a view has a nonzero weight for some rows."""
         partial = self.partial
         some = partial is not None and bool(partial.near[view].any() or partial.far[view].any())
-        return some or bool(self.mixture.weight[view].any())
+        return some or bool(self.weights.weight[view].any())
 
     def column_weight(self, n_columns: int) -> Floats:
-        """The weight of every column, averaged over the classes; 0 for those without a model."""
+        """Return the weight of each column, averaged over the classes; 0 for columns without a model."""
         out = np.zeros(n_columns)
-        out[list(self.columns)] = self.mixture.weight[: len(self.columns)].mean(axis=1)
-        out[[text.column for text in self.texts]] = self.mixture.weight[self._n_past :].mean(axis=1)
+        out[list(self.columns)] = self.weights.weight[: len(self.columns)].mean(axis=1)
+        out[[text.column for text in self.texts]] = self.weights.weight[self._n_past :].mean(axis=1)
         return out
 
     @property
-    def further_weight(self) -> Floats:
-        """The weight of every block and every view past single columns, averaged over the classes."""
-        return np.asarray(self.mixture.weight[len(self.columns) : self._n_past].mean(axis=1))
+    def mean_view_weight(self) -> Floats:
+        """Weight of each block and each view of several columns, averaged over the classes."""
+        return np.asarray(self.weights.weight[len(self.columns) : self._n_past].mean(axis=1))
 
     @single_threaded_blas()
     def scores(self, likelihood: TableLikelihood, data: Any, log_prior: Floats, kernels: Kernels) -> Floats:
-        """Of rows under every class, ``(rows, classes)``; ``log_prior`` is that of a row of which nothing is given."""
+        """Return the scores of rows, ``(rows, classes)``; ``log_prior`` is the score of a row without any cell."""
         parts = [self._scores(likelihood, part, log_prior, kernels) for _, _, part in chunks(data)]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def absent(self, likelihood: TableLikelihood, data: Columns) -> Array | None:
-        """``(rows, columns of the table)``: which cells that matter are not given; None if all are."""
-        absent = self.look.absent(data)
+        """Return which used cells are absent, ``(rows, columns of the table)``; None if none is."""
+        absent = self.binning.absent(data)
         if absent is None:
             return None
         matters = np.zeros(data.n_columns, dtype=bool)
@@ -151,27 +145,29 @@ class Blended:
         return absent if absent.any() else None
 
     def column_places(self, likelihood: TableLikelihood) -> list[int]:
-        """The columns of the table that scores are made from."""
+        """Return the positions of the table's columns that scores depend on."""
         return sorted({*self.columns, *likelihood.places})
 
     def _share_given(self, likelihood: TableLikelihood, absent: Array) -> Floats:
-        """Of the columns of each row."""
+        """Return the share of the columns that each row has."""
         return np.asarray(1.0 - absent[:, self.column_places(likelihood)].mean(axis=1))
 
-    def mixture_for(self, likelihood: TableLikelihood, row: Columns, log_prior: Floats) -> tuple[Mixture, Columns]:
-        """The weights and biases for one row, and the row with what is not given marked."""
+    def weights_for_row(
+        self, likelihood: TableLikelihood, row: Columns, log_prior: Floats
+    ) -> tuple[StackingWeights, Columns]:
+        """Return the weights and biases for one row, and the row with absent cells marked."""
         absent = self.absent(likelihood, row)
         if absent is None:
-            return self.mixture, row
+            return self.weights, row
         share = float(self._share_given(likelihood, absent)[0])
-        partial = self.for_partial()
-        bias = partial.faded(np.array([share]), log_prior)[0]
-        return replace(self.mixture, weight=partial.at(share), bias=bias), row.with_absent(absent)
+        partial = self.weights_for_partial_rows()
+        bias = partial.biases(np.array([share]), log_prior)[0]
+        return replace(self.weights, weight=partial.at(share), bias=bias), row.with_absent(absent)
 
-    def for_partial(self) -> PartialWeights:
-        """Weights for rows that lack columns; those of complete rows where no others were fitted."""
-        weight = self.mixture.weight
-        return self.partial or PartialWeights(weight, weight, self.mixture.bias)
+    def weights_for_partial_rows(self) -> PartialWeights:
+        """Return the weights for rows with absent columns; those of complete rows if no others were fitted."""
+        weight = self.weights.weight
+        return self.partial or PartialWeights(weight, weight, self.weights.bias)
 
     def _scores(self, likelihood: TableLikelihood, data: Any, log_prior: Floats, kernels: Kernels) -> Floats:
         absent = self.absent(likelihood, data)
@@ -191,189 +187,212 @@ class Blended:
     def _incomplete(
         self, likelihood: TableLikelihood, data: Columns, share: Floats, log_prior: Floats, kernels: Kernels
     ) -> Floats:
-        """Of rows with a ``share`` of the columns."""
-        partial = self.for_partial()
-        parts = [(replace(self.mixture, weight=partial.near), share[:, None])]
-        parts.append((replace(self.mixture, weight=partial.far), 1.0 - share[:, None]))
-        out = partial.faded(share, log_prior)
+        """Return the scores of rows that have a ``share`` of the columns."""
+        partial = self.weights_for_partial_rows()
+        parts = [(replace(self.weights, weight=partial.near), share[:, None])]
+        parts.append((replace(self.weights, weight=partial.far), 1.0 - share[:, None]))
+        out = partial.biases(share, log_prior)
 
         def add(view: int, scores: Floats) -> None:
-            for mixture, factor in parts:
-                part = mixture.part(view, scores)
+            for weights, factor in parts:
+                part = weights.weighted(view, scores)
                 if part is not None:
                     out[:] += factor * part
 
-        for mixture, factor in parts:
-            out += factor * likelihood.added_up(data, mixture.part, kernels, self.columns)
+        for weights, factor in parts:
+            out += factor * likelihood.added_up(data, weights.weighted, kernels, self.columns)
         add(self.n_single, likelihood.added_up(data, lambda _, own: own, kernels, self.columns))
-        looked = self.look.see(data, kernels)
+        binned = self.binning.transform(data, kernels)
         for i, view in enumerate(self.views, self.n_single + 1):
             if self.is_used(i):
-                add(i, view.scores(looked, kernels))
+                add(i, view.scores(binned, kernels))
         for i, text in enumerate(self.texts, self._n_past):
             if self.is_used(i):
                 add(i, text.scores(likelihood, data, kernels))
         return out
 
     def _complete(self, likelihood: TableLikelihood, data: Any, kernels: Kernels) -> Floats:
-        out = likelihood.added_up(data, self.mixture.part, kernels, self.columns)
-        out += self.mixture.bias
-        if self.mixture.weight[self.n_single].any():
+        out = likelihood.added_up(data, self.weights.weighted, kernels, self.columns)
+        out += self.weights.bias
+        if self.weights.weight[self.n_single].any():
             together = likelihood.added_up(data, lambda _, own: own, kernels, self.columns)
             self._add(out, self.n_single, together)
-        used = [(i, view) for i, view in enumerate(self.views, self.n_single + 1) if self.mixture.weight[i].any()]
+        used = [(i, view) for i, view in enumerate(self.views, self.n_single + 1) if self.weights.weight[i].any()]
         if used:
-            looked = self.look.see(data, kernels)
+            binned = self.binning.transform(data, kernels)
             for i, view in used:
-                self._add(out, i, view.scores(looked, kernels))
+                self._add(out, i, view.scores(binned, kernels))
         for i, text in enumerate(self.texts, self._n_past):
-            if self.mixture.weight[i].any():
+            if self.weights.weight[i].any():
                 self._add(out, i, text.scores(likelihood, data, kernels))
         return out
 
     def _add(self, total: Floats, view: int, scores: Floats) -> None:
-        part = self.mixture.part(view, scores)
+        part = self.weights.weighted(view, scores)
         assert part is not None
         total += part
 
-    def left_out(self, scores: Floats) -> Floats:
-        """Of rows from their left-out scores under all views, ``(views, rows, classes)``."""
-        return self.mixture.scores(scores)
+    def combine(self, scores: Floats) -> Floats:
+        """Return the weighted sum, ``(rows, classes)``, of the scores of all views, ``(views, rows, classes)``."""
+        return self.weights.scores(scores)
 
     @single_threaded_blas()
-    def left_out_views(self, likelihood: TableLikelihood, batch: Batch, share: Floats, kernels: Kernels) -> Floats:
-        """Left-out scores of rows under all views, ``(views, rows, classes)``.
+    def left_out_view_scores(
+        self, likelihood: TableLikelihood, batch: Batch, share: Floats, kernels: Kernels
+    ) -> Floats:
+        """Return the leave-one-out scores of rows under all views, ``(views, rows, classes)``.
 
-        ``share`` is the weight that each row has in the views, which are made from the sample; 0 where it is not in it.
+        ``share`` is the weight of each row in the views, which are fitted on the sample; 0 for rows outside of it.
         """
         out = self._table_left_out(likelihood, batch, share, kernels)
         for i, text in enumerate(self.texts, self._n_past):
             out[i] = text.left_out(likelihood, batch, kernels)
         return out
 
-    def _speaks_of_parts(self, i: int, view: View) -> bool:
-        """Whether a view may get another weight for rows that lack columns: not if it costs much and has none for
-        complete rows.
-        """
-        return not isinstance(view, Covariance | Waves) or bool(self.mixture.weight[i].any())
+    def _has_partial_weights(self, i: int, view: View) -> bool:
+        """Whether a view gets other weights for rows with absent columns: not if it is expensive and unused."""
+        return not isinstance(view, Covariance | FourierRegression) or bool(self.weights.weight[i].any())
 
     def _table_left_out(
         self, likelihood: TableLikelihood, batch: Batch, share: Floats, kernels: Kernels, only: list[int] | None = None
     ) -> Floats:
-        """The same, with room for texts. ``only``: 0 of all other views past single columns."""
+        """Compute the leave-one-out scores of all views but texts.
+
+        ``only``: views of several columns to compute; the scores of others are 0.
+        """
         out, n_single = np.empty((self.n_views, len(batch.classes), batch.n_classes)), self.n_single
         out[:n_single] = likelihood.each_left_out(batch, self.columns, kernels)
         out[:n_single].sum(axis=0, out=out[n_single])
         if self.views:
-            looked = self.look.see(batch.data, kernels)
+            binned = self.binning.transform(batch.data, kernels)
             for i, view in enumerate(self.views, n_single + 1):
                 skipped = only is not None and i not in only
-                out[i] = 0.0 if skipped else view.left_out(looked, batch.classes, share / self.unit, kernels)
+                out[i] = 0.0 if skipped else view.left_out(binned, batch.classes, share / self.row_weight, kernels)
         return out
 
     def _table_without_blocks(
-        self, likelihood: TableLikelihood, seen: Seen, rows: Array, data: Columns, kernels: Kernels,
+        self, likelihood: TableLikelihood, training: TrainingRows, rows: Array, data: Columns, kernels: Kernels,
         only: list[int] | None = None,
     ) -> Floats:  # fmt: skip
-        """The same of rows at some places of ``seen``, each by sums without the blocks of its fold. ``data``: these
-        rows, which may lack cells.
+        """Compute the scores of ``rows`` of the training rows by models without the blocks of their fold.
+
+        ``data``: these rows, possibly with absent cells.
         """
-        out = np.zeros((self.n_views, len(rows), seen.batch.n_classes))
-        folds, weight = folds_of(seen.batch.classes, seen.blocks, _FOLDS), seen.case_weight / self.unit
+        out = np.zeros((self.n_views, len(rows), training.batch.n_classes))
+        folds, weight = (
+            make_folds(training.batch.classes, training.blocks, _FOLDS),
+            training.case_weight / self.row_weight,
+        )
         of_row, n_single = folds[rows], self.n_single
         for fold in np.unique(of_row):
             gone, here = np.flatnonzero(folds == fold), np.flatnonzero(of_row == fold)
-            part, batch = data.take(here), seen.take(gone, seen.multiplicity[gone]).of_all_copies()
+            part, batch = data.take(here), training.take(gone, training.multiplicity[gone]).with_all_copies()
             rest = likelihood.statistics.without(likelihood.family.observe(batch, kernels))
             out[:n_single, here] = likelihood.family.likelihood(rest).each_column(part, self.columns, kernels)
             if self.views:
-                looked = self.look.see(part, kernels)
-                cases = Cases(self.look.see(batch.data, kernels), batch.classes, weight[gone], weight[gone])
+                binned = self.binning.transform(part, kernels)
+                cases = LabeledRows(
+                    self.binning.transform(batch.data, kernels), batch.classes, weight[gone], weight[gone]
+                )
                 for i, view in enumerate(self.views, n_single + 1):
                     if only is None or i in only:
-                        out[i, here] = view.changed(cases, -1.0, kernels).scores(looked, kernels)
+                        out[i, here] = view.updated(cases, -1.0, kernels).scores(binned, kernels)
         out[:n_single].sum(axis=0, out=out[n_single])
         return out
 
-    def few(self, seen: Seen) -> Array:
-        """The rows that weights are fitted on."""
-        own = few_rows(seen, self.n_views * seen.batch.n_classes)
-        return min(own, *(text.few(seen) for text in self.texts), key=len) if self.texts else own
+    def subsample(self, training: TrainingRows) -> Array:
+        """Return the positions of the rows that weights are fitted on."""
+        own = subsample_rows(training, self.n_views * training.batch.n_classes)
+        return min(own, *(text.subsample(training) for text in self.texts), key=len) if self.texts else own
 
-    def judged(self, likelihood: TableLikelihood, seen: Seen, kernels: Kernels) -> Floats:
-        """Left-out scores of rows of the sample, for weights to be fitted on."""
-        return self._judged(likelihood, seen, self._heard(likelihood, seen, kernels), kernels)
+    def left_out_training_scores(self, likelihood: TableLikelihood, training: TrainingRows, kernels: Kernels) -> Floats:
+        """Return the out-of-sample scores of training rows, ``(views, rows, classes)``, to fit weights on."""
+        return self._judged(likelihood, training, self._heard(likelihood, training, kernels), kernels)
 
     @single_threaded_blas()
-    def _judged(self, likelihood: TableLikelihood, seen: Seen, heard: list[Floats], kernels: Kernels) -> Floats:
-        if seen.blocks is None:
-            out = self._table_left_out(likelihood, seen.batch, seen.case_weight / seen.multiplicity, kernels)
+    def _judged(
+        self, likelihood: TableLikelihood, training: TrainingRows, bin_scores: list[Floats], kernels: Kernels
+    ) -> Floats:
+        if training.blocks is None:
+            out = self._table_left_out(
+                likelihood, training.batch, training.case_weight / training.multiplicity, kernels
+            )
         else:
-            out = self._table_without_blocks(likelihood, seen, np.arange(len(seen.blocks)), seen.batch.data, kernels)
-        for i, (text, bands) in enumerate(zip(self.texts, heard, strict=True), self._n_past):
-            out[i] = text.judged(bands, seen)
+            out = self._table_without_blocks(
+                likelihood, training, np.arange(len(training.blocks)), training.batch.data, kernels
+            )
+        for i, (text, bands) in enumerate(zip(self.texts, bin_scores, strict=True), self._n_past):
+            out[i] = text.left_out_training_scores(bands, training)
         return out
 
-    def _heard(self, likelihood: TableLikelihood, seen: Seen, kernels: Kernels) -> list[Floats]:
-        return [text.heard(likelihood, seen, kernels) for text in self.texts]
+    def _heard(self, likelihood: TableLikelihood, training: TrainingRows, kernels: Kernels) -> list[Floats]:
+        return [text.bin_scores(likelihood, training, kernels) for text in self.texts]
 
-    def fitted(self, likelihood: TableLikelihood, seen: Seen, kernels: Kernels) -> tuple[Blended, Floats]:
-        """With weights, and the left-out scores these were fitted on."""
-        heard = self._heard(likelihood, seen, kernels)
-        scores = self._judged(likelihood, seen, heard, kernels)
-        alone = (gained(own, seen.batch.classes, seen.case_weight) for own in scores[self._n_past :])
-        texts = (text.weighed(bands, seen) for text, bands in zip(self.texts, heard, strict=True))
+    def fitted(
+        self, likelihood: TableLikelihood, training: TrainingRows, kernels: Kernels
+    ) -> tuple[StackedViews, Floats]:
+        """Fit the weights; return the views with them, and the out-of-sample scores they were fitted on."""
+        bin_scores = self._heard(likelihood, training, kernels)
+        scores = self._judged(likelihood, training, bin_scores, kernels)
+        alone = (gained(own, training.batch.classes, training.case_weight) for own in scores[self._n_past :])
+        texts = (text.fit_weights(bands, training) for text, bands in zip(self.texts, bin_scores, strict=True))
         known = tuple(replace(text, gain=gain) for text, gain in zip(texts, alone, strict=True))
-        weighed = replace(self, texts=known).weighed(scores, seen)
-        return replace(weighed, partial=weighed._fit_partial(likelihood, seen, scores, kernels)), scores
+        weighed = replace(self, texts=known).fit_weights(scores, training)
+        return replace(weighed, partial=weighed._fit_partial(likelihood, training, scores, kernels)), scores
 
     @single_threaded_blas()
     def _fit_partial(
-        self, likelihood: TableLikelihood, seen: Seen, scores: Floats, kernels: Kernels
+        self, likelihood: TableLikelihood, training: TrainingRows, scores: Floats, kernels: Kernels
     ) -> PartialWeights | None:
-        """Weights for rows that lack columns; None where there are no two columns."""
-        places, n_classes = self.column_places(likelihood), seen.batch.n_classes
+        """Fit the weights for rows with absent columns; None with less than two columns."""
+        places, n_classes = self.column_places(likelihood), training.batch.n_classes
         if len(places) < 2:
             return None
-        masks = draw_masks(len(seen.batch.classes), len(places), self.n_views * n_classes)
-        some = seen.take(masks.rows, seen.multiplicity[masks.rows])
+        masks = draw_masks(len(training.batch.classes), len(places), self.n_views * n_classes)
+        some = training.take(masks.rows, training.multiplicity[masks.rows])
         absent = np.zeros((len(masks.rows), some.batch.data.n_columns), dtype=bool)
         absent[:, places] = masks.absent
         batch = some.batch._replace(data=some.batch.data.with_absent(absent))
-        kept = [i for i, view in enumerate(self.views, self.n_single + 1) if self._speaks_of_parts(i, view)]
-        if seen.blocks is None:
+        kept = [i for i, view in enumerate(self.views, self.n_single + 1) if self._has_partial_weights(i, view)]
+        if training.blocks is None:
             masked = self._table_left_out(likelihood, batch, some.case_weight / some.multiplicity, kernels, kept)
         else:
-            masked = self._table_without_blocks(likelihood, seen, masks.rows, batch.data, kernels, kept)
+            masked = self._table_without_blocks(likelihood, training, masks.rows, batch.data, kernels, kept)
         for i, text in enumerate(self.texts, self._n_past):
             masked[i] = np.where(absent[:, [text.column]], 0.0, scores[i][masks.rows])
-        copies = np.bincount(masks.rows, minlength=len(seen.batch.classes))[masks.rows]
-        weight = some.case_weight / row_weight(seen) / copies
+        copies = np.bincount(masks.rows, minlength=len(training.batch.classes))[masks.rows]
+        weight = some.case_weight / mean_row_weight(training) / copies
         share, log_prior = self._share_given(likelihood, absent), log_shares(likelihood.statistics.rows)
-        return fit_partial(self.mixture, masked, share, batch.classes, weight, log_prior, self._ridges(scores, seen))
+        return fit_partial(
+            self.weights, masked, share, batch.classes, weight, log_prior, self._ridges(scores, training)
+        )
 
     @single_threaded_blas()
-    def weighed(self, scores: Floats, seen: Seen) -> Blended:
-        """With weights from left-out scores."""
-        # Weights for rows that lack columns belong to those that they were fitted beside.
-        return replace(self, mixture=self._weights(scores, seen, self._ridges(scores, seen)), partial=None)
+    def fit_weights(self, scores: Floats, training: TrainingRows) -> StackedViews:
+        """Return the views with weights fitted to out-of-sample scores."""
+        # Weights for rows with absent columns are only valid together with the weights they were fitted with.
+        return replace(self, weights=self._weights(scores, training, self._ridges(scores, training)), partial=None)
 
-    def _weights(self, scores: Floats, seen: Seen, ridge: Floats) -> Mixture:
+    def _weights(self, scores: Floats, training: TrainingRows, ridge: Floats) -> StackingWeights:
         single = np.arange(len(scores)) < len(self.columns)
         least = np.where(single, LEAST_SIZE, 0.0)
-        return fit_mixture(scores, seen.batch.classes, seen.case_weight / row_weight(seen), ridge, least)
+        return fit_weights(
+            scores, training.batch.classes, training.case_weight / mean_row_weight(training), ridge, least
+        )
 
-    def _ridges(self, scores: Floats, seen: Seen) -> Floats:
-        """Of all views, those past single columns by what each gains alone."""
-        weight, ridge = seen.case_weight / row_weight(seen), self.ridge.copy()
+    def _ridges(self, scores: Floats, training: TrainingRows) -> Floats:
+        """Return the ridge of each view; for views of several columns it depends on their own gain."""
+        weight, ridge = training.case_weight / mean_row_weight(training), self.ridge.copy()
         for view in range(self.n_single + 1, len(scores)):
-            ridge[view] *= doubt(scores[view], seen.batch.classes, weight)
+            ridge[view] *= doubt(scores[view], training.batch.classes, weight)
         return ridge
 
 
-def fit_blended(likelihood: TableLikelihood, seen: Seen, order: int, kernels: Kernels) -> tuple[Blended, Floats, Array]:
-    """The views, their weights, the left-out scores these were fitted on, and of which of the rows."""
-    blended = make_views(likelihood, seen, order, kernels)
-    rows = blended.few(seen)
-    some = seen if len(rows) == len(seen.case_weight) else seen.take(rows, seen.multiplicity[rows])
+def fit_stacked_views(
+    likelihood: TableLikelihood, training: TrainingRows, order: int, kernels: Kernels
+) -> tuple[StackedViews, Floats, Array]:
+    """Fit views and weights; also return the out-of-sample scores that weights were fitted on, and of which rows."""
+    blended = make_views(likelihood, training, order, kernels)
+    rows = blended.subsample(training)
+    some = training if len(rows) == len(training.case_weight) else training.take(rows, training.multiplicity[rows])
     return *blended.fitted(likelihood, some, kernels), rows

@@ -1,24 +1,22 @@
-"""Texts seen in several ways at once: tokens of several kinds, in bands by how sure it is that they tell something."""
+"""Token bins of texts as stacked views."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from ..families import Batch
+from ..families.table_likelihood import TableLikelihood, texts_at
 from ..families.text_likelihood import BandName, TextLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, Positions, Sparse, TextRows, chunks
 from ..kernels.threads import single_threaded_blas
 from ..lazy_dataclass import dataclass
-from .folds import folds_of
-from .training_rows import few_rows, row_weight
-from .weights import Mixture, fit_mixture
-
-if TYPE_CHECKING:
-    from .training_rows import Seen
+from .folds import make_folds
+from .training_rows import TrainingRows, mean_row_weight, subsample_rows
+from .weights import StackingWeights, fit_weights
 
 _RIDGE = 0.5
 # Texts scored at once: their scores under all views are kept until they are weighed.
@@ -26,33 +24,35 @@ _CHUNK = 1 << 11
 # Texts that weights are fitted on; fewer of many classes, as each tells something of all of them.
 _MOST_ROWS, _ENOUGH_ROWS, _MOST_CELLS = 8_000, 2_000, 400_000
 _FOLDS = 10
+# Folds that give a text column its out-of-fold scores in a table; two halves for many rows, which costs less.
+_COLUMN_FOLDS, _HALVES, _MANY_ROWS = 5, 2, 2_000
 _MOST_BYTES = 1 << 21
 # Of weights that are not fitted: scores are not cut off.
 _MOST_SCORE = 1e6
 
 
 @dataclass(frozen=True)
-class TextBlended:
+class StackedTokenViews:
     """The weights of the bands of every look; the bands themselves follow the sums of tokens as they grow."""
 
     names: list[BandName]
-    mixture: Mixture
+    weights: StackingWeights
 
     @classmethod
-    def unweighted(cls, likelihood: TextLikelihood) -> TextBlended:
+    def unweighted(cls, likelihood: TextLikelihood) -> StackedTokenViews:
         """Without weights yet."""
         n_classes = len(likelihood.statistics.rows)
-        none = Mixture(np.zeros(0), np.zeros(0), np.zeros((0, n_classes)), np.zeros(n_classes))
+        none = StackingWeights(np.zeros(0), np.zeros(0), np.zeros((0, n_classes)), np.zeros(n_classes))
         return cls(likelihood.band_names, none)
 
     @classmethod
-    def unjudged(cls, likelihood: TextLikelihood) -> TextBlended:
+    def unfitted(cls, likelihood: TextLikelihood) -> StackedTokenViews:
         """Where there is no text to judge by: naive Bayes by the first look, over the root of how many tokens."""
         names, rows = likelihood.band_names, likelihood.statistics.rows
-        heard = [float(name.look == names[0].look and name.by == names[0].by) for name in names]
-        weight = np.repeat(np.array(heard)[:, None], len(rows), axis=1)
+        bin_scores = [float(name.look == names[0].look and name.by == names[0].by) for name in names]
+        weight = np.repeat(np.array(bin_scores)[:, None], len(rows), axis=1)
         bias = np.log(np.maximum(rows, 0.5) / max(rows.sum(), 0.5))
-        return cls(names, Mixture(np.ones(len(names)), np.full(len(names), _MOST_SCORE), weight, bias))
+        return cls(names, StackingWeights(np.ones(len(names)), np.full(len(names), _MOST_SCORE), weight, bias))
 
     @property
     def n_views(self) -> int:
@@ -63,73 +63,73 @@ class TextBlended:
         """Whose bands these are."""
         return tuple(dict.fromkeys(name.look for name in self.names))
 
-    def without_idle(self) -> TextBlended:
+    def without_unused(self) -> StackedTokenViews:
         """Without looks whose bands have no weight: their tokens need not even be cut. One look stays."""
-        weighed = {name.look for name, weight in zip(self.names, self.mixture.weight, strict=True) if weight.any()}
-        heard = weighed or {self.names[0].look}
-        views = [view for view, name in enumerate(self.names) if name.look in heard]
-        return replace(self, names=[self.names[view] for view in views], mixture=self.mixture.take(views))
+        weighed = {name.look for name, weight in zip(self.names, self.weights.weight, strict=True) if weight.any()}
+        bin_scores = weighed or {self.names[0].look}
+        views = [view for view, name in enumerate(self.names) if name.look in bin_scores]
+        return replace(self, names=[self.names[view] for view in views], weights=self.weights.take(views))
 
     def scores(self, likelihood: TextLikelihood, data: TextRows, kernels: Kernels) -> Floats:
         """Of texts under every class, ``(rows, classes)``."""
-        out, heard = np.empty((data.n_rows, len(likelihood.statistics.rows))), self.without_idle()
+        out, bin_scores = np.empty((data.n_rows, len(likelihood.statistics.rows))), self.without_unused()
         for begin, end, part in chunks(data, _CHUNK):
-            out[begin:end] = heard.mixture.scores(likelihood.token_bin_scores(part, kernels, heard.looks))
+            out[begin:end] = bin_scores.weights.scores(likelihood.token_bin_scores(part, kernels, bin_scores.looks))
         return out
 
-    def pull(self, likelihood: TextLikelihood, look: str, rows: Sparse, kernels: Kernels) -> Floats:
+    def token_contributions(self, likelihood: TextLikelihood, look: str, rows: Sparse, kernels: Kernels) -> Floats:
         """What the tokens of one look, given as rows of one each, say alone; in a text, over the root of how many."""
         views = [view for view, name in enumerate(self.names) if name.look == look]
         scores = likelihood.token_scores(look, rows, kernels)
-        mixture = self.mixture.take(views)
+        weights = self.weights.take(views)
         # A text of one token has its score divided by the root of two.
-        return np.asarray(np.sqrt(2.0) * (mixture.scores(scores) - mixture.bias))
+        return np.asarray(np.sqrt(2.0) * (weights.scores(scores) - weights.bias))
 
-    def left_out_views(self, likelihood: TextLikelihood, batch: Batch, share: Floats, kernels: Kernels) -> Floats:
+    def left_out_view_scores(self, likelihood: TextLikelihood, batch: Batch, share: Floats, kernels: Kernels) -> Floats:
         """Left-out scores of texts under all views, ``(views, rows, classes)``; a text leaves with its own weight."""
         return likelihood.token_bin_left_out(batch, kernels, self.looks)
 
-    def few(self, seen: Seen) -> Array:
+    def subsample(self, training: TrainingRows) -> Array:
         """The rows that weights are fitted on."""
-        most = min(_MOST_ROWS, max(_ENOUGH_ROWS, _MOST_CELLS // seen.batch.n_classes))
-        return few_rows(seen, self.n_views * seen.batch.n_classes, most)
+        most = min(_MOST_ROWS, max(_ENOUGH_ROWS, _MOST_CELLS // training.batch.n_classes))
+        return subsample_rows(training, self.n_views * training.batch.n_classes, most)
 
-    def judged(self, likelihood: TextLikelihood, seen: Seen, kernels: Kernels) -> Floats:
+    def left_out_training_scores(self, likelihood: TextLikelihood, training: TrainingRows, kernels: Kernels) -> Floats:
         """Scores of texts under all views, by sums without their fold.
 
         With one text alone left out, its own tokens change bands, always against its class, and weights would learn to
         tell from that what the class is. Copies of a text, which are one row, leave together.
         """
-        folds, batch = folds_of(seen.batch.classes, seen.blocks, _FOLDS), seen.of_all_copies()
+        folds, batch = make_folds(training.batch.classes, training.blocks, _FOLDS), training.with_all_copies()
         folds = _numbered(folds)
-        groups = _groups(folds, seen.batch.data)
+        groups = _groups(folds, training.batch.data)
         if len(groups) == 1:
             scores = likelihood.token_bin_fold_scores(batch, folds, kernels, self.looks)
         else:
-            scores = np.empty((self.n_views, len(folds), seen.batch.n_classes))
+            scores = np.empty((self.n_views, len(folds), training.batch.n_classes))
             for rows in groups:
                 of_some = _numbered(folds[rows])
                 scores[:, rows] = likelihood.token_bin_fold_scores(batch.take(rows), of_some, kernels, self.looks)
         # Nobody else needs them, and they are many times as large as the texts.
-        seen.batch.data.counted.clear()
+        training.batch.data.counted.clear()
         return scores
 
-    def without_fold(self, likelihood: TextLikelihood, fold: Seen, kernels: Kernels) -> Floats:
+    def without_fold(self, likelihood: TextLikelihood, fold: TrainingRows, kernels: Kernels) -> Floats:
         """The same of one fold, without all of it."""
         together = np.zeros(fold.batch.data.n_rows, dtype=np.int32)
-        return likelihood.token_bin_fold_scores(fold.of_all_copies(), together, kernels, self.looks)
+        return likelihood.token_bin_fold_scores(fold.with_all_copies(), together, kernels, self.looks)
 
-    def left_out(self, scores: Floats) -> Floats:
+    def combine(self, scores: Floats) -> Floats:
         """Of texts from their left-out scores under all views."""
-        return self.mixture.scores(scores)
+        return self.weights.scores(scores)
 
     @single_threaded_blas()
-    def weighed(self, scores: Floats, seen: Seen) -> TextBlended:
+    def fit_weights(self, scores: Floats, training: TrainingRows) -> StackedTokenViews:
         """With weights from left-out scores."""
-        weight, n_views = seen.case_weight / row_weight(seen), len(scores)
+        weight, n_views = training.case_weight / mean_row_weight(training), len(scores)
         how = weight, np.full(n_views, _RIDGE), np.zeros(n_views)
-        mixture = fit_mixture(scores, seen.batch.classes, *how, by_class=False, n_parts=1 + self.names[-1].band)
-        return replace(self, mixture=mixture)
+        weights = fit_weights(scores, training.batch.classes, *how, by_class=False, n_parts=1 + self.names[-1].band)
+        return replace(self, weights=weights)
 
 
 def _numbered(folds: Positions) -> Positions:
@@ -146,14 +146,74 @@ def _groups(folds: Array, texts: TextRows) -> list[Array]:
     return [np.flatnonzero(np.isin(folds, np.flatnonzero(group == one))) for one in np.unique(group)]
 
 
-def fit_text_blended(likelihood: TextLikelihood, seen: Seen, kernels: Kernels) -> tuple[TextBlended, Floats, Array]:
+def fit_stacked_token_views(
+    likelihood: TextLikelihood, training: TrainingRows, kernels: Kernels
+) -> tuple[StackedTokenViews, Floats, Array]:
     """The weights, the left-out scores these were fitted on, and of which of the rows."""
-    if not len(seen.case_weight):
-        blended = TextBlended.unjudged(likelihood)
-        return blended, np.zeros((blended.n_views, 0, seen.batch.n_classes)), np.arange(0)
-    blended = TextBlended.unweighted(likelihood)
-    rows = blended.few(seen)
-    some = seen if len(rows) == len(seen.case_weight) else seen.take(rows, seen.multiplicity[rows])
-    scores = blended.judged(likelihood, some, kernels)
-    seen.batch.data.counted.clear()
-    return blended.weighed(scores, some), scores, rows
+    if not len(training.case_weight):
+        blended = StackedTokenViews.unfitted(likelihood)
+        return blended, np.zeros((blended.n_views, 0, training.batch.n_classes)), np.arange(0)
+    blended = StackedTokenViews.unweighted(likelihood)
+    rows = blended.subsample(training)
+    some = training if len(rows) == len(training.case_weight) else training.take(rows, training.multiplicity[rows])
+    scores = blended.left_out_training_scores(likelihood, some, kernels)
+    training.batch.data.counted.clear()
+    return blended.fit_weights(scores, some), scores, rows
+
+
+@dataclass(frozen=True)
+class TextColumnView:
+    """The bands of a column, without what they add for the classes alone: the table has a bias of its own."""
+
+    column: int
+    stacked: StackedTokenViews
+    gain: float = 0.0  # log-loss of a row that it saves alone
+
+    @classmethod
+    def of(cls, likelihood: TableLikelihood, column: int) -> TextColumnView:
+        """Without weights yet."""
+        return cls(column, StackedTokenViews.unweighted(likelihood.texts[column]))
+
+    def subsample(self, training: TrainingRows) -> Array:
+        """The rows that weights are fitted on."""
+        return self.stacked.subsample(training)
+
+    def scores(self, likelihood: TableLikelihood, data: Any, kernels: Kernels) -> Floats:
+        """``(rows, classes)`` of any rows."""
+        own, absent = likelihood.texts[self.column], data.columns[self.column].absent
+        scores = self.stacked.scores(own, texts_at(data, self.column), kernels) - self.stacked.weights.bias
+        return scores if absent is None else np.where(absent[:, None], 0.0, scores)
+
+    def left_out(self, likelihood: TableLikelihood, batch: Batch, kernels: Kernels) -> Floats:
+        """The same of learned rows, each as if it had not been there; weights stay."""
+        out, own = np.empty((len(batch.classes), batch.n_classes)), likelihood.texts[self.column]
+        for begin, end, texts in chunks(texts_at(batch.data, self.column), _CHUNK):
+            weight = None if batch.weight is None else batch.weight[begin:end]
+            part = Batch(texts, batch.classes[begin:end], weight, batch.n_classes)
+            out[begin:end] = self._added_up(own.token_bin_left_out(part, kernels))
+        return out
+
+    def bin_scores(self, likelihood: TableLikelihood, training: TrainingRows, kernels: Kernels) -> Floats:
+        """Scores of rows under all bands, ``(bands, rows, classes)``, by sums without their fold."""
+        texts = training.batch._replace(data=texts_at(training.batch.data, self.column))
+        return self.stacked.left_out_training_scores(
+            likelihood.texts[self.column], training._replace(batch=texts), kernels
+        )
+
+    def fit_weights(self, bin_scores: Floats, training: TrainingRows) -> TextColumnView:
+        """With weights from such scores."""
+        return replace(self, stacked=self.stacked.fit_weights(bin_scores, training))
+
+    def left_out_training_scores(self, bin_scores: Floats, training: TrainingRows) -> Floats:
+        """``(rows, classes)``, each row by weights that it had no part in: else the view would seem too good."""
+        classes = training.batch.classes
+        n_folds = _HALVES if len(classes) > _MANY_ROWS else _COLUMN_FOLDS
+        folds, out = make_folds(classes, training.blocks, n_folds), np.empty(bin_scores.shape[1:])
+        for fold in np.unique(folds):
+            here, rest = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+            without = self.fit_weights(bin_scores[:, rest], training.take(rest, training.multiplicity[rest]))
+            out[here] = without._added_up(bin_scores[:, here])
+        return out
+
+    def _added_up(self, bin_scores: Floats) -> Floats:
+        return np.asarray(self.stacked.combine(bin_scores) - self.stacked.weights.bias)

@@ -1,4 +1,4 @@
-"""Which rows weights are fitted on, and what a row weighs."""
+"""Training rows that the model keeps, and subsamples of them on which weights are fitted."""
 
 from __future__ import annotations
 
@@ -8,52 +8,58 @@ import numpy as np
 
 from ..families import Batch
 from ..kernels.layouts import Array, Floats
-from .folds import Dealt, deal, deal_blocks
+from .folds import FoldAssignment, group_folds, stratified_folds
 
-# Scores (views × rows × classes) that weights are fitted on; beyond that, on fewer rows.
+# Scores (views × rows × classes) and rows that weights are fitted on, at most.
 _MOST_SCORES = 1 << 25
 _MOST_ROWS = 20_000
 
 
-class Seen(NamedTuple):
-    """Training rows that were kept, each with the weight of one copy."""
+class TrainingRows(NamedTuple):
+    """Training rows that were kept. Equal rows are one row with a multiplicity.
+
+    The weights in ``batch`` are those of one copy."""
 
     batch: Batch
-    case_weight: Floats  # what all copies of a row stand for
+    case_weight: Floats  # the training weight that all copies of a row represent
     multiplicity: Array
-    blocks: Array | None = None  # rows of one block leave together; without blocks, each leaves alone
+    blocks: Array | None = None  # rows of one block are left out together; None: one by one
 
-    def of_all_copies(self) -> Batch:
-        """The rows, each with what all its copies weigh."""
+    def with_all_copies(self) -> Batch:
+        """Return the rows, each with the weight of all its copies."""
         return self.batch._replace(weight=self.multiplicity * (1.0 if self.batch.weight is None else self.batch.weight))
 
-    def dealt(self) -> Dealt:
-        """The rows in five folds; blocks stay together."""
+    def stratified_folds(self) -> FoldAssignment:
+        """Assign the rows to five folds; blocks stay together."""
         classes = self.batch.classes
         if self.blocks is None:
-            return deal(classes, self.multiplicity)
-        return Dealt(np.arange(len(classes)), deal_blocks(classes, self.blocks), self.multiplicity)
+            return stratified_folds(classes, self.multiplicity)
+        return FoldAssignment(np.arange(len(classes)), group_folds(classes, self.blocks), self.multiplicity)
 
-    def take(self, rows: Array, copies: Array) -> Seen:
-        """Some of the rows, each with some of its copies."""
+    def take(self, rows: Array, copies: Array) -> TrainingRows:
+        """Return some of the rows, each with some of its copies."""
         case_weight = self.case_weight[rows] * copies / self.multiplicity[rows]
-        return Seen(self.batch.take(rows), case_weight, copies, None if self.blocks is None else self.blocks[rows])
+        return TrainingRows(
+            self.batch.take(rows), case_weight, copies, None if self.blocks is None else self.blocks[rows]
+        )
 
 
-def few_rows(seen: Seen, n_scores: int, most_rows: int = _MOST_ROWS) -> Array:
-    """Rows evenly spaced, as many as are worth their cost; or whole blocks, two at least."""
-    most, n_rows = min(most_rows, max(200, _MOST_SCORES // max(1, n_scores))), len(seen.case_weight)
+def subsample_rows(training: TrainingRows, n_scores: int, most_rows: int = _MOST_ROWS) -> Array:
+    """Return the positions of evenly spaced rows, or of at least two whole blocks, within the budget of scores."""
+    most, n_rows = min(most_rows, max(200, _MOST_SCORES // max(1, n_scores))), len(training.case_weight)
     if n_rows <= most:
         return np.arange(n_rows)
-    if seen.blocks is None:
+    if training.blocks is None:
         return np.arange(most) * n_rows // most
-    blocks, sizes = np.unique(seen.blocks, return_counts=True)
+    blocks, sizes = np.unique(training.blocks, return_counts=True)
     n_blocks = max(2, int(np.searchsorted(np.cumsum(sizes), most, side="right")))
-    return np.flatnonzero(np.isin(seen.blocks, blocks[:n_blocks]))
+    return np.flatnonzero(np.isin(training.blocks, blocks[:n_blocks]))
 
 
-def row_weight(seen: Seen) -> float:
-    """What a row weighs in the mean over the weight: it tells as much whatever all rows weigh."""
-    if seen.batch.weight is None:
+def mean_row_weight(training: TrainingRows) -> float:
+    """Return the weighted mean of row weights.
+
+    Weights are divided by it, so that the strength of regularization does not depend on their unit."""
+    if training.batch.weight is None:
         return 1.0
-    return float(np.average(seen.batch.weight, weights=seen.case_weight))
+    return float(np.average(training.batch.weight, weights=training.case_weight))

@@ -13,10 +13,9 @@ from ..kernels import Kernels
 from ..kernels.dependence import BACK_STRENGTH, PairTable, TripleTable, padded_classes
 from ..kernels.layouts import Array, Floats, Positions
 from ..lazy_dataclass import dataclass
-from .lean import Lean
-from .merging import Merging
+from .binning import MergedCodes
 from .one_dependence import MOST_CELLS, OneDependence, put_mean, take_mean
-from .views import Cases, Looked, View, ViewParts, averaged, least_loss
+from .views import BinnedRows, FieldsOnlyPickle, LabeledRows, View, ViewContributions, averaged, least_loss
 
 _STRENGTHS = (1.0, 4.0)
 # A pair with more joint slots than this needs four rows for each.
@@ -24,16 +23,16 @@ _MODEST = 64
 
 
 @dataclass(frozen=True)
-class JointSlots(Lean):
+class JointSlots(FieldsOnlyPickle):
     """Slots of pairs of columns, those of each pair after the last's."""
 
     columns: Positions  # (pairs, 2), places among the merged columns
-    merging: Merging
+    merged: MergedCodes
 
     @cached_property
     def sizes(self) -> Array:
         """How many joint slots each pair has."""
-        return np.asarray(self.merging.sizes[self.columns].prod(axis=1))
+        return np.asarray(self.merged.sizes[self.columns].prod(axis=1))
 
     @cached_property
     def offsets(self) -> Array:
@@ -43,9 +42,9 @@ class JointSlots(Lean):
     def of(self, slots: Positions) -> Positions:
         """``(rows, pairs)`` from slots of the columns; -1 where one of the two is not given."""
         one, other = self.columns.T
-        codes = slots[:, other] - self.merging.offsets[other].astype(np.int32)
-        begins = self.offsets[:-1] - self.merging.offsets[one] * self.merging.sizes[other]
-        joint = slots[:, one] * self.merging.sizes[other].astype(np.int32) + codes
+        codes = slots[:, other] - self.merged.offsets[other].astype(np.int32)
+        begins = self.offsets[:-1] - self.merged.offsets[one] * self.merged.sizes[other]
+        joint = slots[:, one] * self.merged.sizes[other].astype(np.int32) + codes
         joint = joint + begins
         if slots.min(initial=0) < 0:
             joint[(slots[:, one] < 0) | (slots[:, other] < 0)] = -1
@@ -53,7 +52,7 @@ class JointSlots(Lean):
 
 
 @dataclass(frozen=True)
-class TwoDependence(Lean):
+class TwoDependence(FieldsOnlyPickle):
     """log of the mean over pairs u = (s, t) of p(x_s, x_t | class) Π_j p(x_j | x_s, x_t, class), from counts.
 
     p(x_j | x_s, x_t, class) is smoothed by ``strength`` rows toward the mean of what s and t alone say. Columns that
@@ -73,29 +72,29 @@ class TwoDependence(Lean):
         logs = np.zeros((*joint.shape[1:], padded_classes(len(joint))))
         for place, columns in enumerate(self.joint.columns):
             span = slice(*self.joint.offsets[place : place + 2])
-            one, other = (slice(*self.one.merging.offsets[j : j + 2]) for j in columns)
+            one, other = (slice(*self.one.merged.offsets[j : j + 2]) for j in columns)
             logs[span, :, : len(joint)] = singles.logs(joint[:, span], one, other).transpose(1, 2, 0)
         return logs
 
-    def scores(self, looked: Looked, kernels: Kernels) -> Floats:
-        slots = self.one.merging.slots(looked.codes)
+    def scores(self, binned: BinnedRows, kernels: Kernels) -> Floats:
+        slots = self.one.merged.slots(binned.codes)
         return self._by_table(self.joint.of(slots), slots, kernels)
 
-    def left_out(self, looked: Looked, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
-        slots = self.one.merging.slots(looked.codes)
+    def left_out(self, binned: BinnedRows, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
+        slots = self.one.merged.slots(binned.codes)
         parents = self.joint.of(slots)
         scores = self._by_table(parents, slots, kernels)
         own = kernels.own_triple_scores(parents, slots, classes, weight, self.table, self.strength)
         return put_mean(scores, parents, classes, weight, own, kernels)
 
-    def parts(self, looked: Looked, numbers: Array, kernels: Kernels) -> ViewParts:
-        slots = self.one.merging.slots(looked.codes)
+    def contributions(self, binned: BinnedRows, numbers: Array, kernels: Kernels) -> ViewContributions:
+        slots = self.one.merged.slots(binned.codes)
         parents, given = self.joint.of(slots)[0], slots[0] >= 0
         logs = self.log_table[np.ix_(parents[parents >= 0], slots[0][given])]
         scores, rest = averaged(logs[..., : len(self.one.table.rows)])
-        return ViewParts(self.one.merging.columns[given], scores, rest)
+        return ViewContributions(self.one.merged.columns[given], scores, rest)
 
-    def changed(self, cases: Cases, sign: float, kernels: Kernels) -> View:
+    def updated(self, cases: LabeledRows, sign: float, kernels: Kernels) -> View:
         from .updated import updated_counts
 
         return updated_counts(self, cases, sign, kernels)
@@ -109,9 +108,9 @@ class TwoDependence(Lean):
         one, table = self.one.of_class(k), self.table
         return self.with_table(TripleTable(one.table, table.columns, table.joint[k : k + 1]))
 
-    def scores_by_counts(self, looked: Looked, kernels: Kernels) -> Floats:
+    def scores_by_counts(self, binned: BinnedRows, kernels: Kernels) -> Floats:
         """``(rows,)`` under the only class, without a table of logarithms."""
-        slots = self.one.merging.slots(looked.codes)
+        slots = self.one.merged.slots(binned.codes)
         parents = self.joint.of(slots)
         none = np.zeros(len(slots), dtype=np.int32), np.zeros(len(slots))
         scores = kernels.own_triple_scores(parents, slots, *none, self.table, self.strength)
@@ -122,22 +121,22 @@ class TwoDependence(Lean):
 
 
 def two_dependence(
-    name: str, one: OneDependence, best_columns: Array, cases: Cases, log_prior: Floats, kernels: Kernels
+    name: str, one: OneDependence, best_columns: Array, cases: LabeledRows, log_prior: Floats, kernels: Kernels
 ) -> TwoDependence | None:
     """Learned from the rows that ``one`` has learned from; super-parents are pairs of the best of its columns.
 
     None where there is no third column, or no pair of a size that so many rows can fill.
     """
     joint = _affordable(one, best_columns, len(cases.classes))
-    if len(one.merging.columns) < 3 or not len(joint.columns):
+    if len(one.merged.columns) < 3 or not len(joint.columns):
         return None
-    slots = one.merging.slots(cases.looked.codes)
-    shape = len(log_prior), int(joint.offsets[-1]), int(one.merging.offsets[-1])
+    slots = one.merged.slots(cases.binned.codes)
+    shape = len(log_prior), int(joint.offsets[-1]), int(one.merged.offsets[-1])
     counts = kernels.joint_counts(joint.of(slots), slots, cases.classes, cases.case_weight, shape)
     table = TripleTable(one.table, joint.columns, counts)
 
-    def left_out(strength: float, few: Cases) -> Floats:
-        slots = one.merging.slots(few.looked.codes)
+    def left_out(strength: float, few: LabeledRows) -> Floats:
+        slots = one.merged.slots(few.binned.codes)
         parents = joint.of(slots)
         return few.under_each_class(
             len(log_prior), lambda c, w: kernels.own_triple_scores(parents, slots, c, w, table, strength)
@@ -148,12 +147,12 @@ def two_dependence(
 
 def _affordable(one: OneDependence, best_columns: Array, n_rows: int) -> JointSlots:
     """Pairs of columns that are not too large for the rows, the best first, as many as fit into memory."""
-    merging, n_classes = one.merging, padded_classes(len(one.table.rows))
-    places = [int(np.flatnonzero(merging.columns == j)[0]) for j in best_columns if j in merging.columns]
-    pairs = [pair for pair in combinations(places, 2) if merging.sizes[list(pair)].prod() <= max(_MODEST, n_rows / 4)]
-    sizes = np.array([merging.sizes[list(pair)].prod() for pair in pairs], dtype=np.int64)
-    fit = np.cumsum(sizes) * int(merging.offsets[-1]) * n_classes <= MOST_CELLS
-    return JointSlots(np.array(pairs, dtype=np.int32).reshape(-1, 2)[fit], merging)
+    merged, n_classes = one.merged, padded_classes(len(one.table.rows))
+    places = [int(np.flatnonzero(merged.columns == j)[0]) for j in best_columns if j in merged.columns]
+    pairs = [pair for pair in combinations(places, 2) if merged.sizes[list(pair)].prod() <= max(_MODEST, n_rows / 4)]
+    sizes = np.array([merged.sizes[list(pair)].prod() for pair in pairs], dtype=np.int64)
+    fit = np.cumsum(sizes) * int(merged.offsets[-1]) * n_classes <= MOST_CELLS
+    return JointSlots(np.array(pairs, dtype=np.int32).reshape(-1, 2)[fit], merged)
 
 
 class _Singles(NamedTuple):

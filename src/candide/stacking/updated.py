@@ -13,7 +13,7 @@ from ..lazy_dataclass import dataclass
 from ..statistics.base import ROUNDING
 from .one_dependence import OneDependence
 from .two_dependence import TwoDependence
-from .views import Cases, Looked, ViewParts
+from .views import BinnedRows, LabeledRows, ViewContributions
 
 # Rows that are scored from the counts of changed classes; for more, a table of logarithms is worth its cost.
 _FEW_ROWS = 256
@@ -48,21 +48,21 @@ class UpdatedCounts:
             joint[k] = view.table.joint[0]
         return self.base.with_table(TripleTable(singles, self.base.table.columns, joint))
 
-    def scores(self, looked: Looked, kernels: Kernels) -> Floats:
-        if len(looked.codes) > _FEW_ROWS:
-            return self.whole.scores(looked, kernels)
-        out = self.base.scores(looked, kernels)
+    def scores(self, binned: BinnedRows, kernels: Kernels) -> Floats:
+        if len(binned.codes) > _FEW_ROWS:
+            return self.whole.scores(binned, kernels)
+        out = self.base.scores(binned, kernels)
         for k, view in self.own.items():
-            out[:, k] = view.scores_by_counts(looked, kernels)
+            out[:, k] = view.scores_by_counts(binned, kernels)
         return out
 
-    def left_out(self, looked: Looked, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
-        return self.whole.left_out(looked, classes, weight, kernels)
+    def left_out(self, binned: BinnedRows, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
+        return self.whole.left_out(binned, classes, weight, kernels)
 
-    def parts(self, looked: Looked, numbers: Array, kernels: Kernels) -> ViewParts:
-        return self.whole.parts(looked, numbers, kernels)
+    def contributions(self, binned: BinnedRows, numbers: Array, kernels: Kernels) -> ViewContributions:
+        return self.whole.contributions(binned, numbers, kernels)
 
-    def changed(self, cases: Cases, sign: float, kernels: Kernels) -> UpdatedCounts:
+    def updated(self, cases: LabeledRows, sign: float, kernels: Kernels) -> UpdatedCounts:
         return UpdatedCounts(self.base, self.own | _own(self, cases, sign, kernels))
 
     def of_class(self, k: int) -> Counted:
@@ -70,22 +70,22 @@ class UpdatedCounts:
         return self.own[k] if k in self.own else self.base.of_class(k)
 
 
-def updated_counts(view: Counted, cases: Cases, sign: float, kernels: Kernels) -> UpdatedCounts:
+def updated_counts(view: Counted, cases: LabeledRows, sign: float, kernels: Kernels) -> UpdatedCounts:
     """The view with further rows (``sign`` is 1.0), or without some that it has learned (-1.0)."""
     return UpdatedCounts(view, _own(view, cases, sign, kernels))
 
 
-def _own(view: Counted | UpdatedCounts, cases: Cases, sign: float, kernels: Kernels) -> dict[int, Counted]:
+def _own(view: Counted | UpdatedCounts, cases: LabeledRows, sign: float, kernels: Kernels) -> dict[int, Counted]:
     return {
         int(k): _with_rows(view.of_class(int(k)), cases.take(np.flatnonzero(cases.classes == k)), sign, kernels)
         for k in np.unique(cases.classes)
     }
 
 
-def _with_rows(alone: Counted, cases: Cases, sign: float, kernels: Kernels) -> Counted:
+def _with_rows(alone: Counted, cases: LabeledRows, sign: float, kernels: Kernels) -> Counted:
     """The view of one class after rows of this class."""
     one = alone if isinstance(alone, OneDependence) else alone.one
-    slots, table = one.merging.slots(cases.looked.codes), one.table
+    slots, table = one.merged.slots(cases.binned.codes), one.table
     rows = _plus(table.rows, sign * cases.case_weight.sum())
     pairs = PairTable(_with_counts(table.joint, slots, slots, cases.case_weight, sign), rows, table.spare)
     if isinstance(alone, OneDependence):

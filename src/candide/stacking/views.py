@@ -1,57 +1,70 @@
-"""What a view is, what it looks at, and how a view's strength of smoothing is judged."""
+"""The interface of views, the rows they read, and the choice of their smoothing strength.
+
+A view is a model of several columns together. It scores rows under every class, and scores its own training rows as if
+each had been left out."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from dataclasses import fields
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, Positions
-from .calibration.base import normalised
+from .calibration.base import log_softmax
 
-# Scores of views that repeat themselves are too sure; each is judged at the temperature that suits it best.
+
+class FieldsOnlyPickle:
+    """A base class for dataclasses that pickles the fields only, not the larger cached tables computed from them."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        names = [field.name for field in fields(self)]  # type: ignore[arg-type]  # of dataclasses
+        return {name: getattr(self, name) for name in names}
+
+
+# Views of dependent columns are overconfident; their losses are compared at the best of these temperatures.
 _TEMPERATURES = (1.0, 0.7, 0.5, 0.3, 0.2, 0.1)
-# Rows that are enough to choose between a few strengths.
+# Rows on which the smoothing strength is chosen, at most.
 _FEW_ROWS = 500
 
 
-class Looked(NamedTuple):
-    """Rows as views see them."""
+class BinnedRows(NamedTuple):
+    """Rows as codes and numbers, the input of views."""
 
     codes: Array  # int32 (rows, columns): of a column's V codes 0 to V - 1; V is missing, V + 1 unseen, -1 not given
     numbers: Floats  # (rows, number columns), missing as NaN
     without: Array | None = None  # bool (rows, number columns): which numbers are not given; None: all are
-    known: Array | None = None  # the codes before cells were masked; None: no cell is masked
+    known: Array | None = None  # the codes before masking; None: no cell is masked
 
-    def take(self, rows: Array | slice) -> Looked:
-        """Some of the rows."""
-        return Looked._make(None if part is None else part[rows] for part in self)
+    def take(self, rows: Array | slice) -> BinnedRows:
+        """Return some of the rows."""
+        return BinnedRows._make(None if part is None else part[rows] for part in self)
 
-    def whole(self) -> Looked:
-        """Return the rows without the mask."""
-        return self if self.known is None else Looked(self.known, self.numbers)
+    def whole(self) -> BinnedRows:
+        """Return the rows before masking."""
+        return self if self.known is None else BinnedRows(self.known, self.numbers)
 
 
-class Cases(NamedTuple):
-    """Rows that a view learns from.
+class LabeledRows(NamedTuple):
+    """Rows with classes and weights, from which a view is fitted.
 
-    A row may stand for several: it is in the sums with its ``case_weight``, and ``weight`` is what leaves them when it
-    is left out. That is the weight of one copy as it counts in the sums: where a sample stands for more rows than it
-    holds, scaled like the case weight.
+    A row may stand for several equal rows. ``case_weight`` is its weight in the sums, and ``weight`` is what is
+    subtracted when it is left out: the weight of one copy, scaled like the case weight where a sample represents more
+    rows than it holds.
     """
 
-    looked: Looked
+    binned: BinnedRows
     classes: Positions
     case_weight: Floats
     weight: Floats
 
-    def take(self, rows: Array | slice) -> Cases:
+    def take(self, rows: Array | slice) -> LabeledRows:
         """Some of the rows."""
-        return Cases(self.looked.take(rows), self.classes[rows], self.case_weight[rows], self.weight[rows])
+        return LabeledRows(self.binned.take(rows), self.classes[rows], self.case_weight[rows], self.weight[rows])
 
-    def few(self, most: int = _FEW_ROWS) -> Cases:
+    def subsample(self, most: int = _FEW_ROWS) -> LabeledRows:
         """Up to 500 of the rows, or ``most``, evenly spaced in the order they are in."""
         n_rows = len(self.classes)
         return self if n_rows <= most else self.take(np.arange(most) * n_rows // most)
@@ -66,7 +79,7 @@ class Cases(NamedTuple):
         return np.column_stack([own(classes, weight) for classes, weight in shares])
 
 
-class ViewParts(NamedTuple):
+class ViewContributions(NamedTuple):
     """One row's scores under a view as a sum."""
 
     columns: Array  # (parts,) places of columns among the codes
@@ -81,51 +94,51 @@ class View(Protocol):
     def name(self) -> str:
         """What a summary calls it."""
 
-    def scores(self, looked: Looked, kernels: Kernels) -> Floats:
+    def scores(self, binned: BinnedRows, kernels: Kernels) -> Floats:
         """``(rows, classes)`` of any rows."""
 
-    def left_out(self, looked: Looked, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
-        """``(rows, classes)`` of rows that the view has learned, each as if this weight of it had not been there."""
+    def left_out(self, binned: BinnedRows, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
+        """Return the scores, ``(rows, classes)``, of training rows, each with this weight of it left out."""
 
-    def parts(self, looked: Looked, numbers: Array, kernels: Kernels) -> ViewParts:
-        """What the scores of one row are the sum of. ``numbers``: places of the number columns among the codes."""
+    def contributions(self, binned: BinnedRows, numbers: Array, kernels: Kernels) -> ViewContributions:
+        """Return the terms that the scores of one row are the sum of.
 
-    def changed(self, cases: Cases, sign: float, kernels: Kernels) -> View:
-        """With further rows in its sums (``sign`` is 1.0), or without some that are in them (-1.0).
+        ``numbers`` are the positions of the number columns among the codes."""
 
-        Codes, coordinates and strengths of smoothing stay as the last refit has made them.
+    def updated(self, cases: LabeledRows, sign: float, kernels: Kernels) -> View:
+        """Return the view with rows added to its sums (``sign`` is 1.0) or removed from them (-1.0).
+
+        Codes, coordinates and smoothing strengths stay those of the last refit.
         """
 
 
 def tempered_loss(scores: Floats, classes: Array, weight: Floats, log_prior: Floats) -> float:
-    """The mean log-loss of the scores, at the best of a few temperatures."""
+    """Return the mean log-loss of the scores at the best of a few temperatures."""
     rows = np.arange(len(scores))
 
     def loss(temperature: float) -> float:
-        log_posterior = normalised(temperature * scores + log_prior)
+        log_posterior = log_softmax(temperature * scores + log_prior)
         return -float(np.average(log_posterior[rows, classes], weights=weight))
 
     return min(map(loss, _TEMPERATURES))
 
 
 def least_loss(
-    strengths: tuple[float, ...], score: Callable[[float, Cases], Floats], cases: Cases, log_prior: Floats
+    strengths: tuple[float, ...], score: Callable[[float, LabeledRows], Floats], cases: LabeledRows, log_prior: Floats
 ) -> float:
-    """The strength under which a few rows, each left out, are predicted best; of equals the first."""
-    few = cases.few()
+    """Return the strength with the least leave-one-out log-loss on a subsample of the rows; of equals the first."""
+    few = cases.subsample()
     return min(
         strengths, key=lambda strength: tempered_loss(score(strength, few), few.classes, few.case_weight, log_prior)
     )
 
 
 def averaged(logs: Floats) -> tuple[Floats, Floats]:
-    """log of the mean over parents of exp(Σ over columns), ``(classes,)``, as a sum: of each column, and the rest.
+    """Split log mean over parents of exp(Σ over columns), from ``(parents, columns, classes)``, into a term per column
+    and a rest, ``(classes,)``.
 
-    Nothing of any column without parents.
-
-    From ``(parents, columns, classes)``. With s the sums and r = softmax(s), log Σ exp s = Σ r s + H(r): a column adds
-    the mean of what it says beside each parent, weighed by how well that one explains the row, and the entropy of
-    those weights is a term of its own.
+    With s the sums over columns and r = softmax(s) over parents, log Σ exp s = Σ r s + H(r). The term of a column
+    is the mean of its values over the parents, weighted by r; the entropy H(r) is the rest. Without parents, all are 0.
 
     >>> logs = np.log(np.array([[[0.5], [0.2]], [[0.1], [0.4]]]))
     >>> columns, rest = averaged(logs)
@@ -141,9 +154,9 @@ def averaged(logs: Floats) -> tuple[Floats, Floats]:
     return np.einsum("uk,ujk->jk", share, logs), entropy - np.log(len(logs))
 
 
-def by_chunks(looked: Looked, scores_of: Callable[[slice], Floats], size: int) -> Floats:
-    """Scores of many rows, ``size`` of them at a time: what is made of all at once would take much memory."""
-    n_rows = len(looked.codes)
+def by_chunks(binned: BinnedRows, scores_of: Callable[[slice], Floats], size: int) -> Floats:
+    """Compute scores ``size`` rows at a time, to bound the memory of intermediate arrays."""
+    n_rows = len(binned.codes)
     if n_rows <= size:
         return scores_of(slice(0, n_rows))
     return np.concatenate([scores_of(slice(begin, begin + size)) for begin in range(0, n_rows, size)])

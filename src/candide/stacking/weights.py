@@ -1,8 +1,9 @@
-"""Weights for views of the same rows, from scores of rows that were left out: one convex problem.
+"""Stacking weights of views, fitted to leave-one-out scores: one convex problem.
 
-A view's scores are centred over the classes and divided by their own size, so that one ridge suits all. Parts of one
-thing are divided by the size of their sum: one that is almost empty is not to be blown up. The weights are at least 0,
-one per view and class; those of a view are tied to their mean, and a bias is added per class:
+The scores of a view are centered over the classes and divided by their root mean square, so that one ridge suits all
+views. Views that are parts of one sum are divided by the root mean square of the sum, so that a part with hardly any
+score is not magnified. Weights are nonnegative, one per view and class; those of a view are shrunk toward their mean,
+and each class has a bias:
 
     Σ_i weight_i · -log softmax(b + Σ_v w_v · F_vi)[class of i]
     + ½ Σ_v ridge_v (mean(w_v)² + TIE Σ_k (w_vk - mean(w_v))²) + ½ Σ_k (b_k - log share of class k)²
@@ -16,76 +17,76 @@ import numpy as np
 
 from ..kernels.layouts import Array, Floats
 from ..lazy_dataclass import dataclass
-from .newton import least_by_newton
+from .newton import minimize_nonnegative
 
-# How strongly the weights that a view has for the classes are held together.
+# Shrinkage of a view's weights for the classes toward their mean.
 TIE = 2.0
-# Scores smaller than this are noise, not to be blown up to the size of others.
+# Least scale of a single column's scores: smaller scores are noise and are not magnified.
 LEAST_SIZE = 0.1
 _STEPS = 500
-# Views and classes of which all second derivatives are worth their time: with one weight each, ten of Newton's steps do
-# what takes the other search a hundred.
+# Views and classes up to which the Hessian is worth its time: with one weight per view, ten Newton steps achieve what
+# takes L-BFGS a hundred.
 _FEW_VIEWS, _FEW_CLASSES = 64, 192
-# Every so many rows tell where to begin, if these are enough.
+# With enough rows, the search starts from the solution for every eighth row.
 _EVERY, _ENOUGH_ROWS = 8, 200
-# Steps whose slopes the search remembers: with the usual ten it takes twice as many.
+# Steps that L-BFGS remembers: with the usual ten it takes twice as many iterations.
 _REMEMBERED = 30
-# Of the log-loss, for each unit of squared scores: a share p of a class gives p (1 - p).
+# Typical second derivative of the log-loss in a score, p (1 - p).
 _CURVATURE = 0.1
-# Scores of values far beyond all others may be infinite.
-HUGE = 1e290
+# Scores of extreme values may be infinite and are clipped here.
+MAX_SCORE = 1e290
 
 
 @dataclass(frozen=True)
-class Mixture:
-    """What was fitted: the size and the largest score of each view, weights ``(views, classes)`` and biases."""
+class StackingWeights:
+    """Weights, ``(views, classes)``, and biases, with the scale and the largest standardized score of each view."""
 
-    size: Floats
+    scale: Floats
     limit: Floats
     weight: Floats
     bias: Floats
 
-    def take(self, views: list[int]) -> Mixture:
-        """Of some views, as if the others had no weight."""
-        return Mixture(self.size[views], self.limit[views], self.weight[views], self.bias)
+    def take(self, views: list[int]) -> StackingWeights:
+        """Return the weights of some views."""
+        return StackingWeights(self.scale[views], self.limit[views], self.weight[views], self.bias)
 
-    def part(self, view: int, scores: Floats) -> Floats | None:
-        """What a view's scores add, ``(rows, classes)``; None if it has no weight.
+    def weighted(self, view: int, scores: Floats) -> Floats | None:
+        """Return a view's weighted scores, ``(rows, classes)``; None if it has no weight.
 
-        No score goes beyond what was seen when the weights were fitted: of a value that nobody met, views say wild
-        things.
+        Standardized scores are clipped to the range seen when the weights were fitted, because scores of values unlike
+        all training rows can be arbitrarily large.
         """
         if not self.weight[view].any():
             return None
-        return np.asarray(self.shown(view, scores) * self.weight[view])
+        return np.asarray(self.standardized(view, scores) * self.weight[view])
 
-    def shown(self, view: int, scores: Floats) -> Floats:
-        """A view's scores as weights are applied to them: centred, scaled and within limits."""
+    def standardized(self, view: int, scores: Floats) -> Floats:
+        """Return a view's scores centered, scaled and clipped, as weights are applied to them."""
         if not np.isfinite(scores.sum()):
-            scores = np.clip(scores, -HUGE, HUGE)
+            scores = np.clip(scores, -MAX_SCORE, MAX_SCORE)
         shown = scores - scores.mean(axis=1, keepdims=True)
-        shown /= self.size[view]
+        shown /= self.scale[view]
         np.clip(shown, -self.limit[view], self.limit[view], out=shown)
         return np.asarray(shown)
 
-    def shares(self, view: int, parts: Floats) -> tuple[Floats, Floats]:
-        """What parts of a view's scores of one row, ``(parts, classes)``, add; and what its limit takes away again."""
-        shown = np.clip(parts, -HUGE, HUGE)
-        shown = (shown - shown.mean(axis=1, keepdims=True)) / self.size[view] * self.weight[view]
-        whole = self.part(view, parts.sum(axis=0, keepdims=True))
+    def weighted_parts(self, view: int, parts: Floats) -> tuple[Floats, Floats]:
+        """Weight the parts, ``(parts, classes)``, of a view's scores of one row; also return the effect of clipping."""
+        shown = np.clip(parts, -MAX_SCORE, MAX_SCORE)
+        shown = (shown - shown.mean(axis=1, keepdims=True)) / self.scale[view] * self.weight[view]
+        whole = self.weighted(view, parts.sum(axis=0, keepdims=True))
         return shown, np.zeros(parts.shape[1]) if whole is None else whole[0] - shown.sum(axis=0)
 
     def scores(self, views: Floats) -> Floats:
-        """Of rows, ``(rows, classes)``, from those of all views, ``(views, rows, classes)``."""
+        """Return the weighted sum, ``(rows, classes)``, of the scores of all views, ``(views, rows, classes)``."""
         out = np.tile(self.bias, (views.shape[1], 1))
         for view, scores in enumerate(views):
-            part = self.part(view, scores)
+            part = self.weighted(view, scores)
             if part is not None:
                 out += part
         return out
 
 
-def fit_mixture(
+def fit_weights(
     views: Floats,
     classes: Array,
     weight: Floats,
@@ -94,11 +95,11 @@ def fit_mixture(
     *,
     by_class: bool = True,
     n_parts: int = 1,
-) -> Mixture:
-    """From the left-out scores of rows, ``(views, rows, classes)``.
+) -> StackingWeights:
+    """Fit weights to the leave-one-out scores of rows, ``(views, rows, classes)``.
 
-    ``ridge`` and ``least``, the least size, are those of each view; rows count by their ``weight``. ``by_class``: a
-    view has a weight for each class, else one for all. ``n_parts`` views in a row are parts of one thing.
+    ``ridge`` and ``least``, the least scale, have one entry per view; ``weight`` is that of the rows. ``by_class``: one
+    weight per view and class instead of one per view. Each ``n_parts`` consecutive views are the parts of one sum.
     """
     shown = np.ascontiguousarray(views.transpose(2, 0, 1))
     shown -= shown.mean(axis=0)
@@ -106,19 +107,19 @@ def fit_mixture(
     shown /= size[:, None]
     limit = np.maximum(shown.max(axis=(0, 2)), -shown.min(axis=(0, 2)))
     rows = np.bincount(classes, weight, minlength=len(shown))
-    # Of classes without rows half a row, as of those that a fold has all rows of.
+    # Classes without rows (their fold may hold them all) count as half a row.
     shares = np.log(np.maximum(rows, 0.5) / max(rows.sum(), 0.5))
     weights, bias = _solve(shown, _Loss(classes, weight, shares), ridge, by_class and len(shown) > 2)
-    return Mixture(size, limit, weights, shares + bias)
+    return StackingWeights(size, limit, weights, shares + bias)
 
 
-def fit_from(
+def fit_weights_from(
     shown: Floats, base: Floats, factor: Floats, start: Floats, ridge: Floats, classes: Array, weight: Floats
 ) -> tuple[Floats, Floats]:
     """Fit weights ``(views, classes)`` with a ridge toward ``start``, and additions to the biases.
 
-    From ``(classes, views, rows)``: scores that are added to ``base``, ``(classes, rows)``, beside which biases count
-    by the ``factor`` of each row. Differences from the start are held small as weights are, and tied like these.
+    The scores, ``(classes, views, rows)``, are added to ``base``, ``(classes, rows)``, and to the biases times the
+    ``factor`` of each row. Differences from the start are penalized as weights are in ``fit_weights``.
     """
     n_classes, n_views, n_rows = shown.shape
     loss, none, begin = _Loss(classes, weight, np.zeros(n_classes)), np.zeros(n_classes), start.T
@@ -140,16 +141,16 @@ def fit_from(
 
 
 def _sizes(shown: Floats, share: Floats, n_parts: int) -> Floats:
-    """Roots of mean squares over classes and rows, class by class for the memory."""
+    """Return root mean squares over classes and rows, computed class by class to save memory."""
     sums = (part.reshape(-1, n_parts, len(share)).sum(axis=1) for part in shown)
     mean_square = np.mean([whole**2 @ share for whole in sums], axis=0)
     return np.repeat(np.sqrt(mean_square), n_parts)
 
 
 def _solve(shown: Floats, loss: _Loss, ridge: Floats, by_class: bool) -> tuple[Floats, Floats]:
-    """One weight a view first; ``by_class``, from there one a view and class.
+    """Fit one weight per view and, if ``by_class``, continue from there with one per view and class.
 
-    From ``(classes, views, rows)`` weights ``(views, classes)``, and biases counted from the shares of the classes.
+    From ``(classes, views, rows)`` to weights ``(views, classes)`` and biases relative to the log class shares.
     """
     n_classes, n_views, _ = shown.shape
     point = _common(shown, loss, ridge, nearly=by_class)
@@ -173,7 +174,7 @@ def _solve(shown: Floats, loss: _Loss, ridge: Floats, by_class: bool) -> tuple[F
 
 
 def _common(shown: Floats, loss: _Loss, ridge: Floats, *, nearly: bool) -> Floats:
-    """One weight a view and one bias a class; ``nearly``, for another search to begin with."""
+    """Fit one weight per view and one bias per class; ``nearly``: only as a start for another search."""
     n_classes, n_views, n_rows = shown.shape
     whole, start = _Common(shown, loss, ridge), np.zeros(n_views + n_classes)
     if n_views > _FEW_VIEWS or n_classes > _FEW_CLASSES:
@@ -182,27 +183,27 @@ def _common(shown: Floats, loss: _Loss, ridge: Floats, *, nearly: bool) -> Float
         return _least(whole.value, start, n_views, steep, nearly=nearly)
     if n_rows >= _EVERY * _ENOUGH_ROWS:
         few = _Common(np.ascontiguousarray(shown[:, :, ::_EVERY]), loss.every(_EVERY), ridge)
-        start = least_by_newton(few.value, few.curvature, start, n_views)
-    return least_by_newton(whole.value, whole.curvature, start, n_views)
+        start = minimize_nonnegative(few.value, few.curvature, start, n_views)
+    return minimize_nonnegative(whole.value, whole.curvature, start, n_views)
 
 
 @dataclass(frozen=True)
 class _Common:
-    """What is to be least, by one weight for each view and then one bias for each class."""
+    """The objective as a function of one weight per view followed by one bias per class."""
 
     shown: Floats
     loss: _Loss
     ridge: Floats
 
     def value(self, point: Floats) -> tuple[float, Floats]:
-        """With its slope."""
+        """Return the objective and its gradient."""
         w, b, ridge = *self._parts(point), self.ridge
         value, slope = self.loss(np.matmul(w, self.shown), b)
         gradient = np.concatenate([_over_rows(self.shown, slope).sum(axis=0) + ridge * w, slope.sum(axis=1) + b])
         return value + 0.5 * float(ridge @ (w * w) + b @ b), gradient
 
     def curvature(self, point: Floats) -> Floats:
-        """Its second derivatives."""
+        """Return the Hessian."""
         w, b = self._parts(point)
         share, weight = self.loss.share(np.matmul(w, self.shown), b), self.loss.weight
         n_classes, n_views, n_rows = self.shown.shape
@@ -226,17 +227,17 @@ class _Common:
 
 
 def _over_rows(shown: Floats, factor: Floats) -> Floats:
-    """``(classes, views)``: sums over the rows, times a factor for each class and row."""
+    """Return sums over the rows, ``(classes, views)``, with a factor for each class and row."""
     return np.asarray(np.matmul(shown, factor[:, :, None])[:, :, 0])
 
 
 def _squares(shown: Floats, factor: Floats) -> Floats:
-    """The same of the squares, class by class: those of all would take as much memory again."""
+    """Return the same sums of squares, computed class by class to save memory."""
     return np.array([part**2 @ by_row for part, by_row in zip(shown, factor, strict=True)])
 
 
 class _Loss:
-    """The weighted log-loss of scores ``(classes, rows)``, which are used up, with biases; and its slope."""
+    """The weighted log-loss of scores, ``(classes, rows)``, with biases, and its gradient. Scores are overwritten."""
 
     def __init__(self, classes: Array, weight: Floats, shares: Floats) -> None:
         self.classes = classes
@@ -245,7 +246,7 @@ class _Loss:
         self.shares = shares
 
     def __call__(self, scores: Floats, bias: Floats) -> tuple[float, Floats]:
-        assert scores.flags.c_contiguous  # places are counted along rows
+        assert scores.flags.c_contiguous  # ``place`` indexes the flattened array
         scores += (self.shares + bias)[:, None]
         scores -= scores.max(axis=0)
         own = scores.reshape(-1)[self.place]
@@ -256,16 +257,16 @@ class _Loss:
         return value, scores
 
     def every(self, step: int) -> _Loss:
-        """Of some rows, which stand for all."""
+        """Return the loss of every ``step``-th row, with weights that represent all rows."""
         return _Loss(self.classes[::step], step * self.weight[::step], self.shares)
 
     def curvature(self, scores: Floats, bias: Floats) -> Floats:
-        """By scores, ``(classes, rows)``."""
+        """Return second derivatives by the scores, ``(classes, rows)``."""
         share = self.share(scores, bias)
         return np.asarray(self.weight * share * (1.0 - share))
 
     def share(self, scores: Floats, bias: Floats) -> Floats:
-        """Probabilities by scores, which are used up."""
+        """Return class probabilities from scores, which are overwritten."""
         scores += (self.shares + bias)[:, None]
         scores -= scores.max(axis=0)
         np.exp(scores, out=scores)
@@ -277,10 +278,10 @@ def _least(
     function: Callable[[Floats], tuple[float, Floats]], start: Floats, n_weights: int, steep: Floats, *,
     nearly: bool = False,
 ) -> Floats:  # fmt: skip
-    """The least point whose weights, the first of its numbers, are at least 0; ``nearly``, where a search may begin.
+    """Minimize by L-BFGS-B with the first ``n_weights`` parameters nonnegative; ``nearly``: with a loose tolerance.
 
-    ``steep`` is about how the slope of each number grows. Ridges differ by a factor of ten thousand: unless numbers are
-    measured by it, the search ends far from the solution, and where, hangs on last digits.
+    ``steep`` approximates the second derivative of each parameter. Ridges differ by a factor of ten thousand; without
+    scaling parameters by it, the search ends far from the solution, at a point that depends on rounding.
     """
     from scipy.optimize import minimize
 

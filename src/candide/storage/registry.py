@@ -29,26 +29,23 @@ from ..model.state import State
 from ..model.unlabeled import Unlabeled
 from ..priors import Beta, Dirichlet, Gamma, Normal, NormalInverseGamma, NormalInverseWishart
 from ..specs import BoundSpec, ClassPrior
-from ..stacking.binned_table import ColumnLook, Look
+from ..stacking.binning import ColumnBinning, MergedCodes, TableBinning
 from ..stacking.calibration import Calibration, Chain
-from ..stacking.calibration.beta import Beta as BetaCurves
-from ..stacking.calibration.isotonic import Curve, Isotonic
+from ..stacking.calibration.curves import Beta as BetaCurves
+from ..stacking.calibration.curves import Curve, Isotonic
 from ..stacking.calibration.scaling import Scaling
 from ..stacking.coordinates import ClippedCoordinates, Coordinates, RankCoordinates
 from ..stacking.covariance import Covariance
-from ..stacking.fourier_features import Cosines
-from ..stacking.fourier_view import Waves, WaveSums
-from ..stacking.inputs import Inputs
-from ..stacking.merging import Merging
+from ..stacking.fourier_features import Inputs, RandomFourierFeatures
+from ..stacking.fourier_regression import FeatureSums, FourierRegression
 from ..stacking.one_dependence import OneDependence
 from ..stacking.partial_rows import PartialWeights
 from ..stacking.refinement import Refinement
-from ..stacking.stacked_views import Blended
-from ..stacking.text_view import TextView
-from ..stacking.token_views import TextBlended
+from ..stacking.stacked_views import StackedViews
+from ..stacking.token_views import StackedTokenViews, TextColumnView
 from ..stacking.two_dependence import JointSlots, TwoDependence
 from ..stacking.views import View
-from ..stacking.weights import Mixture
+from ..stacking.weights import StackingWeights
 from ..statistics import BlockMoments, CategoryCounts, Counts, Moments, Sample
 from ..statistics.base import Statistics
 from ..statistics.grid import Grid
@@ -108,12 +105,12 @@ CLASSES: dict[str, type[Any]] = {
     "isotonic curves": Isotonic,
     "curve": Curve,
     "chain": Chain,
-    "mixture": Mixture,
+    "mixture": StackingWeights,
     "partial weights": PartialWeights,
-    "blended": Blended,
-    "look": Look,
-    "column look": ColumnLook,
-    "merging": Merging,
+    "blended": StackedViews,
+    "look": TableBinning,
+    "column look": ColumnBinning,
+    "merging": MergedCodes,
     "one-dependence": OneDependence,
     "pair table": PairTable,
     "two-dependence": TwoDependence,
@@ -122,12 +119,12 @@ CLASSES: dict[str, type[Any]] = {
     "covariance": Covariance,
     "clipped coordinates": ClippedCoordinates,
     "rank coordinates": RankCoordinates,
-    "waves": Waves,
-    "wave sums": WaveSums,
-    "cosines": Cosines,
+    "waves": FourierRegression,
+    "wave sums": FeatureSums,
+    "cosines": RandomFourierFeatures,
     "inputs": Inputs,
-    "text view": TextView,
-    "text blended": TextBlended,
+    "text view": TextColumnView,
+    "text blended": StackedTokenViews,
     "band name": BandName,
     "refinement": Refinement,
     "report": Report,
@@ -142,7 +139,7 @@ IMPLEMENTATIONS: dict[Any, tuple[type[Any], ...]] = {
     Family: (*_FAMILIES, TableFamily, TextFamily),
     Statistics: (BlockMoments, CategoryCounts, Counts, Moments),
     Calibration: (BetaCurves, Chain, Isotonic, Scaling),
-    View: (Covariance, OneDependence, TwoDependence, Waves),
+    View: (Covariance, OneDependence, TwoDependence, FourierRegression),
     Coordinates: (ClippedCoordinates, RankCoordinates),
 }
 

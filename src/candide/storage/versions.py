@@ -36,6 +36,35 @@ def _from_1(encoded: EncodedContent) -> EncodedContent:
     return encoded._replace(arrays={**encoded.arrays, **arrays}) if arrays else encoded
 
 
+# Fields that were renamed in version 3, by the names that their classes have in files.
+_RENAMED_IN_3: Mapping[str, Mapping[str, str]] = {
+    "mixture": {"size": "scale"},
+    "blended": {"look": "binning", "mixture": "weights", "unit": "row_weight", "below": "hash_bound"},
+    "text blended": {"mixture": "weights"},
+    "text view": {"bands": "stacked"},
+    "one-dependence": {"merging": "merged"},
+    "joint slots": {"merging": "merged"},
+    "rank coordinates": {"places": "quantiles"},
+    "waves": {"cosines": "features", "below": "hash_bound"},
+    "wave sums": {"heights": "sums"},
+}
+
+
+def _from_2(encoded: EncodedContent) -> EncodedContent:
+    """Rename fields of stacked views."""
+    return encoded._replace(parts=_rename_fields(encoded.parts, _RENAMED_IN_3))
+
+
+def _rename_fields(tree: Any, renamed: Mapping[str, Mapping[str, str]]) -> Any:
+    """Return the tree with fields renamed. Arrays keep the names that they have in the file."""
+    if isinstance(tree, list):
+        return [_rename_fields(part, renamed) for part in tree]
+    if not isinstance(tree, dict):
+        return tree
+    names = renamed.get(str(tree.get("$")), {})
+    return {names.get(name, name): _rename_fields(part, renamed) for name, part in tree.items()}
+
+
 def _fourier_inputs(tree: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
     if isinstance(tree, dict) and tree.get("$") == "inputs":
         yield path, tree
@@ -46,7 +75,7 @@ def _fourier_inputs(tree: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]
 
 Upgrades = Mapping[int, Callable[[EncodedContent], EncodedContent]]
 # From a version to the next.
-_UPGRADES: Upgrades = {1: _from_1}
+_UPGRADES: Upgrades = {1: _from_1, 2: _from_2}
 
 
 def upgrade(encoded: EncodedContent, version: str, upgrades: Upgrades = _UPGRADES) -> EncodedContent:

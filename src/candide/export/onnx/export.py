@@ -17,7 +17,7 @@ from ...families.table_likelihood import TableLikelihood
 from ...families.text_likelihood import TextLikelihood
 from ...kernels.layouts import Array
 from ...model.classifier import Classifier
-from ...stacking.stacked_views import Blended
+from ...stacking.stacked_views import StackedViews
 from .probabilities import Amount, calibrated, leaders_only, normalised, without_impossible
 from .rows import Cells
 from .tensor import Graph, Tensor, filled
@@ -84,9 +84,9 @@ def _posterior(model: Classifier, graph: Graph, names: Array, given: Array | Non
     return normalised(posterior + model.prior_change) if model.prior_change.any() else posterior
 
 
-def _views(model: Classifier) -> Blended | None:
+def _views(model: Classifier) -> StackedViews | None:
     views = None if model.blend is None else model.blend.views
-    if views is None or isinstance(views, Blended):
+    if views is None or isinstance(views, StackedViews):
         return views
     raise ParameterError(
         "this model blends several looks at a text, for which onnxruntime has no operators; train "

@@ -10,10 +10,9 @@ import numpy as np
 from ...exceptions import ParameterError
 from ...kernels.layouts import Array, Floats
 from ...stacking.calibration import Chain
-from ...stacking.calibration.base import CERTAIN
-from ...stacking.calibration.beta import Beta
-from ...stacking.calibration.isotonic import Curve, Isotonic
-from ...stacking.calibration.scaling import LIMIT, Scaling
+from ...stacking.calibration.base import MAX_LOG_ODDS
+from ...stacking.calibration.curves import Beta, Curve, Isotonic
+from ...stacking.calibration.scaling import MAX_LOG_TEMPERATURE, Scaling
 from .tensor import Tensor, concatenated, log_one_plus_exp, log_sum
 
 # Sums of fractions: 0.1 + 0.2 and 0.3 are the same power of ε.
@@ -72,7 +71,12 @@ def _temperature(scaling: Scaling, amount: Amount) -> Any:
         return float(scaling.temperature(None)[0])
     low, high = scaling.amounts
     excess = (amount().at_least(low).at_most(high) + 1.0).log() - scaling.typical
-    return (excess * scaling.growth + scaling.log_temperature).at_least(-LIMIT).at_most(LIMIT).exp()
+    return (
+        (excess * scaling.growth + scaling.log_temperature)
+        .at_least(-MAX_LOG_TEMPERATURE)
+        .at_most(MAX_LOG_TEMPERATURE)
+        .exp()
+    )
 
 
 def _bent(posterior: Tensor, bend: float) -> Tensor:
@@ -92,7 +96,7 @@ def _log_odds(posterior: Tensor, n_curves: int) -> Tensor:
         best = posterior.best().with_axis(1).equals(np.arange(n_curves)[None, :])
         others = best.where(-np.inf, posterior)
         odds = posterior - best.where(log_sum(others, 1), (1.0 - others.exp()).log())
-    return odds.at_least(-CERTAIN).at_most(CERTAIN)
+    return odds.at_least(-MAX_LOG_ODDS).at_most(MAX_LOG_ODDS)
 
 
 def _joined(odds: Tensor, n_curves: int) -> Tensor:

@@ -12,15 +12,14 @@ import numpy as np
 from ...exceptions import ParameterError
 from ...families.table_likelihood import TableLikelihood
 from ...kernels.layouts import Array, Floats
-from ...stacking.binned_table import Look
+from ...stacking.binning import MergedCodes, TableBinning
 from ...stacking.coordinates import ClippedCoordinates, Coordinates, RankCoordinates
 from ...stacking.covariance import Covariance, marginal_patterns
-from ...stacking.fourier_view import Waves
-from ...stacking.merging import Merging
+from ...stacking.fourier_regression import FourierRegression
 from ...stacking.one_dependence import OneDependence
-from ...stacking.stacked_views import Blended
+from ...stacking.stacked_views import StackedViews
 from ...stacking.two_dependence import JointSlots, TwoDependence
-from ...stacking.weights import HUGE, Mixture
+from ...stacking.weights import MAX_SCORE, StackingWeights
 from .rows import Cells, cut_places
 from .tensor import Tensor, added, concatenated, filled, log_sum
 from .terms import TableScores, Unweighted, refuse_texts
@@ -30,15 +29,15 @@ _MOST_CELLS, _CELLS_OF_ROW = 1 << 17, 1 << 10
 
 
 def blended(
-    views: Blended, likelihood: TableLikelihood, cells: Cells, log_prior: Floats, silent: Callable[[], Tensor]
+    views: StackedViews, likelihood: TableLikelihood, cells: Cells, log_prior: Floats, silent: Callable[[], Tensor]
 ) -> Tensor:
     """Scores of rows, ``(rows, classes)``; ``silent`` makes those of a model in which nothing has a weight."""
-    mixture, partial, single = views.mixture, views.for_partial(), views.n_single
+    mixture, partial, single = views.weights, views.weights_for_partial_rows(), views.n_single
     texts = enumerate(views.texts, views.n_views - len(views.texts))
     refuse_texts(likelihood, (text.column for i, text in texts if views.is_used(i)))
     heard = {j: i for i, j in enumerate(views.columns) if views.is_used(single) or views.is_used(i)}
-    columns = TableScores(likelihood, cells, heard, len(views.columns), views.look.nulls)
-    looked = _Looked(views.look, cells)
+    columns = TableScores(likelihood, cells, heard, len(views.columns), views.binning.nulls)
+    looked = _Looked(views.binning, cells)
     shares = _Shares.of(views, likelihood, looked, cells)
     weights = mixture.weight, partial.near, partial.far
     parts = [shares.times(i, columns.added_up(_Weights(replace(mixture, weight=own)))) for i, own in enumerate(weights)]
@@ -47,7 +46,7 @@ def blended(
     used += [] if whole is None else [(single, whole)]
     parts += [_shown(mixture, i, scores) * shares.of_rows(*(own[i] for own in weights)) for i, scores in used]
     known = [part for part in parts if part is not None]
-    far = partial.faded(np.zeros(1), log_prior)[0]
+    far = partial.biases(np.zeros(1), log_prior)[0]
     scores: Tensor = (added(known) if known else silent()) + shares.of_rows(mixture.bias, partial.bias, far)
     return scores
 
@@ -65,9 +64,9 @@ class _Shares:
             self._parts = [whole.of_type(np.float64), *others]
 
     @classmethod
-    def of(cls, views: Blended, likelihood: TableLikelihood, looked: _Looked, cells: Cells) -> _Shares:
+    def of(cls, views: StackedViews, likelihood: TableLikelihood, looked: _Looked, cells: Cells) -> _Shares:
         places = views.column_places(likelihood)
-        shown, nulls = {column.column for column in views.look.columns}, views.look.nulls
+        shown, nulls = {column.column for column in views.binning.columns}, views.binning.nulls
         parts = [] if looked.lacks is None else [looked.lacks]
         others = [j for j in places if j not in shown and nulls is not None and not nulls[j]]
         if others:
@@ -91,29 +90,29 @@ class _Shares:
 class _Weights:
     """Each column and block as the mixture weighs it."""
 
-    def __init__(self, mixture: Mixture) -> None:
+    def __init__(self, mixture: StackingWeights) -> None:
         self._mixture = mixture
 
     def of_codes(self, place: int, table: Floats) -> Floats | None:
-        return self._mixture.part(place, table)
+        return self._mixture.weighted(place, table)
 
     def of_rows(self, place: int, scores: Callable[[], Tensor]) -> Tensor | None:
         weight = np.asarray(self._mixture.weight[place])
         return _shown(self._mixture, place, scores()) * weight if weight.any() else None
 
 
-def _shown(mixture: Mixture, view: int, scores: Tensor) -> Tensor:
-    """A view's scores as weights are applied to them: ``Mixture.shown``."""
+def _shown(mixture: StackingWeights, view: int, scores: Tensor) -> Tensor:
+    """A view's scores as weights are applied to them: ``StackingWeights.shown``."""
     limit = float(mixture.limit[view])
-    known = scores.at_least(-HUGE).at_most(HUGE)
-    shown = (known - known.mean(1)) / float(mixture.size[view])
+    known = scores.at_least(-MAX_SCORE).at_most(MAX_SCORE)
+    shown = (known - known.mean(1)) / float(mixture.scale[view])
     return shown.at_least(-limit).at_most(limit)
 
 
 class _Looked:
     """Rows as views see them; made when first asked for."""
 
-    def __init__(self, look: Look, cells: Cells) -> None:
+    def __init__(self, look: TableBinning, cells: Cells) -> None:
         self._columns, self._cells, self._nulls = look.columns, cells, look.nulls
 
     @cached_property
@@ -146,8 +145,8 @@ class _Looked:
         found = concatenated(parts)
         return found if (np.diff(order) > 0).all() else found.columns(np.argsort(order))
 
-    def slots(self, merging: Merging) -> Tensor:
-        """``Merging.slots``."""
+    def slots(self, merging: MergedCodes) -> Tensor:
+        """``MergedCodes.slots``."""
         slot_of, begins = merging.one_map
         slots = (self.codes.columns(merging.columns) + begins.astype(np.int64)).picks(slot_of.astype(np.int64))
         if not self.may_lack[merging.columns].any():
@@ -178,13 +177,13 @@ def _of_view(view: Any, looked: _Looked) -> Tensor:
 
 
 def _one_dependence(view: OneDependence, looked: _Looked) -> Tensor:
-    slots, some = looked.slots(view.merging), bool(looked.may_lack[view.merging.columns].any())
-    return _joint(slots, slots, len(view.merging.columns), view.log_table, len(view.table.rows), lacking=some)
+    slots, some = looked.slots(view.merged), bool(looked.may_lack[view.merged.columns].any())
+    return _joint(slots, slots, len(view.merged.columns), view.log_table, len(view.table.rows), lacking=some)
 
 
 def _two_dependence(view: TwoDependence, looked: _Looked) -> Tensor:
-    slots = looked.slots(view.one.merging)
-    some = bool(looked.may_lack[view.one.merging.columns].any())
+    slots = looked.slots(view.one.merged)
+    some = bool(looked.may_lack[view.one.merged.columns].any())
     parents = _joint_slots(view.joint, slots)
     if some:
         one, other = view.joint.columns.T
@@ -196,7 +195,7 @@ def _two_dependence(view: TwoDependence, looked: _Looked) -> Tensor:
 def _joint_slots(joint: JointSlots, slots: Tensor) -> Tensor:
     """``JointSlots.of``."""
     one, other = joint.columns.T
-    sizes, offsets = joint.merging.sizes, joint.merging.offsets
+    sizes, offsets = joint.merged.sizes, joint.merged.offsets
     begins = np.asarray(joint.offsets[:-1] - offsets[one] * sizes[other] - offsets[other])
     return slots.columns(one) * np.asarray(sizes[other]) + slots.columns(other) + begins
 
@@ -225,7 +224,7 @@ def _at(place: int) -> Array:
 
 
 def _covariance(view: Covariance, looked: _Looked) -> Tensor:
-    columns = view.coordinates.among(looked.numbers_among)
+    columns = view.coordinates.code_columns(looked.numbers_among)
     if looked.may_lack[columns].any():
         return _marginals(view, columns, looked)
     whitening = np.stack([factor.whitening for factor in view.factors])
@@ -270,7 +269,7 @@ def _pattern(absent: Tensor, given: Array) -> tuple[Tensor, Tensor]:
     return found.best(), there
 
 
-def _waves(view: Waves, looked: _Looked) -> Tensor:
+def _waves(view: FourierRegression, looked: _Looked) -> Tensor:
     angles, log_sizes = _angles(view, looked)
     # In single precision, which every onnxruntime has.
     heights = looked.codes.graph.op("Cos", angles.of_type(np.float32)).of_type(np.float64)
@@ -284,9 +283,10 @@ def _waves(view: Waves, looked: _Looked) -> Tensor:
     return none.where(0.0, scores)
 
 
-def _angles(view: Waves, looked: _Looked) -> tuple[Tensor, list[Tensor]]:
-    """Return the angles of waves, and terms of the log modulus for absent columns: see ``Cosines.heights``."""
-    inputs, frequencies = view.cosines.inputs, view.cosines.frequencies
+def _angles(view: FourierRegression, looked: _Looked) -> tuple[Tensor, list[Tensor]]:
+    """Return the angles of waves, and terms of the log modulus for absent columns: see
+    ``RandomFourierFeatures.transform``."""
+    inputs, frequencies = view.features.inputs, view.features.frequencies
     n_ranks, parts, log_sizes = len(inputs.ranks.columns), [], []
     if n_ranks:
         points = looked.points(inputs.ranks)
@@ -299,31 +299,31 @@ def _angles(view: Waves, looked: _Looked) -> tuple[Tensor, list[Tensor]]:
         slots = looked.slots(inputs.levels)
         lacking = bool(looked.may_lack[columns].any())
         # One more slot for what is not given. Column by column, for the memory.
-        table = np.vstack([np.zeros((1, view.cosines.width)), frequencies[n_ranks:]])
+        table = np.vstack([np.zeros((1, view.features.width)), frequencies[n_ranks:]])
         parts += [(slots.columns(_at(j)) + np.int64(1)).picks(table).sum(1) for j in range(len(columns))]
         if lacking:
             assert looked.lacks is not None
-            absent, (turn, log_part) = looked.lacks.columns(columns), view.cosines.level_means()
+            absent, (turn, log_part) = looked.lacks.columns(columns), view.features.level_means()
             parts.append(absent @ turn)
             log_sizes.append(absent @ log_part)
-    return added(parts) + view.cosines.phases, log_sizes
+    return added(parts) + view.features.phases, log_sizes
 
 
-def _regressed(view: Waves, points: Tensor, looked: _Looked) -> tuple[Tensor, Tensor]:
+def _regressed(view: FourierRegression, points: Tensor, looked: _Looked) -> tuple[Tensor, Tensor]:
     """Fill absent ranks with their expectation, for each set of absent columns that there is room for; the log modulus
     is NaN for other rows.
     """
-    inputs = view.cosines.inputs
+    inputs = view.features.inputs
     columns, cells = inputs.ranks.columns, inputs.covariance.size
     room = _MOST_CELLS if cells <= _CELLS_OF_ROW else 0
-    patterns = np.array(marginal_patterns(cells + view.cosines.width, looked.may_lack[columns], room))
+    patterns = np.array(marginal_patterns(cells + view.features.width, looked.may_lack[columns], room))
     assert looked.lacks is not None
     absent = looked.lacks.columns(columns)
     at, there = _pattern(absent, patterns)
     made = [inputs.regression(given) for given in patterns]
     known = points * (1.0 - absent)
     expected = (known.with_axis(1) @ at.picks(np.array([own.slopes for own in made]))).sum(1)
-    log_size = at.picks(np.array([view.cosines.log_sizes(own.covariance) for own in made]))
+    log_size = at.picks(np.array([view.features.log_sizes(own.covariance) for own in made]))
     return known + expected, there.where(log_size, np.nan)
 
 
@@ -331,5 +331,5 @@ _VIEWS: dict[type, Any] = {
     OneDependence: _one_dependence,
     TwoDependence: _two_dependence,
     Covariance: _covariance,
-    Waves: _waves,
+    FourierRegression: _waves,
 }

@@ -11,11 +11,11 @@ from ...families.score_terms import CodeTable, Term
 from ...families.table_likelihood import TableLikelihood
 from ...kernels.layouts import Floats
 from ...stacking.covariance import Covariance
-from ...stacking.fourier_view import Waves
+from ...stacking.fourier_regression import FourierRegression
 from ...stacking.one_dependence import OneDependence
-from ...stacking.stacked_views import Blended
+from ...stacking.stacked_views import StackedViews
 from ...stacking.two_dependence import TwoDependence
-from ...stacking.weights import Mixture
+from ...stacking.weights import StackingWeights
 from .cells import Cells
 from .codes import Codes
 from .covariance import covariance_scores
@@ -36,7 +36,7 @@ _SHARES = ("whole", "near", "far")
 class Blend:
     """What columns and views add to the score of each class, gathered before it is written."""
 
-    views: Blended
+    views: StackedViews
     likelihood: TableLikelihood
     query: Query
     cells: Cells
@@ -49,8 +49,8 @@ class Blend:
     shared: dict[int, Pairs | Inputs] = field(default_factory=dict)  # by identity: what several of those are made from
 
     def __post_init__(self) -> None:
-        self.looks = Looks(self.views.look, self.cells, self.codes)
-        self.partial = self.views.for_partial()
+        self.looks = Looks(self.views.binning, self.cells, self.codes)
+        self.partial = self.views.weights_for_partial_rows()
         self.lacking = self._lacks
         self._gather_columns()
         for i, view in enumerate(self.views.views, self.views.n_single + 1):
@@ -58,12 +58,12 @@ class Blend:
                 self._gather_view(i, view)
 
     @property
-    def mixture(self) -> Mixture:
-        return self.views.mixture
+    def weights(self) -> StackingWeights:
+        return self.views.weights
 
     @property
     def _n_classes(self) -> int:
-        return len(self.mixture.bias)
+        return len(self.weights.bias)
 
     @property
     def dialect(self) -> Dialect:
@@ -74,13 +74,13 @@ class Blend:
 
     def _knows_nulls(self, j: int) -> bool:
         """Whether nulls of a column are values."""
-        nulls = self.views.look.nulls
+        nulls = self.views.binning.nulls
         return nulls is None or bool(nulls[j])
 
     @property
     def _lacks(self) -> list[str]:
         """Names that are 1 where a column is not given, of the columns for which nulls mean that."""
-        shown = {column.column: self.looks.lacks(i) for i, column in enumerate(self.views.look.columns)}
+        shown = {column.column: self.looks.lacks(i) for i, column in enumerate(self.views.binning.columns)}
         others = [j for j in self.views.column_places(self.likelihood) if j not in shown and not self._knows_nulls(j)]
         names = [name for name in shown.values() if name is not None]
         return [*names, *(self.cells.lacks(j, None) for j in others)]
@@ -95,7 +95,7 @@ class Blend:
 
     def _weight(self, place: int, k: int) -> str | None:
         """Of a view for a class; None where it has none."""
-        own = tuple(float(part[place, k]) for part in (self.mixture.weight, self.partial.near, self.partial.far))
+        own = tuple(float(part[place, k]) for part in (self.weights.weight, self.partial.near, self.partial.far))
         return self._by_share(*own) if any(own) else None
 
     def _gather_columns(self) -> None:
@@ -122,7 +122,7 @@ class Blend:
             return scores
         code = table_code(table, column_reader(self.likelihood, j, self.cells, self.codes))
         if self._has_weight(place):
-            shown = table_entries(code, self.mixture.shown(place, table.with_neutral), self.dialect)
+            shown = table_entries(code, self.weights.standardized(place, table.with_neutral), self.dialect)
             weights = [self._weight(place, k) for k in range(self._n_classes)]
             zero = self.dialect.first_number(0)
             pairs = zip(weights, shown, strict=True)
@@ -148,9 +148,9 @@ class Blend:
             self.raw[i] = scores if off is None else [f"CASE WHEN {off} THEN {zero} ELSE {own} END" for own in scores]
 
     def _aside(self, name: str, view: Any) -> PairView | TripleView | WaveView:
-        """A view that is worked out beside the rows. Waves have inputs in common, triples are made from pairs."""
-        if isinstance(view, Waves):
-            return WaveView(name, view, self._shared(view.cosines.inputs, Inputs))
+        """A view that is worked out beside the rows. Fourier views share inputs, triples use pairs."""
+        if isinstance(view, FourierRegression):
+            return WaveView(name, view, self._shared(view.features.inputs, Inputs))
         one = view.one if isinstance(view, TwoDependence) else view
         assert isinstance(one, OneDependence)
         pairs = self._shared(one, Pairs)
@@ -190,8 +190,8 @@ class Blend:
 
     def _begun(self) -> dict[str, str]:
         """Biases, and what is weighed once for each code."""
-        far = self.partial.faded(np.zeros(1), self.log_prior)[0].tolist()
-        near, bias = self.partial.bias.tolist(), self.mixture.bias.tolist()
+        far = self.partial.biases(np.zeros(1), self.log_prior)[0].tolist()
+        near, bias = self.partial.bias.tolist(), self.weights.bias.tolist()
         begun = [
             self._by_share(*parts) if self.lacking else self.dialect.first_number(parts[0])
             for parts in zip(bias, near, far, strict=True)
@@ -202,7 +202,7 @@ class Blend:
         """What was weighed already, and views as far from their middle as was seen when they were weighed."""
         parts = [f"s{k}"]
         for i in self.raw:
-            size, limit, weight = float(self.mixture.size[i]), float(self.mixture.limit[i]), self._weight(i, k)
+            size, limit, weight = float(self.weights.scale[i]), float(self.weights.limit[i]), self._weight(i, k)
             if i in self.patchy:
                 # A view without a score, which is NULL, leaves the row without an answer for all classes: the least and
                 # greatest of NULL and a number are numbers in some databases.

@@ -8,9 +8,8 @@ import numpy as np
 
 from ...kernels.layouts import Floats
 from ...stacking.calibration import Chain
-from ...stacking.calibration.beta import Beta
-from ...stacking.calibration.isotonic import Curve, Isotonic
-from ...stacking.calibration.scaling import LIMIT, Scaling
+from ...stacking.calibration.curves import Beta, Curve, Isotonic
+from ...stacking.calibration.scaling import MAX_LOG_TEMPERATURE, Scaling
 from .dialects import Dialect
 from .expressions import clipped, exponential, log_of_one_plus_exp, picked, place_among, total
 from .posterior import Posterior
@@ -70,7 +69,7 @@ def _temperature(scaling: Scaling, amount: str, dialect: Dialect) -> str:
     seen = dialect.least([seen, dialect.number(high)]) if np.isfinite(high) else seen
     growth, typical = dialect.number(scaling.growth), dialect.number(scaling.typical)
     log = f"{dialect.number(scaling.log_temperature)} + {growth} * (LN(1.0 + {seen}) - {typical})"
-    return f"EXP({clipped(log, LIMIT, dialect)})"
+    return f"EXP({clipped(log, MAX_LOG_TEMPERATURE, dialect)})"
 
 
 def _log_odds_of_two(posterior: Posterior) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...kernels.layouts import Floats
-from ...stacking.covariance import Covariance, Factor, marginal_patterns
+from ...stacking.covariance import CholeskyFactor, Covariance, marginal_patterns
 from .dialects import Dialect
 from .expressions import affine, square, total
 from .looks import Looks
@@ -18,7 +18,7 @@ def covariance_scores(view: Covariance, looks: Looks) -> list[str]:
     ``marginal_patterns`` allows for; NULL for rows that lack others.
     """
     names = looks.coordinates(view.coordinates)
-    lacks = [looks.lacks(i) for i in view.coordinates.among(looks.numbers).tolist()]
+    lacks = [looks.lacks(i) for i in view.coordinates.code_columns(looks.numbers).tolist()]
     patterns = marginal_patterns(view.moments.scatter.size, np.array([name is not None for name in lacks]))
     whole = _scores(view, names, looks.cells.dialect)
     if all(name is None for name in lacks):
@@ -29,7 +29,7 @@ def covariance_scores(view: Covariance, looks: Looks) -> list[str]:
         own = [f"{name} = {int(not there)}" for name, there in zip(lacks, given, strict=True) if name is not None]
         some = [name for name, there in zip(names, given, strict=True) if there]
         nothing = [looks.cells.dialect.first_number(0)] * len(whole)
-        scores = _scores(view.of_columns(given), some, looks.cells.dialect) if some else nothing
+        scores = _scores(view.marginal(given), some, looks.cells.dialect) if some else nothing
         for case, score in zip(cases, scores, strict=True):
             case.append(f"WHEN {' AND '.join(own)} THEN {score}")
     return [f"CASE {' '.join(case)} END" for case in cases]
@@ -40,7 +40,9 @@ def _scores(view: Covariance, names: list[str], dialect: Dialect) -> list[str]:
     return [_log_density(view, k, factor, means[k], names, dialect) for k, factor in enumerate(view.factors)]
 
 
-def _log_density(view: Covariance, k: int, factor: Factor, mean: Floats, names: list[str], dialect: Dialect) -> str:
+def _log_density(
+    view: Covariance, k: int, factor: CholeskyFactor, mean: Floats, names: list[str], dialect: Dialect
+) -> str:
     size = view.size(float(view.moments.weight[k]))
     white = zip(factor.whitening.T, (-mean @ factor.whitening).tolist(), strict=True)
     away = total([square(affine(weights, names, constant, dialect)) for weights, constant in white])

@@ -31,7 +31,7 @@ class Pairs:
     @classmethod
     def of(cls, prefix: str, one: OneDependence, looks: Looks) -> Pairs:
         """Asks for the slots, and for the text that knows a row by them."""
-        slots = looks.slots(one.merging, prefix)
+        slots = looks.slots(one.merged, prefix)
         looks.know_by(f"{prefix}_look", slots)
         return cls(prefix, one, slots)
 
@@ -64,7 +64,7 @@ class Pairs:
         return {f"n{k}": joint[k] for k in range(self.n_classes)}
 
     def _write_counts(self, query: Query) -> None:
-        table, merging, p = self.one.table, self.one.merging, self.prefix
+        table, merging, p = self.one.table, self.one.merged, self.prefix
         place = np.repeat(np.arange(len(merging.sizes)), merging.sizes)
         alone = self.counts(np.diagonal(table.joint, axis1=1, axis2=2))
         spare = {"spare": np.repeat(table.spare, merging.sizes)}
@@ -153,11 +153,11 @@ class TripleView:
         return f"CASE pair {' '.join(f'WHEN {i} THEN {parents}' for i, parents in enumerate(known))} END"
 
     def _parents(self, one: str, other: str) -> str:
-        return f"{one} * {int(self.pairs.one.merging.offsets[-1])} + {other}"
+        return f"{one} * {int(self.pairs.one.merged.offsets[-1])} + {other}"
 
     def _counts(self) -> tuple[dict[str, Array], Floats]:
         """Slots of parents and of a third column, and how often they came together, where they ever did."""
-        merging, joint, counts = self.pairs.one.merging, self.view.joint, self.view.table.joint.copy()
+        merging, joint, counts = self.pairs.one.merged, self.view.joint, self.view.table.joint.copy()
         for begin, end, columns in zip(joint.offsets, joint.offsets[1:], joint.columns, strict=False):
             for j in columns:
                 counts[:, begin:end, merging.offsets[j] : merging.offsets[j + 1]] = 0.0

@@ -12,7 +12,7 @@ from ...families.table_likelihood import TableLikelihood
 from ...families.text_likelihood import TextLikelihood
 from ...kernels.layouts import Floats
 from ...model.classifier import Classifier
-from ...stacking.stacked_views import Blended
+from ...stacking.stacked_views import StackedViews
 from .blend import Blend
 from .calibrations import calibrate, grows
 from .cells import Cells
@@ -64,7 +64,7 @@ def _scored(model: Classifier, query: Query, cells: Cells, own: Own) -> Posterio
     codes, possible = Codes(query), np.isfinite(model.scorer.offset)
     posterior = Posterior(query, np.flatnonzero(possible).tolist(), len(possible))
     views = None if model.blend is None else model.blend.views
-    if isinstance(views, Blended):
+    if isinstance(views, StackedViews):
         blend = Blend(views, model.likelihood, query, cells, codes, model.scorer.offset)
         _begin(query, cells, codes, own)
         blend.write()

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...kernels.layouts import Array
-from ...stacking.binned_table import ColumnLook, Look
+from ...stacking.binning import ColumnBinning, MergedCodes, TableBinning
 from ...stacking.coordinates import ClippedCoordinates, Coordinates, RankCoordinates
-from ...stacking.merging import Merging
 from .cells import Cells
 from .codes import Codes
 from .expressions import clipped_between, picked
@@ -24,7 +23,7 @@ from .expressions import clipped_between, picked
 class Looks:
     """What views ask of the columns, gathered while a query is thought out."""
 
-    look: Look
+    look: TableBinning
     cells: Cells
     codes: Codes
     points: dict[str, str] = field(default_factory=dict)
@@ -45,17 +44,17 @@ class Looks:
     def coordinates(self, coordinates: Coordinates) -> list[str]:
         """The names of points."""
         if isinstance(coordinates, RankCoordinates):
-            pairs = zip(coordinates.columns.tolist(), coordinates.places, strict=True)
+            pairs = zip(coordinates.columns.tolist(), coordinates.quantiles, strict=True)
             return [self._point(f"y{i}", picked(self._code(i), places, self.cells.dialect)) for i, places in pairs]
         assert isinstance(coordinates, ClippedCoordinates)
         return [self._clipped(coordinates, place, n) for place, n in enumerate(coordinates.columns.tolist())]
 
-    def slots(self, merging: Merging, prefix: str) -> list[str]:
+    def slots(self, merging: MergedCodes, prefix: str) -> list[str]:
         """The names of slots."""
         pairs = zip(merging.columns.tolist(), merging.maps, merging.offsets.tolist(), strict=False)
         return [self._coded(f"{prefix}_{i}", i, codes + offset) for i, codes, offset in pairs]
 
-    def levels(self, merging: Merging, prefix: str) -> list[str]:
+    def levels(self, merging: MergedCodes, prefix: str) -> list[str]:
         """The names of zeros and ones, one for each slot."""
         slots, number = self.slots(merging, prefix), self.cells.dialect.first_number
         columns = np.repeat(np.arange(len(slots)), merging.sizes).tolist()
@@ -90,7 +89,7 @@ class Looks:
 
     def _coded(self, name: str, i: int, codes: Array) -> str:
         """What a map makes of a column's codes; the last two are those of missing and of unseen values."""
-        column: ColumnLook = self.look.columns[i]
+        column: ColumnBinning = self.look.columns[i]
         *_, missing, unseen = codes.tolist()
         if self.lacks(i) is not None:
             missing = -1

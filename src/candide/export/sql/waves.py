@@ -1,4 +1,4 @@
-"""Waves as steps of a query: each combination of codes meets each wave, of which a table tells the numbers."""
+"""Random Fourier features as steps of a query: each combination of codes is joined with each feature."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...kernels.layouts import Floats
-from ...stacking import inputs as views
+from ...stacking import fourier_features as views
 from ...stacking.covariance import marginal_patterns
-from ...stacking.fourier_view import Waves
-from ...stacking.inputs import Regression
+from ...stacking.fourier_features import RankRegression
+from ...stacking.fourier_regression import FourierRegression
 from .dialects import Dialect
 from .expressions import affine, exponential, total
 from .looks import Looks, distinct
@@ -28,7 +28,7 @@ class Inputs:
     prefix: str
     names: list[str]
     lacks: list[str | None]  # of the ranks and then of the columns of levels; None where nulls are values
-    sets: list[Regression]  # one per set of absent ranks; the first set is empty
+    sets: list[RankRegression]  # one per set of absent ranks; the first set is empty
     conditions: list[str]  # SQL conditions: which rows have which absent ranks
 
     @classmethod
@@ -85,7 +85,7 @@ class WaveView:
     """The heights of waves, each times its slope."""
 
     name: str
-    view: Waves
+    view: FourierRegression
     inputs: Inputs
 
     def write(self, query: Query) -> str:
@@ -108,7 +108,7 @@ class WaveView:
     @property
     def _turning(self) -> list[int]:
         """Levels that never varied turn no wave."""
-        return [int(i) for i in np.flatnonzero(self.view.cosines.frequencies.any(axis=1))]
+        return [int(i) for i in np.flatnonzero(self.view.features.frequencies.any(axis=1))]
 
     @property
     def _slopes(self) -> dict[str, Floats]:
@@ -122,11 +122,11 @@ class WaveView:
 
     def _numbers(self) -> dict[str, Floats]:
         """Of each wave."""
-        turns = {f"f{i}": self.view.cosines.frequencies[i] for i in self._turning}
+        turns = {f"f{i}": self.view.features.frequencies[i] for i in self._turning}
         if self._levels:
-            turn, log_size = self.view.cosines.level_means()
+            turn, log_size = self.view.features.level_means()
             turns |= {f"t{j}": turn[j] for j in self._levels} | {f"l{j}": log_size[j] for j in self._levels}
-        return {"phase": self.view.cosines.phases, **turns, **self._slopes}
+        return {"phase": self.view.features.phases, **turns, **self._slopes}
 
     def _heights(self, dialect: Dialect) -> str:
         turns = [f"f{i} * {self.inputs.names[i]}" for i in self._turning]
@@ -141,7 +141,7 @@ class WaveView:
         return self.inputs.may_lack_ranks or bool(self._levels)
 
     def _log_size(self, dialect: Dialect) -> str:
-        """``Cosines.log_sizes`` and those of levels."""
+        """``RandomFourierFeatures.log_sizes`` and those of levels."""
         parts = [f"{name} * l{j}" for j, name in self._levels.items()]
         if self.inputs.may_lack_ranks:
             sizes = (self._quadratic(own.covariance, dialect) for own in self.inputs.sets)

@@ -15,13 +15,12 @@ import numpy as np
 from ...exceptions import ParameterError
 from ...kernels.layouts import Array, Floats, Positions
 from ...lazy_dataclass import dataclass
-from ..folds import deal
-from .base import Calibration, Rows, normalised
-from .beta import fit_beta
-from .isotonic import fit_isotonic
+from ..folds import stratified_folds
+from .base import Calibration, CalibrationRows, log_softmax
+from .curves import fit_beta, fit_isotonic
 from .scaling import Scaling, fit_scaling
 
-__all__ = ["METHODS", "Calibration", "calibrate", "cross_fitted", "normalised"]
+__all__ = ["METHODS", "Calibration", "calibrate", "cross_fitted", "log_softmax"]
 
 METHODS = ("temperature", "platt", "beta", "isotonic")
 _FEW = 10
@@ -67,7 +66,7 @@ def calibrate(
     """
     if method not in METHODS:
         raise ParameterError(f"calibrate is {method!r}; it must be None or one of {', '.join(map(repr, METHODS))}")
-    rows = Rows.of(scores, classes, weight, amount, multiplicity)
+    rows = CalibrationRows.of(scores, classes, weight, amount, multiplicity)
     if not len(rows.weight) or rows.n_classes == 1:
         return Scaling()
     if method in ("temperature", "platt"):
@@ -97,7 +96,7 @@ class Chain:
         return {**self.first.describe(), **self.second.describe()}
 
 
-def _after(platt: Scaling, rows: Rows, fit: Callable[[Rows], Any]) -> Chain:
+def _after(platt: Scaling, rows: CalibrationRows, fit: Callable[[CalibrationRows], Any]) -> Chain:
     return Chain(platt, fit(replace(rows, posterior=platt.apply(rows.posterior, rows.amount))))
 
 
@@ -112,7 +111,8 @@ def cross_fitted(
 ) -> Floats:
     """Calibrated log probabilities of rows that had no part in their own calibration.
 
-    Where no ``folds`` are given, the rows of each class are dealt out in turn. Without a method, the scores normalised.
+    Where no ``folds`` are given, the rows of each class are assigned in turn. Without a method, return the log-softmax
+    of the scores.
 
     >>> scores, classes = np.log([[9.0, 1.0], [1.0, 9.0]] * 50), np.array([0, 1] * 50, dtype=np.int32)
     >>> cross_fitted(None, scores, classes, np.ones(100))[0].round(3)
@@ -120,10 +120,10 @@ def cross_fitted(
     >>> cross_fitted("platt", scores, classes, np.ones(100)).shape
     (100, 2)
     """
-    posterior = normalised(scores)
+    posterior = log_softmax(scores)
     if method is None:
         return posterior
-    folds = deal(classes, np.ones(len(classes), dtype=np.int64)).fold if folds is None else folds
+    folds = stratified_folds(classes, np.ones(len(classes), dtype=np.int64)).fold if folds is None else folds
     out = np.empty_like(posterior)
     for fold in np.unique(folds):
         here, rest = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)

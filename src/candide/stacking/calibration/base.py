@@ -12,7 +12,7 @@ from ...kernels.layouts import Array, Floats, Positions
 from ...lazy_dataclass import dataclass
 
 # Stands for infinite log-odds: differences and slopes stay numbers.
-CERTAIN = 1e200
+MAX_LOG_ODDS = 1e200
 
 
 class Calibration(Protocol):
@@ -26,7 +26,7 @@ class Calibration(Protocol):
 
 
 @dataclass(frozen=True)
-class Rows:
+class CalibrationRows:
     """What a calibration is fitted on: log posteriors of rows, each under a model that never saw it."""
 
     posterior: Floats  # (rows, classes)
@@ -37,9 +37,9 @@ class Rows:
     @classmethod
     def of(
         cls, scores: Floats, classes: Positions, weight: Floats, amount: Floats | None, multiplicity: Array | None
-    ) -> Rows:
+    ) -> CalibrationRows:
         kept = np.flatnonzero(weight > 0)
-        posterior, weight = normalised(scores[kept]), weight[kept]
+        posterior, weight = log_softmax(scores[kept]), weight[kept]
         n_rows = len(kept) if multiplicity is None else multiplicity[kept].sum()
         if amount is not None:
             amount = amount[kept]
@@ -50,20 +50,20 @@ class Rows:
     def n_classes(self) -> int:
         return int(self.posterior.shape[1])
 
-    def possible(self) -> Rows:
+    def possible(self) -> CalibrationRows:
         """Without those whose own class is impossible: scaling leaves it so, and their loss is infinite."""
         return self._take(np.flatnonzero(self.of_own_class(self.posterior) > -np.inf))
 
-    def thinned(self, n_cells: int) -> Rows:
+    def thinned(self, n_cells: int) -> CalibrationRows:
         """Every so many rows of each class, so that about ``n_cells`` scores are left."""
         step = -(-self.posterior.size // n_cells)
         return self if step <= 1 else self._take(np.argsort(self.classes, kind="stable")[::step])
 
-    def _take(self, places: Array) -> Rows:
+    def _take(self, places: Array) -> CalibrationRows:
         if len(places) == len(self.weight):
             return self
         amount = None if self.amount is None else self.amount[places]
-        return Rows(self.posterior[places], self.classes[places], self.weight[places], amount)
+        return CalibrationRows(self.posterior[places], self.classes[places], self.weight[places], amount)
 
     def against_rest(self) -> Iterator[tuple[Floats, Array]]:
         """Log-odds and membership, class by class; of two classes the second one alone."""
@@ -80,10 +80,10 @@ class Rows:
         return np.asarray(values[np.arange(len(values)), self.classes])
 
 
-def normalised(scores: Floats) -> Floats:
+def log_softmax(scores: Floats) -> Floats:
     """Log posteriors, as a copy. Classes with infinite scores share a row, and so do all if all are impossible.
 
-    >>> np.exp(normalised(np.array([[0.0, np.log(3.0)], [-np.inf, -np.inf]]))).round(3)
+    >>> np.exp(log_softmax(np.array([[0.0, np.log(3.0)], [-np.inf, -np.inf]]))).round(3)
     array([[0.25, 0.75],
            [0.5 , 0.5 ]])
     """
@@ -100,8 +100,8 @@ def normalised(scores: Floats) -> Floats:
 def log_odds(posterior: Floats) -> Floats:
     """log p / (1 - p) of each class, ``(rows, classes)``; for two classes of the second one alone, ``(rows, 1)``."""
     if posterior.shape[1] == 2:
-        return np.clip(posterior[:, 1:] - posterior[:, :1], -CERTAIN, CERTAIN)
-    return np.clip(posterior - _log_rest(posterior), -CERTAIN, CERTAIN)
+        return np.clip(posterior[:, 1:] - posterior[:, :1], -MAX_LOG_ODDS, MAX_LOG_ODDS)
+    return np.clip(posterior - _log_rest(posterior), -MAX_LOG_ODDS, MAX_LOG_ODDS)
 
 
 def _log_rest(posterior: Floats) -> Floats:
@@ -111,13 +111,13 @@ def _log_rest(posterior: Floats) -> Floats:
     others[best] = -np.inf
     rest = np.log1p(-np.exp(others))
     # Of the second class, the logarithm before and after normalising differ by that of the sum.
-    rest[best] = others.max(axis=1) - normalised(others).max(axis=1)
+    rest[best] = others.max(axis=1) - log_softmax(others).max(axis=1)
     return rest
 
 
-def joined(odds: Floats) -> Floats:
+def from_log_odds(odds: Floats) -> Floats:
     """Log probabilities of all classes from log-odds of each against the rest: the inverse of ``log_odds``."""
     log_probability = -np.logaddexp(0.0, -odds)
     if odds.shape[1] > 1:
-        return normalised(log_probability)
+        return log_softmax(log_probability)
     return np.column_stack([-np.logaddexp(0.0, odds), log_probability])

@@ -9,11 +9,11 @@ import numpy as np
 
 from ...kernels.layouts import Array, Floats
 from ...lazy_dataclass import dataclass
-from .base import Rows, normalised
-from .newton import MANY, RIDGE, Penalised, Products, Slope, blocks, minimise
+from ..newton import MANY, RIDGE, Derivatives, HessianProducts, PenalizedLoss, blocks, minimize
+from .base import CalibrationRows, log_softmax
 
 # log T stays within ± this, whatever the scores and the amount.
-LIMIT = 50.0
+MAX_LOG_TEMPERATURE = 50.0
 # How much large differences of scores are shortened, where there are any beyond e^30.
 _BENDS, _WILD = (0.25, 0.5, 0.75, 1.0), 30.0
 # Scores that are enough to choose a bend by.
@@ -42,7 +42,7 @@ class Scaling:
     typical: float = 0.0  # log(1 + amount), averaged over the rows of the fit
     bias: Floats | None = None
     bend: float = 0.0
-    amounts: tuple[float, float] = (0.0, np.inf)  # seen by the fit; beyond them T stays as at the ends
+    amounts: tuple[float, float] = (0.0, np.inf)  # training by the fit; beyond them T stays as at the ends
 
     def temperature(self, amount: Floats | None) -> Floats:
         """T of each row; of a typical row without ``amount``."""
@@ -52,12 +52,12 @@ class Scaling:
     def apply(self, scores: Floats, amount: Floats | None = None) -> Floats:
         """Log probabilities of the classes; impossible ones stay impossible."""
         # Posteriors first: rows without a possible class are settled, and no score overflows upwards.
-        scaled = bent(normalised(scores), self.bend)
+        scaled = bent(log_softmax(scores), self.bend)
         with np.errstate(over="ignore"):
             scaled /= self.temperature(amount)[:, None]
         if self.bias is not None:
             scaled += self.bias
-        return normalised(scaled)
+        return log_softmax(scaled)
 
     def describe(self) -> dict[str, float | Array]:
         """T of a typical row; growth and the T of a row without evidence where T depends on it; biases if any."""
@@ -72,7 +72,7 @@ class Scaling:
         return numbers
 
 
-def fit_scaling(rows: Rows, *, bias: bool) -> Scaling:
+def fit_scaling(rows: CalibrationRows, *, bias: bool) -> Scaling:
     """The scaling of least log-loss, with a bias per class or without."""
     rows = rows.possible()
     if not len(rows.weight):
@@ -84,7 +84,7 @@ def fit_scaling(rows: Rows, *, bias: bool) -> Scaling:
     return found if few is rows else _fit(rows, bias, found.bend)
 
 
-def _fit_bend(rows: Rows, bias: bool) -> Scaling:
+def _fit_bend(rows: CalibrationRows, bias: bool) -> Scaling:
     """The best of all bends."""
     found = _fit(rows, bias)
     loss = rows.log_loss(found.apply(rows.posterior))
@@ -105,20 +105,20 @@ def bent(posterior: Floats, bend: float) -> Floats:
     return np.asarray(-shortened)
 
 
-def _fit(rows: Rows, bias: bool, bend: float = 0.0) -> Scaling:
+def _fit(rows: CalibrationRows, bias: bool, bend: float = 0.0) -> Scaling:
     rows = replace(rows, posterior=bent(rows.posterior, bend))
     log_amount = np.zeros(len(rows.weight)) if rows.amount is None else np.log1p(rows.amount)
     typical = float(np.average(log_amount, weights=rows.weight))
     neutral = np.zeros(2 + rows.n_classes * bias)
     ridge, least = np.full(len(neutral), RIDGE), np.full(len(neutral), -np.inf)
     ridge[1], least[1] = _GROWTH_RIDGE, 0.0
-    loss = Penalised(list(_parts(rows, log_amount - typical, len(neutral))), neutral, ridge)
-    found = minimise(loss, lambda power: power * np.log(10.0) * np.eye(len(neutral))[0], least)
-    seen = (0.0, np.inf) if rows.amount is None else (float(rows.amount.min()), float(rows.amount.max()))
-    return Scaling(float(found[0]), float(found[1]), typical, found[2:] if bias else None, bend, seen)
+    loss = PenalizedLoss(list(_parts(rows, log_amount - typical, len(neutral))), neutral, ridge)
+    found = minimize(loss, lambda power: power * np.log(10.0) * np.eye(len(neutral))[0], least)
+    training = (0.0, np.inf) if rows.amount is None else (float(rows.amount.min()), float(rows.amount.max()))
+    return Scaling(float(found[0]), float(found[1]), typical, found[2:] if bias else None, bend, training)
 
 
-def _parts(rows: Rows, excess: Floats, n_parameters: int) -> Iterator[_Loss]:
+def _parts(rows: CalibrationRows, excess: Floats, n_parameters: int) -> Iterator[_Loss]:
     own = rows.of_own_class(rows.posterior)
     for block in blocks(len(own), rows.n_classes, n_parameters):
         lead = np.clip(rows.posterior[block] - own[block, None], -_FARTHEST, _FARTHEST)
@@ -139,7 +139,7 @@ class _Loss:
     terms: Floats  # (2, rows): what log T and growth are multiplied with, 1 and log(1 + amount) minus its mean
     class_weight: Floats
 
-    def __call__(self, parameters: Floats) -> Slope:
+    def __call__(self, parameters: Floats) -> Derivatives:
         bias = np.zeros(len(self.lead))
         bias[: len(parameters) - 2] = parameters[2:]
         scaled = self.lead / _temperature(parameters[:2] @ self.terms)
@@ -148,25 +148,25 @@ class _Loss:
         deviation = np.subtract(scaled, mean, out=scaled)
         weighted = probability * self.weight
         spread = weighted * deviation
-        slope = Slope(
+        slope = Derivatives(
             float(self.weight @ log_total - self.class_weight @ bias),
             -(self.terms @ (self.weight * mean)),
             (self.terms * np.einsum("cr,cr->r", spread, deviation)) @ self.terms.T,
         )
         return self._with_biases(slope, probability, weighted, spread) if len(parameters) > 2 else slope
 
-    def _with_biases(self, slope: Slope, probability: Floats, weighted: Floats, spread: Floats) -> Slope:
+    def _with_biases(self, slope: Derivatives, probability: Floats, weighted: Floats, spread: Floats) -> Derivatives:
         share, mixed = weighted.sum(axis=1), -(self.terms @ spread.T)
         gradient = np.concatenate([slope.gradient, share - self.class_weight])
         if len(gradient) > MANY:
-            return Slope(slope.value, gradient, self._products(slope.curvature, mixed, share, probability))
+            return Derivatives(slope.value, gradient, self._products(slope.curvature, mixed, share, probability))
         curvature = np.empty((len(gradient), len(gradient)))
         curvature[:2, :2], curvature[:2, 2:], curvature[2:, :2] = slope.curvature, mixed, mixed.T
         np.negative(weighted @ probability.T, out=curvature[2:, 2:])
         curvature[2:, 2:].flat[:: len(share) + 1] += share
-        return Slope(slope.value, gradient, curvature)
+        return Derivatives(slope.value, gradient, curvature)
 
-    def _products(self, corner: Floats, mixed: Floats, share: Floats, probability: Floats) -> Products:
+    def _products(self, corner: Floats, mixed: Floats, share: Floats, probability: Floats) -> HessianProducts:
         own = share - np.einsum("cr,cr,r->c", probability, probability, self.weight)
         # Half the digits: a step needs no more, and many are kept.
         probability, weight = probability.astype(np.float32), self.weight.astype(np.float32)
@@ -177,7 +177,7 @@ class _Loss:
             image = share * biases - np.einsum("cr,r->c", probability, weight * mean)
             return np.concatenate([corner @ scales + mixed @ biases, scales @ mixed + image])
 
-        return Products(np.concatenate([np.diag(corner), np.maximum(own, 0.0)]), (times,))
+        return HessianProducts(np.concatenate([np.diag(corner), np.maximum(own, 0.0)]), (times,))
 
 
 def _softmax(logits: Floats) -> tuple[Floats, Floats]:
@@ -190,4 +190,4 @@ def _softmax(logits: Floats) -> tuple[Floats, Floats]:
 
 
 def _temperature(log_temperature: Floats) -> Floats:
-    return np.asarray(np.exp(np.clip(log_temperature, -LIMIT, LIMIT)))
+    return np.asarray(np.exp(np.clip(log_temperature, -MAX_LOG_TEMPERATURE, MAX_LOG_TEMPERATURE)))

@@ -20,8 +20,8 @@ from ...model.telling import Names
 from ...model.unlabeled import Unlabeled
 from ...specs import BoundSpec, ClassPrior
 from ...stacking.calibration import METHODS
-from ...stacking.stacked_views import Blended
-from ...stacking.token_views import TextBlended
+from ...stacking.stacked_views import StackedViews
+from ...stacking.token_views import StackedTokenViews
 from ...statistics import Sample
 from ...statistics.table import TableStatistics
 from ..deferred_sample import DeferredSample
@@ -32,8 +32,8 @@ from .predicates import are_weights
 from .sample import check_sample
 from .stacking import check_calibration
 from .statistics import check_labels
-from .tables import check_blended, check_table
-from .texts import check_bands, check_refinement, check_texts
+from .tables import check_stacked_views, check_table
+from .texts import check_refinement, check_texts, check_token_views
 
 if TYPE_CHECKING:
     from ..content import Content
@@ -246,15 +246,15 @@ def _check_alpha(alpha: Any, plan: BoundSpec, n_columns: int) -> None:
 def _check_views(blend: Blend, state: State) -> None:
     family, statistics, n_classes = blend.plan.family, state.statistics, len(state.classes)
     require((blend.refinement is not None) == blend.plan.refine, "its refinement is not the one of its plan")
-    if isinstance(blend.views, Blended):
+    if isinstance(blend.views, StackedViews):
         require(isinstance(family, TableFamily), "it has views of a table, but is not a table model")
         assert isinstance(family, TableFamily)
         assert isinstance(statistics, TableStatistics)  # as the statistics were checked
-        check_blended(blend.views, family, statistics)
-    elif isinstance(blend.views, TextBlended):
+        check_stacked_views(blend.views, family, statistics)
+    elif isinstance(blend.views, StackedTokenViews):
         require(isinstance(family, TextFamily), "it has views of texts, but is not a text model")
         assert isinstance(family, TextFamily)
-        check_bands(blend.views, family, n_classes)
+        check_token_views(blend.views, family, n_classes)
     if blend.refinement is not None:
         check_refinement(blend.refinement, n_classes)
 

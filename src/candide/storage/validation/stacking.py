@@ -8,20 +8,18 @@ import numpy as np
 
 from ...kernels.dependence import PairTable
 from ...kernels.layouts import Array
-from ...stacking.binned_table import ColumnLook, Look
+from ...stacking.binning import ColumnBinning, MergedCodes, TableBinning
 from ...stacking.calibration import Chain
-from ...stacking.calibration.beta import Beta
-from ...stacking.calibration.isotonic import Curve, Isotonic
+from ...stacking.calibration.curves import Beta, Curve, Isotonic
 from ...stacking.calibration.scaling import Scaling
 from ...stacking.coordinates import ClippedCoordinates, RankCoordinates
 from ...stacking.covariance import Covariance
-from ...stacking.fourier_features import Cosines
-from ...stacking.fourier_view import Waves
-from ...stacking.merging import Merging
+from ...stacking.fourier_features import RandomFourierFeatures
+from ...stacking.fourier_regression import FourierRegression
 from ...stacking.one_dependence import OneDependence
 from ...stacking.two_dependence import TwoDependence
 from ...stacking.views import View
-from ...stacking.weights import Mixture
+from ...stacking.weights import StackingWeights
 from ..errors import require
 from .predicates import are_finite, are_positions, are_weights, is_ascending, is_symmetric
 from .statistics import check_block_moments, check_labels, check_rows
@@ -34,20 +32,20 @@ _MAX_TOTAL = 1e300
 _ROUNDING, _MAX_RATIO = 1e-6, 1e6
 
 
-def check_mixture(mixture: Mixture, n_views: int, n_classes: int) -> None:
+def check_weights(weights: StackingWeights, n_views: int, n_classes: int) -> None:
     """Check the weights of views."""
-    shapes = mixture.size.shape, mixture.limit.shape, mixture.weight.shape, mixture.bias.shape
+    shapes = weights.scale.shape, weights.limit.shape, weights.weight.shape, weights.bias.shape
     require(
         shapes == ((n_views,), (n_views,), (n_views, n_classes), (n_classes,)),
         "the weights do not match the views and classes",
     )
-    require(bool((mixture.size > 0).all()) and are_finite(mixture.size), "the size of a view is not a number above 0")
+    require(bool((weights.scale > 0).all()) and are_finite(weights.scale), "the size of a view is not a number above 0")
     require(
-        are_weights(mixture.weight) and bool((mixture.limit >= 0).all()),
+        are_weights(weights.weight) and bool((weights.limit >= 0).all()),
         "a weight of a view is negative or not a number",
     )
     # The largest possible score.
-    most = np.abs(mixture.bias).sum() + (mixture.weight * mixture.limit[:, None]).sum()
+    most = np.abs(weights.bias).sum() + (weights.weight * weights.limit[:, None]).sum()
     require(most <= _MAX_TOTAL, "the weights of views are too large")
 
 
@@ -56,56 +54,59 @@ def is_moderate(*numbers: Any) -> bool:
     return all(bool((np.abs(each) <= _MAX_SCORE).all()) for each in numbers)
 
 
-def check_look(look: Look, kinds: tuple[str, ...]) -> None:
+def check_binning(binning: TableBinning, kinds: tuple[str, ...]) -> None:
     """Check that the bins of columns match the kinds of the columns of the table."""
-    nulls = look.nulls
+    nulls = binning.nulls
     flags = nulls is None or (nulls.dtype == bool and nulls.shape == (len(kinds),))
     require(flags, "the flags of columns with nulls are invalid")
-    for column in look.columns:
+    for column in binning.columns:
         require(are_positions(np.array([column.column]), len(kinds)), "a binned column does not exist")
         _check_column(column, kinds[column.column])
 
 
-def _check_column(look: ColumnLook, kind: str) -> None:
-    require(look.count.ndim == 1 and are_weights(look.count), "the weights of codes are invalid")
-    if look.cuts is not None:
-        require(kind == "number" and look.labels is None, "a column with cut points is not numeric")
-        require(look.cuts.shape == (max(look.size - 1, 0),) and is_ascending(look.cuts), "cut points do not ascend")
-        require(are_finite(look.cuts), "a cut point is not finite")
+def _check_column(binning: ColumnBinning, kind: str) -> None:
+    require(binning.count.ndim == 1 and are_weights(binning.count), "the weights of codes are invalid")
+    if binning.cuts is not None:
+        require(kind == "number" and binning.labels is None, "a column with cut points is not numeric")
+        require(
+            binning.cuts.shape == (max(binning.size - 1, 0),) and is_ascending(binning.cuts), "cut points do not ascend"
+        )
+        require(are_finite(binning.cuts), "a cut point is not finite")
     else:
         require(
-            kind in ("category", "missing") and look.labels is not None, "a column without cut points has no categories"
+            kind in ("category", "missing") and binning.labels is not None,
+            "a column without cut points has no categories",
         )
-        assert look.labels is not None
-        check_labels(look.labels)
-        require(len(look.labels) == look.size, "the numbers of categories and of their weights differ")
+        assert binning.labels is not None
+        check_labels(binning.labels)
+        require(len(binning.labels) == binning.size, "the numbers of categories and of their weights differ")
 
 
-def check_view(view: View, look: Look, n_classes: int) -> None:
+def check_view(view: View, binning: TableBinning, n_classes: int) -> None:
     """Check one view."""
     if isinstance(view, OneDependence):
-        _check_one(view, look, n_classes)
+        _check_one(view, binning, n_classes)
     elif isinstance(view, TwoDependence):
-        _check_two(view, look, n_classes)
+        _check_two(view, binning, n_classes)
     elif isinstance(view, Covariance):
-        _check_covariance(view, look, n_classes)
+        _check_covariance(view, binning, n_classes)
     else:
-        assert isinstance(view, Waves)
-        _check_waves(view, look, n_classes)
+        assert isinstance(view, FourierRegression)
+        _check_fourier(view, binning, n_classes)
 
 
-def _check_merging(merging: Merging, look: Look) -> int:
+def _check_merged(merged: MergedCodes, binning: TableBinning) -> int:
     """Check merged codes, and return the total number of slots."""
-    n_columns, sizes = len(merging.columns), look.sizes
+    n_columns, sizes = len(merged.columns), binning.sizes
     require(
-        _are_ascending_positions(merging.columns, len(look.columns)) and len(merging.maps) == n_columns,
+        _are_ascending_positions(merged.columns, len(binning.columns)) and len(merged.maps) == n_columns,
         "slots refer to a column that does not exist",
     )
-    for column, slots in zip(merging.columns.tolist(), merging.maps, strict=True):
+    for column, slots in zip(merged.columns.tolist(), merged.maps, strict=True):
         n_codes = int(sizes[column]) + _EXTRA_CODES
         require(slots.dtype.kind == "i" and slots.shape == (n_codes,), "the number of slots is not the number of codes")
         require(are_positions(slots, n_codes), "a slot is out of the range of its column")
-    return int(merging.offsets[-1])
+    return int(merged.offsets[-1])
 
 
 def _are_ascending_positions(places: Array, limit: int) -> bool:
@@ -113,10 +114,10 @@ def _are_ascending_positions(places: Array, limit: int) -> bool:
     return places.dtype.kind == "i" and places.ndim == 1 and is_ascending(places) and are_positions(places, limit)
 
 
-def _check_one(view: OneDependence, look: Look, n_classes: int) -> int:
-    n_slots = _check_merging(view.merging, look)
-    require(len(view.merging.columns) > 0, "a view has no columns")
-    _check_pairs(view.table, n_classes, n_slots, len(view.merging.columns))
+def _check_one(view: OneDependence, binning: TableBinning, n_classes: int) -> int:
+    n_slots = _check_merged(view.merged, binning)
+    require(len(view.merged.columns) > 0, "a view has no columns")
+    _check_pairs(view.table, n_classes, n_slots, len(view.merged.columns))
     _check_strength(view.strength)
     return n_slots
 
@@ -132,11 +133,11 @@ def _check_strength(strength: float) -> None:
     require(0 < strength <= _MAX_SCORE, "the strength of a view is not a number above 0")
 
 
-def _check_two(view: TwoDependence, look: Look, n_classes: int) -> None:
-    n_slots = _check_one(view.one, look, n_classes)
-    joint, n_columns = view.joint, len(view.one.merging.columns)
-    require(_check_merging(joint.merging, look) == n_slots, "pairs of columns and columns differ in slots")
-    alike = np.array_equal(joint.merging.offsets, view.one.merging.offsets)
+def _check_two(view: TwoDependence, binning: TableBinning, n_classes: int) -> None:
+    n_slots = _check_one(view.one, binning, n_classes)
+    joint, n_columns = view.joint, len(view.one.merged.columns)
+    require(_check_merged(joint.merged, binning) == n_slots, "pairs of columns and columns differ in slots")
+    alike = np.array_equal(joint.merged.offsets, view.one.merged.offsets)
     require(alike and np.array_equal(joint.columns, view.table.columns), "pairs of columns differ from their counts")
     pairs = joint.columns
     require(pairs.ndim == 2 and pairs.shape[1] == 2 and len(pairs) > 0, "there are no pairs of columns")
@@ -153,8 +154,8 @@ def _check_two(view: TwoDependence, look: Look, n_classes: int) -> None:
     _check_strength(view.strength)
 
 
-def _check_covariance(view: Covariance, look: Look, n_classes: int) -> None:
-    n_columns = _check_coordinates(view.coordinates, look)
+def _check_covariance(view: Covariance, binning: TableBinning, n_classes: int) -> None:
+    n_columns = _check_coordinates(view.coordinates, binning)
     require(check_block_moments(view.moments, n_classes) == n_columns, "a covariance has another number of columns")
     require(view.center.shape == (n_columns,) and are_finite(view.center), "the center of a covariance is invalid")
     require(0 <= view.share <= _MAX_SCORE, "the share of a covariance is not a number of at least 0")
@@ -170,14 +171,14 @@ def _check_factored(view: Any, made: str) -> None:
         require(False, f"a matrix of {view.name!r:.40} is not positive definite")
 
 
-def _check_coordinates(coordinates: Any, look: Look) -> int:
+def _check_coordinates(coordinates: Any, binning: TableBinning) -> int:
     """Check coordinates, and return the number of columns."""
     if isinstance(coordinates, RankCoordinates):
-        _check_ranks(coordinates, look)
+        _check_ranks(coordinates, binning)
         return len(coordinates.columns)
     assert isinstance(coordinates, ClippedCoordinates)
     columns, parts = coordinates.columns, (coordinates.low, coordinates.high, coordinates.mean, coordinates.deviation)
-    n_numbers = sum(column.is_number for column in look.columns)
+    n_numbers = sum(column.is_number for column in binning.columns)
     require(_are_ascending_positions(columns, n_numbers), "coordinates refer to columns that are not numeric")
     require(all(part.shape == columns.shape for part in parts) and are_finite(*parts), "coordinates are not finite")
     low, high, mean, deviation = parts
@@ -189,16 +190,18 @@ def _check_coordinates(coordinates: Any, look: Look) -> int:
     return len(columns)
 
 
-def _check_ranks(ranks: RankCoordinates, look: Look) -> None:
-    sizes = look.sizes
+def _check_ranks(ranks: RankCoordinates, binning: TableBinning) -> None:
+    sizes = binning.sizes
     require(_are_ascending_positions(ranks.columns, len(sizes)), "ranks refer to a column that does not exist")
     wanted = [int(sizes[column]) + _EXTRA_CODES for column in ranks.columns]
-    require([len(places) for places in ranks.places] == wanted, "the number of ranks is not the number of codes")
-    require(all(places.ndim == 1 and is_moderate(places) for places in ranks.places), "a rank is not a moderate number")
+    require([len(places) for places in ranks.quantiles] == wanted, "the number of ranks is not the number of codes")
+    require(
+        all(places.ndim == 1 and is_moderate(places) for places in ranks.quantiles), "a rank is not a moderate number"
+    )
 
 
-def _check_waves(view: Waves, look: Look, n_classes: int) -> None:
-    width = _check_cosines(view.cosines, look)
+def _check_fourier(view: FourierRegression, binning: TableBinning, n_classes: int) -> None:
+    width = _check_features(view.features, binning)
     weight, heights, products = view.sums
     check_rows(weight, n_classes)
     require(
@@ -212,11 +215,11 @@ def _check_waves(view: Waves, look: Look, n_classes: int) -> None:
     _check_factored(view, "slopes")
 
 
-def _check_cosines(cosines: Cosines, look: Look) -> int:
+def _check_features(features: RandomFourierFeatures, binning: TableBinning) -> int:
     """Check random Fourier features, and return their number."""
-    inputs, shape = cosines.inputs, cosines.frequencies.shape
-    _check_ranks(inputs.ranks, look)
-    n_ranks, n_slots = len(inputs.ranks.columns), _check_merging(inputs.levels, look) if inputs.levels.maps else 0
+    inputs, shape = features.inputs, features.frequencies.shape
+    _check_ranks(inputs.ranks, binning)
+    n_ranks, n_slots = len(inputs.ranks.columns), _check_merged(inputs.levels, binning) if inputs.levels.maps else 0
     n_inputs = n_ranks + n_slots
     require(
         inputs.covariance.shape == (n_ranks, n_ranks) and inputs.share.shape == (n_slots,),
@@ -235,11 +238,11 @@ def _check_cosines(cosines: Cosines, look: Look) -> int:
     except np.linalg.LinAlgError:
         require(False, "the covariance of ranks is not positive definite")
     require(
-        cosines.phases.ndim == 1 and shape == (n_inputs, cosines.width),
+        features.phases.ndim == 1 and shape == (n_inputs, features.width),
         "the frequencies of random Fourier features have an unexpected shape",
     )
-    require(is_moderate(cosines.frequencies, cosines.phases), "a frequency or phase is not a moderate number")
-    return cosines.width
+    require(is_moderate(features.frequencies, features.phases), "a frequency or phase is not a moderate number")
+    return features.width
 
 
 # The largest logarithm of a temperature or its growth.

@@ -11,15 +11,15 @@ from ...data.columns import Kind
 from ...families.columns.options import OPTIONS, check_options
 from ...families.table import TableFamily, Wanted
 from ...kernels.threads import single_threaded_blas
-from ...stacking.stacked_views import Blended
-from ...stacking.text_view import TextView
+from ...stacking.stacked_views import StackedViews
+from ...stacking.token_views import TextColumnView
 from ...statistics.table import TableStatistics
 from ..errors import require
 from .families import check_family
 from .predicates import are_positions, are_weights
-from .stacking import check_look, check_mixture, check_view
+from .stacking import check_binning, check_view, check_weights
 from .statistics import check_categories, check_grid, check_moments, check_rows
-from .texts import check_bands, check_text_family, check_texts
+from .texts import check_text_family, check_texts, check_token_views
 
 # The settings of a column.
 _FAMILIES = ("auto", *OPTIONS, "text", "ignore")
@@ -110,7 +110,7 @@ def _check_blocks(family: TableFamily, statistics: TableStatistics, n_classes: i
 
 
 @single_threaded_blas()
-def check_blended(views: Blended, family: TableFamily, statistics: TableStatistics) -> None:
+def check_stacked_views(views: StackedViews, family: TableFamily, statistics: TableStatistics) -> None:
     """Check the views of a table, and their weights."""
     n_classes, n_columns, columns = len(statistics.rows), len(family.names), np.array(views.columns, dtype=np.int64)
     require(
@@ -118,21 +118,21 @@ def check_blended(views: Blended, family: TableFamily, statistics: TableStatisti
         "a view refers to a column that does not exist",
     )
     require(views.n_blocks == len(family.blocks), "the numbers of blocks and their weights differ")
-    check_look(views.look, statistics.kinds)
+    check_binning(views.binning, statistics.kinds)
     for view in views.views:
-        check_view(view, views.look, n_classes)
+        check_view(view, views.binning, n_classes)
     for text in views.texts:
         _check_text_view(text, family, statistics)
-    check_mixture(views.mixture, views.n_views, n_classes)
+    check_weights(views.weights, views.n_views, n_classes)
     if views.partial is not None:
         for weight in (views.partial.near, views.partial.far):
-            check_mixture(replace(views.mixture, weight=weight), views.n_views, n_classes)
+            check_weights(replace(views.weights, weight=weight), views.n_views, n_classes)
     require(
         views.ridge.shape == (views.n_views,) and are_weights(views.ridge),
         "the number of ridge penalties is not the number of views",
     )
-    require(bool(np.isfinite(views.unit) and views.unit > 0), "the unit weight of a view is invalid")
-    below, scale = views.below, views.scale
+    require(bool(np.isfinite(views.row_weight) and views.row_weight > 0), "the unit weight of a view is invalid")
+    below, scale = views.hash_bound, views.scale
     require((below is None) == (scale is None), "the thresholds or scales of the rows in its views are missing")
     if below is not None and scale is not None:
         require(
@@ -142,7 +142,7 @@ def check_blended(views: Blended, family: TableFamily, statistics: TableStatisti
         require(scale.shape == (n_classes,) and are_weights(scale), "the scales of the rows in its views are invalid")
 
 
-def _check_text_view(text: TextView, family: TableFamily, statistics: TableStatistics) -> None:
+def _check_text_view(text: TextColumnView, family: TableFamily, statistics: TableStatistics) -> None:
     require(
         are_positions(np.array([text.column]), len(statistics.kinds)), "a view refers to a column that does not exist"
     )
@@ -152,4 +152,4 @@ def _check_text_view(text: TextView, family: TableFamily, statistics: TableStati
     )
     require(bool(np.isfinite(text.gain)), "the gain of a view is not finite")
     assert family.text is not None
-    check_bands(text.bands, family.text, len(statistics.rows))
+    check_token_views(text.stacked, family.text, len(statistics.rows))

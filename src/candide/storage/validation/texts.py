@@ -14,13 +14,13 @@ from ...kernels.token_bins import KNOTS
 from ...kernels.tokenizer import TokenizerConfig
 from ...kernels.vocabulary import Buckets, Vocabulary
 from ...stacking.refinement import Refinement
-from ...stacking.token_views import TextBlended
+from ...stacking.token_views import StackedTokenViews
 from ...statistics.texts import TextStatistics
 from ...statistics.token_counts import TokenCounts
 from ..errors import require
 from .families import check_prior
 from .predicates import are_finite, are_weights
-from .stacking import check_mixture
+from .stacking import check_weights
 from .statistics import check_counts, check_rows
 
 # Words or characters of a token, and characters of a pattern or a shortest word.
@@ -95,14 +95,14 @@ def _check_tokens(look: TokenLook, sums: TokenCounts, n_classes: int) -> None:
     )
 
 
-def check_bands(bands: TextBlended, family: TextFamily, n_classes: int) -> None:
+def check_token_views(stacked: StackedTokenViews, family: TextFamily, n_classes: int) -> None:
     """Check that the weights of token bins are in the order of the bins."""
-    used = set(bands.looks)
+    used = set(stacked.looks)
     kinds = ("the class", "the others") if n_classes > 2 else ("the class",)
     looks = [look.name for look in family.looks if look.name in used]
     names = [BandName(look, by, band) for look in looks for by in kinds for band in range(len(KNOTS))]
-    require(len(names) > 0 and bands.names == names, "the token bins are not those of the looks at texts")
-    check_mixture(bands.mixture, len(names), n_classes)
+    require(len(names) > 0 and stacked.names == names, "the token bins are not those of the looks at texts")
+    check_weights(stacked.weights, len(names), n_classes)
 
 
 def check_refinement(refinement: Refinement, n_classes: int) -> None:

@@ -15,13 +15,11 @@ from ..kernels.layouts import Array, Dense, Floats, Positions
 from ..lazy_dataclass import dataclass
 from ..statistics.base import remaining
 from ..statistics.hashing import ABOVE_ALL, row_hashes
-from .covariance import Factor
-from .fourier_features import Cosines, draw_cosines
-from .inputs import Inputs
-from .lean import Lean
-from .views import Cases, Looked, ViewParts, by_chunks
+from .covariance import CholeskyFactor
+from .fourier_features import Inputs, RandomFourierFeatures, draw_features
+from .views import BinnedRows, FieldsOnlyPickle, LabeledRows, ViewContributions, by_chunks
 
-# Waves of a view. With 500, tables of some thousand rows lose .005 of their log-loss; it takes twice as long.
+# Features of a view. With 500, tables of some thousand rows lose .005 of their log-loss; it takes twice as long.
 WIDTH = 300
 # Rows that waves are learned from at most, and columns that they run through.
 MOST_ROWS = 20_000
@@ -38,20 +36,20 @@ _CHUNK = 1 << 10
 _LEAST_LEFT = 1e-9
 
 
-class WaveSums(NamedTuple):
+class FeatureSums(NamedTuple):
     """All that is kept of the rows: they add."""
 
     weight: Floats  # (classes,)
-    heights: Floats  # (classes, waves)
+    sums: Floats  # (classes, waves)
     products: Floats  # (waves, waves), all classes together
 
     @classmethod
-    def of(cls, cosines: Cosines, cases: Cases, n_classes: int) -> WaveSums:
+    def of(cls, features: RandomFourierFeatures, cases: LabeledRows, n_classes: int) -> FeatureSums:
         weight = np.bincount(cases.classes, cases.case_weight, minlength=n_classes).astype(np.float64, copy=False)
-        heights, products = np.zeros((n_classes, cosines.width)), np.zeros((cosines.width, cosines.width))
+        heights, products = np.zeros((n_classes, features.width)), np.zeros((features.width, features.width))
         for begin in range(0, len(cases.classes), _CHUNK):
             part = cases.take(slice(begin, begin + _CHUNK))
-            here = cosines.heights(part.looked)
+            here = features.transform(part.binned)
             heights += _by_class(part, n_classes) @ here
             here *= np.sqrt(part.case_weight)[:, None]
             products += here.T @ here
@@ -59,7 +57,7 @@ class WaveSums(NamedTuple):
 
     def __reduce__(self) -> Any:
         # Products come in pairs that are equal; half of them is stored.
-        return _unpacked, (self.weight, self.heights, self.products[np.tril_indices(len(self.products))])
+        return _unpacked, (self.weight, self.sums, self.products[np.tril_indices(len(self.products))])
 
     @property
     def total(self) -> float:
@@ -73,7 +71,7 @@ class WaveSums(NamedTuple):
     @property
     def mean(self) -> Floats:
         """Height of each wave."""
-        return np.asarray(self.heights.sum(axis=0) / max(self.total, 1e-300))
+        return np.asarray(self.sums.sum(axis=0) / max(self.total, 1e-300))
 
     @property
     def scatter(self) -> Floats:
@@ -83,40 +81,40 @@ class WaveSums(NamedTuple):
     @property
     def slants(self) -> Floats:
         """``(waves, classes)``: products of the heights' distances from their means with the classes' indicators."""
-        return np.asarray((self.heights - np.outer(self.weight, self.mean)).T)
+        return np.asarray((self.sums - np.outer(self.weight, self.mean)).T)
 
 
-def _unpacked(weight: Floats, heights: Floats, lower: Floats) -> WaveSums:
+def _unpacked(weight: Floats, heights: Floats, lower: Floats) -> FeatureSums:
     width = heights.shape[1]
     products = np.zeros((width, width))
     products[np.tril_indices(width)] = lower
-    return WaveSums(weight, heights, np.where(np.tri(width, dtype=bool), products, products.T))
+    return FeatureSums(weight, heights, np.where(np.tri(width, dtype=bool), products, products.T))
 
 
 @dataclass(frozen=True)
-class Waves(Lean):
+class FourierRegression(FieldsOnlyPickle):
     """How much more probable each class is than it is on the whole, as a smooth function of several columns at once.
 
     A wave is the cosine of a weighted sum of columns; its weights are drawn at random, once, and stay. Each class's
     indicator is the sum of many waves, with factors by least squares, held small by ``penalty``. So it is linear in
-    features that are fixed, and all it needs of the rows are sums: ``WaveSums``. Without a row, the sums lose it, and
-    what that does to its score has a closed form. Rows that lack columns have the mean heights of waves that they may
-    be (``Cosines.heights``).
+    features that are fixed, and all it needs of the rows are sums (``FeatureSums``). Leaving a row out of
+    the sums changes its score in a closed form. Rows that lack columns have the mean heights of waves that they may
+    be (``RandomFourierFeatures.transform``).
     """
 
     name: str
-    cosines: Cosines
-    sums: WaveSums
+    features: RandomFourierFeatures
+    sums: FeatureSums
     penalty: float
-    below: np.uint64 = ABOVE_ALL  # rows with a smaller hash were learned
+    hash_bound: np.uint64 = ABOVE_ALL  # rows with a smaller hash were learned
 
     @cached_property
-    def _factor(self) -> Factor:
-        return Factor.of(self._scale)
+    def _factor(self) -> CholeskyFactor:
+        return CholeskyFactor.of(self._scale)
 
     @property
     def _scale(self) -> Floats:
-        return self.sums.scatter + self.penalty * np.eye(self.cosines.width)
+        return self.sums.scatter + self.penalty * np.eye(self.features.width)
 
     @cached_property
     def slopes(self) -> Floats:
@@ -127,14 +125,14 @@ class Waves(Lean):
         root = cho_factor(self._scale, lower=True, check_finite=False)
         return np.asarray(cho_solve(root, self.sums.slants, check_finite=False))
 
-    def scores(self, looked: Looked, kernels: Kernels) -> Floats:
+    def scores(self, binned: BinnedRows, kernels: Kernels) -> Floats:
         mean = self.sums.mean @ self.slopes
-        return by_chunks(looked, lambda rows: self._known(looked.take(rows), lambda h: h @ self.slopes - mean), _CHUNK)
+        return by_chunks(binned, lambda rows: self._known(binned.take(rows), lambda h: h @ self.slopes - mean), _CHUNK)
 
-    def _known(self, looked: Looked, scores: Callable[[Floats], Floats]) -> Floats:
+    def _known(self, binned: BinnedRows, scores: Callable[[Floats], Floats]) -> Floats:
         """Compute scores from the heights of waves; 0 for rows of which no column is given."""
-        out = scores(self.cosines.heights(looked))
-        codes = looked.codes[:, self.columns]
+        out = scores(self.features.transform(binned))
+        codes = binned.codes[:, self.columns]
         if codes.min(initial=0) < 0:
             out[(codes < 0).all(axis=1)] = 0.0
         return out
@@ -142,32 +140,32 @@ class Waves(Lean):
     @cached_property
     def columns(self) -> Array:
         """The columns that waves run through, places among the codes."""
-        return np.unique(self.cosines.inputs.column)
+        return np.unique(self.features.inputs.column)
 
-    def parts(self, looked: Looked, numbers: Array, kernels: Kernels) -> ViewParts:
+    def contributions(self, binned: BinnedRows, numbers: Array, kernels: Kernels) -> ViewContributions:
         """None of a column alone: waves run through several."""
         nothing = np.zeros((0, len(self.sums.weight)))
-        return ViewParts(np.zeros(0, dtype=np.int64), nothing, self.scores(looked, kernels)[0])
+        return ViewContributions(np.zeros(0, dtype=np.int64), nothing, self.scores(binned, kernels)[0])
 
-    def left_out(self, looked: Looked, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
-        if self.below < ABOVE_ALL:
-            weight = np.where(_hashes(looked.whole()) < self.below, weight, 0.0)
+    def left_out(self, binned: BinnedRows, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
+        if self.hash_bound < ABOVE_ALL:
+            weight = np.where(_hashes(binned.whole()) < self.hash_bound, weight, 0.0)
 
         def chunk(rows: slice) -> Floats:
-            part = looked.take(rows)
-            learned = None if part.known is None else self.cosines.heights(part.whole())
+            part = binned.take(rows)
+            learned = None if part.known is None else self.features.transform(part.whole())
             return self._known(part, lambda heights: self._left_out(heights, learned, classes[rows], weight[rows]))
 
-        return by_chunks(looked, chunk, _CHUNK)
+        return by_chunks(binned, chunk, _CHUNK)
 
-    def changed(self, cases: Cases, sign: float, kernels: Kernels) -> Waves:
-        if self.below < ABOVE_ALL:
-            cases = cases.take(np.flatnonzero(_hashes(cases.looked) < self.below))
+    def updated(self, cases: LabeledRows, sign: float, kernels: Kernels) -> FourierRegression:
+        if self.hash_bound < ABOVE_ALL:
+            cases = cases.take(np.flatnonzero(_hashes(cases.binned) < self.hash_bound))
         if not len(cases.classes):
             return self
-        rows = WaveSums.of(self.cosines, cases, len(self.sums.weight))
+        rows = FeatureSums.of(self.features, cases, len(self.sums.weight))
         return replace(
-            self, sums=WaveSums._make(mine + sign * more for mine, more in zip(self.sums, rows, strict=True))
+            self, sums=FeatureSums._make(mine + sign * more for mine, more in zip(self.sums, rows, strict=True))
         )
 
     def _left_out(self, heights: Floats, learned: Floats | None, classes: Positions, weight: Floats) -> Floats:
@@ -198,9 +196,9 @@ class Waves(Lean):
         return explained, dtrmm(1.0, self._factor.whitening.T, heights.T, lower=True, overwrite_b=True)
 
 
-def make_waves(
-    counts: Sequence[Floats], is_number: Sequence[bool], cases: Cases, n_classes: int, relevance: Floats
-) -> Iterator[Waves]:
+def fit_fourier_regressions(
+    counts: Sequence[Floats], is_number: Sequence[bool], cases: LabeledRows, n_classes: int, relevance: Floats
+) -> Iterator[FourierRegression]:
     """Learned from rows: waves through all columns and waves through few; none where no column varies.
 
     ``counts`` is the weight of each code of each column, and ``relevance``, above 0, how much it tells of the class.
@@ -211,32 +209,32 @@ def make_waves(
     columns = np.sort(np.argsort(-relevance, kind="stable")[:MOST_COLUMNS])
     inputs = Inputs.of(columns, counts, is_number, cases)
     for name, sizes, seed in _KINDS:
-        cosines = draw_cosines(inputs, cases, relevance, sizes, WIDTH, seed)
-        if cosines is not None:
-            sums = WaveSums.of(cosines, cases, n_classes)
-            yield Waves(name, cosines, sums, _best_penalty(cosines, sums, cases.few()), below)
+        features = draw_features(inputs, cases, relevance, sizes, WIDTH, seed)
+        if features is not None:
+            sums = FeatureSums.of(features, cases, n_classes)
+            yield FourierRegression(name, features, sums, _best_penalty(features, sums, cases.subsample()), below)
 
 
-def _learned(cases: Cases) -> tuple[np.uint64, Cases]:
+def _learned(cases: LabeledRows) -> tuple[np.uint64, LabeledRows]:
     """Rows that are learned from, and the hash that all of them are below.
 
     Any row tells by its hash whether it was learned; had they been chosen by their places, it could not be left out.
     """
     if len(cases.classes) <= MOST_ROWS:
         return ABOVE_ALL, cases
-    hashes = _hashes(cases.looked)
+    hashes = _hashes(cases.binned)
     below = np.partition(hashes, MOST_ROWS)[MOST_ROWS]
     return below, cases.take(np.flatnonzero(hashes < below))
 
 
-def _hashes(looked: Looked) -> Hashes:
-    return row_hashes(Dense.of(np.hstack([looked.codes, looked.numbers])))
+def _hashes(binned: BinnedRows) -> Hashes:
+    return row_hashes(Dense.of(np.hstack([binned.codes, binned.numbers])))
 
 
-def _best_penalty(cosines: Cosines, sums: WaveSums, cases: Cases) -> float:
+def _best_penalty(features: RandomFourierFeatures, sums: FeatureSums, cases: LabeledRows) -> float:
     """The penalty by which the indicators of rows, each left out, are predicted with the least squared error."""
     scales, directions = np.linalg.eigh(sums.scatter)
-    turned = (cosines.heights(cases.looked) - sums.mean) @ directions
+    turned = (features.transform(cases.binned) - sums.mean) @ directions
     squares, slants = turned**2, directions.T @ sums.slants
     away = _away(sums, cases.classes)
 
@@ -249,7 +247,7 @@ def _best_penalty(cosines: Cosines, sums: WaveSums, cases: Cases) -> float:
     return min(_PENALTIES, key=error)
 
 
-def _away(sums: WaveSums, classes: Positions) -> Floats:
+def _away(sums: FeatureSums, classes: Positions) -> Floats:
     """``(rows, classes)``: indicators of the rows' classes less the classes' shares."""
     away = np.tile(-sums.share, (len(classes), 1))
     away[np.arange(len(classes)), classes] += 1.0
@@ -261,7 +259,7 @@ def _left(pull: Floats, weight: Floats, total: float) -> Floats:
     return np.asarray(np.maximum(1.0 - weight * (pull + 1.0 / max(total, 1e-300)), _LEAST_LEFT))
 
 
-def _by_class(cases: Cases, n_classes: int) -> Any:
+def _by_class(cases: LabeledRows, n_classes: int) -> Any:
     """``(classes, rows)``: the weight of each row in its class."""
     from scipy.sparse import csr_matrix
 

@@ -1,0 +1,213 @@
+"""Discretization of table columns: each cell becomes one of at most 64 codes, the input of the views.
+
+``TableBinning`` is fixed by the statistics of a table. Views of pairs and triples merge its codes further
+(``MergedCodes``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from ..data.columns import Column, Columns
+from ..families.columns.histogram import MICRO_BINS, cuts_between, equal_frequency, merged
+from ..kernels import Kernels
+from ..kernels.layouts import Array, Dense, Floats, Positions
+from ..lazy_dataclass import dataclass
+from ..statistics.grid import Cells
+from ..statistics.table import TableStatistics
+from .views import BinnedRows, FieldsOnlyPickle
+
+
+@dataclass(frozen=True)
+class ColumnBinning:
+    """How the values of one column become codes."""
+
+    column: int  # position in the table
+    count: Floats  # weight of each code over all classes
+    cuts: Floats | None = None  # of a number column
+    labels: Array | None = None  # of a category column
+
+    @property
+    def size(self) -> int:
+        return len(self.count)
+
+    @property
+    def is_number(self) -> bool:
+        return self.cuts is not None
+
+
+@dataclass(frozen=True)
+class TableBinning:
+    """How the columns of a table become codes.
+
+    ``nulls`` tells for each column whether training rows had nulls: there a null is a value like others. In other
+    columns a null is an absent cell. None: nulls are values everywhere.
+    """
+
+    columns: tuple[ColumnBinning, ...]
+    nulls: Array | None = None  # bool (columns of the table,)
+
+    @classmethod
+    def of(cls, statistics: TableStatistics, which: list[int]) -> TableBinning:
+        """Make the binning of the columns ``which`` from their statistics."""
+        return cls(tuple(_look(statistics, j) for j in which), _with_nulls(statistics))
+
+    @property
+    def sizes(self) -> Array:
+        """Number of codes of each column, without "missing" and "unseen"."""
+        return np.array([column.size for column in self.columns], dtype=np.int64)
+
+    def absent(self, data: Columns) -> Array | None:
+        """Return which cells are absent, ``(rows, columns of the table)``; None if none is."""
+        none = np.zeros(len(data.columns), dtype=bool) if self.nulls is None else ~self.nulls
+        found = [(column.nulls() if like_absent else None, column.absent)
+                 for like_absent, column in zip(none.tolist(), data.columns, strict=True)]  # fmt: skip
+        if not any(part is not None and part.any() for pair in found for part in pair):
+            return None
+        out = np.zeros((data.n_rows, len(found)), dtype=bool)
+        for j, pair in enumerate(found):
+            for part in pair:
+                if part is not None:
+                    out[:, j] |= part
+        return out
+
+    def transform(self, data: Columns, kernels: Kernels) -> BinnedRows:
+        """Encode rows. Cells that are marked as absent (``Columns.with_absent``) get the code -1."""
+        codes = np.empty((data.n_rows, len(self.columns)), dtype=np.int32)
+        number = [(i, column) for i, column in enumerate(self.columns) if column.is_number]
+        numbers = np.empty((data.n_rows, len(number)))
+        if number:
+            cells = Dense.of(tuple(data.columns[column.column].values for _, column in number))
+            numbers = cells.floats()
+            found = kernels.cell_codes(cells, [cuts for _, column in number if (cuts := column.cuts) is not None])
+            for k, (i, column) in enumerate(number):
+                codes[:, i] = np.where(found[:, k] < 0, column.size, found[:, k])
+        for i, column in enumerate(self.columns):
+            if not column.is_number:
+                codes[:, i] = _category_codes(data.columns[column.column], column)
+        absent = data.absent()
+        if absent is None:
+            return BinnedRows(codes, numbers)
+        here = absent[:, [column.column for column in self.columns]]
+        return BinnedRows(np.where(here, np.int32(-1), codes), numbers, here[:, [i for i, _ in number]], codes)
+
+
+def _category_codes(column: Column, look: ColumnBinning) -> Array:
+    if column.labels is None:
+        return np.full(len(column.values), look.size, dtype=np.int32)
+    place = {label: i for i, label in enumerate(look.labels.tolist() if look.labels is not None else [])}
+    codes = [place.get(label, look.size + 1) for label in column.labels.tolist()]
+    return np.array([*codes, look.size], dtype=np.int32)[column.values]
+
+
+def _with_nulls(statistics: TableStatistics) -> Array:
+    """Return for each column whether a training row had a null."""
+    whole = float(statistics.rows.sum()) * (1 - 1e-12)
+    return np.array([float(statistics.observed(j).sum()) < whole for j in range(len(statistics.kinds))], dtype=bool)
+
+
+def _look(statistics: TableStatistics, j: int) -> ColumnBinning:
+    place = statistics.place(j)
+    if statistics.kinds[j] == "category":
+        count = statistics.categories.column(place).sum(axis=0)
+        return ColumnBinning(j, count, labels=statistics.categories.labels[place])
+    return _number_look(j, statistics.grid.column(place))
+
+
+def _number_look(j: int, cells: Cells) -> ColumnBinning:
+    few = merged(cells, equal_frequency(cells.count.sum(axis=1), MICRO_BINS))
+    return ColumnBinning(j, few.count.sum(axis=1), cuts_between(few))
+
+
+# Every column has two further codes: missing and unseen.
+_FURTHER = 2
+
+
+def merge_codes(counts: Sequence[Floats], is_number: Sequence[bool], bins: int, levels: int = 30) -> tuple[Array, ...]:
+    """Return for each column an array that maps its codes, missing and unseen included, to fewer codes.
+
+    Number columns get ``bins`` of about equal weight; category columns keep the ``levels - 1`` most frequent categories
+    and share one code for all others. ``counts`` holds the weight of each code.
+
+    >>> numbers, levels = merge_codes([np.array([1.0, 1.0, 1.0, 3.0]), np.array([2.0, 5.0, 1.0])], [True, False], 2, 2)
+    >>> numbers, levels
+    (array([0, 0, 0, 1, 2, 3]), array([1, 0, 1, 2, 3]))
+    """
+    pairs = zip(counts, is_number, strict=True)
+    maps = (_equal_weight(count, bins) if number else _most_frequent(count, levels) for count, number in pairs)
+    return tuple(_with_further(codes) for codes in maps)
+
+
+def _equal_weight(count: Floats, bins: int) -> Array:
+    if len(count) <= bins:
+        return np.arange(len(count))
+    middle = (np.cumsum(count) - count / 2) / max(float(count.sum()), 1e-300)
+    return np.unique(np.minimum((middle * bins).astype(np.int64), bins - 1), return_inverse=True)[1]
+
+
+def _most_frequent(count: Floats, levels: int) -> Array:
+    if len(count) <= levels:
+        return np.arange(len(count))
+    codes = np.full(len(count), levels - 1)
+    kept = np.sort(np.argsort(-count, kind="stable")[: levels - 1])
+    codes[kept] = np.arange(len(kept))
+    return codes
+
+
+def _with_further(codes: Array) -> Array:
+    size = int(codes.max()) + 1 if len(codes) else 0
+    return np.concatenate([codes, size + np.arange(_FURTHER)])
+
+
+@dataclass(frozen=True)
+class MergedCodes(FieldsOnlyPickle):
+    """Maps from the codes of some columns to slots.
+
+    Slots number the merged codes of all these columns consecutively, column after column. They index the rows and the
+    columns of a table of counts.
+
+    >>> merged = MergedCodes(np.array([0, 2]), (np.array([0, 0, 1, 2]), np.array([0, 1, 2])))
+    >>> merged.slots(np.array([[1, 7, 0], [2, 7, 2]], dtype=np.int32))
+    array([[0, 3],
+           [1, 5]], dtype=int32)
+    """
+
+    columns: Array
+    maps: tuple[Array, ...]  # one for each of the columns
+
+    @classmethod
+    def within(cls, maps: Sequence[Array], order: Array, most_slots: float) -> MergedCodes:
+        """Use the first columns in ``order`` that have at most ``most_slots`` slots together, kept in table order."""
+        sizes = np.array([int(codes.max()) + 1 for codes in maps])
+        order = np.asarray(order, dtype=np.int64)
+        columns = np.sort(order[np.cumsum(sizes[order]) <= most_slots])
+        return cls(columns, tuple(maps[j] for j in columns))
+
+    @cached_property
+    def sizes(self) -> Array:
+        """Number of slots of each column."""
+        return np.array([int(codes.max()) + 1 for codes in self.maps], dtype=np.int64)
+
+    @cached_property
+    def offsets(self) -> Array:
+        """First slot of each column, and the total number of slots."""
+        return np.concatenate([[0], np.cumsum(self.sizes)])
+
+    @cached_property
+    def one_map(self) -> tuple[Positions, Array]:
+        """All maps concatenated, and where each column's map begins."""
+        begins = np.concatenate([[0], np.cumsum([len(codes) for codes in self.maps])])[:-1]
+        joined = [codes + offset for codes, offset in zip(self.maps, self.offsets, strict=False)]
+        return np.concatenate(joined).astype(np.int32), begins.astype(np.int32)
+
+    def slots(self, codes: Array) -> Positions:
+        """Return slots, ``(rows, columns)``, from the codes of all columns; -1 where a cell is absent."""
+        slot_of, begins = self.one_map
+        # Selecting all columns would be a needless copy.
+        chosen = codes if len(self.columns) == codes.shape[1] else codes[:, self.columns]
+        slots = slot_of[chosen + begins]
+        if chosen.min(initial=0) < 0:
+            slots[chosen < 0] = -1
+        return np.ascontiguousarray(slots)
