@@ -7,7 +7,7 @@ from typing import Any
 
 from ..exceptions import ParameterError
 from ..families import Family, Multinomial, MultivariateNormal
-from ..families.columns.options import FROM_0, Option, check_options, one_of
+from ..families.columns.named import FROM_0, Option, check_options, one_of
 from ..priors import ESTIMATES, Dirichlet, NormalInverseWishart
 
 BLOCKS = ("multinomial", "multivariate_normal")

@@ -26,7 +26,7 @@ from ..data.containers import (
 from ..data.index import is_whole
 from ..data.table import read_table
 from ..exceptions import InputError, ParameterError
-from ..families.columns.options import OPTIONS, check_options
+from ..families.columns.named import OPTIONS, check_options
 from ..families.table import Block, Wanted
 from ..kernels.layouts import Array
 from ..lazy_dataclass import dataclass
