@@ -22,8 +22,7 @@ from ..kernels.layouts import Dense
 from ..learners.base import BaseNB
 from ..model.plan import Plan
 from ..model.state import State
-from ..statistics.beside import beside
-from ..statistics.table import TableStatistics
+from ..statistics.table import TableStatistics, beside
 from .cells import in_cells
 from .classes import Classes
 from .query import Query

@@ -17,7 +17,7 @@ from ..engines.parts import Part
 from ..learners.base import BaseNB
 from ..model.state import State
 from ..statistics import Sample
-from ..statistics.cells import row_bytes
+from ..statistics.kept_rows import row_bytes
 from .classes import Classes
 from .counting import Counting, can_count
 from .query import Query

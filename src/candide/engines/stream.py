@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..data.labeled_rows import LabeledRows, concatenate_labeled
 from ..kernels import Kernels
 from ..model.plan import Plan
-from ..statistics.cells import row_bytes
+from ..statistics.kept_rows import row_bytes
 from .growth import Growth
 from .memory import summarize
 

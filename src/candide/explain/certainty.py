@@ -16,8 +16,8 @@ from ..kernels import Kernels
 from ..kernels.layouts import Array, Data, Dense, Floats, Sparse
 from ..model.classifier import Classifier
 from ..model.evidence import prior_variance
-from .cells import or_none
-from .terms import Term
+from .explanation import Term
+from .values import or_none
 
 
 @dataclass(frozen=True)

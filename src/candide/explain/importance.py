@@ -16,8 +16,8 @@ from ..model.table import Table, objects
 from ..stacking.calibration import normalised
 from ..stacking.stacked_views import Blended
 from ..stacking.training_rows import Seen
-from .account import explained
-from .terms import BITS
+from .contributions import explained
+from .explanation import BITS
 
 # Rows that are asked: at least, at most, and what is done for all of them (see ``_some``). Those that contributions are
 # averaged over, and those that are left out once for each column.

@@ -17,9 +17,8 @@ from ..kernels.threads import single_threaded_blas
 from ..lazy_dataclass import dataclass
 from ..priors import Estimate
 from ..statistics import CategoryCounts, Moments
-from ..statistics.cells import parted
 from ..statistics.grid import Grid
-from ..statistics.mixed_rows import MixedRows
+from ..statistics.kept_rows import MixedRows, parted
 from ..statistics.table import TableStatistics
 from ..statistics.texts import TextStatistics
 from .base import Batch, Family, Plain, Scores

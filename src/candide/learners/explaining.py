@@ -51,7 +51,7 @@ class Explains(Fitted):
           x0 = sun     +1.26  ████████████████████
           prior        +0.58  █████████
         """
-        from ..explain.account import explained
+        from ..explain.contributions import explained
         from ..explain.explanation import Explanations
         from ..explain.fractions import worked_out
 

@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from ..data.columns import Column, Columns
 from ..exceptions import ParameterError
-from ..explain.dates import date_columns, written
+from ..explain.values import date_columns, written
 from ..families.columns.histogram import are_whole
 from ..kernels.layouts import Array, Floats
 from ..learners import BernoulliNB, CategoricalNB, GaussianNB, NaiveBayes, TextNB

@@ -52,7 +52,7 @@ from ..stacking.weights import Mixture
 from ..statistics import BlockMoments, CategoryCounts, Counts, Moments, Sample
 from ..statistics.base import Statistics
 from ..statistics.grid import Grid
-from ..statistics.mixed_rows import MixedRows
+from ..statistics.kept_rows import MixedRows
 from ..statistics.sample import Entries
 from ..statistics.table import TableStatistics
 from ..statistics.texts import TextStatistics
