@@ -1,4 +1,4 @@
-"""A model's answer for one row, taken apart."""
+"""The contributions of cells, tokens and views to the scores of one row."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from ..stacking.stacked_views import Blended
 from ..stacking.token_views import TextBlended
 from ..stacking.views import ViewParts
 from .certainty import Certainty
-from .explanation import Explanation, Term
+from .explanation import Explanation
+from .terms import Term
 from .tokens import code_names, tokens_of
 from .values import shown_values
 

@@ -17,7 +17,7 @@ from ..stacking.calibration import normalised
 from ..stacking.stacked_views import Blended
 from ..stacking.training_rows import Seen
 from .contributions import explained
-from .explanation import BITS
+from .terms import BITS
 
 # Rows that are asked: at least, at most, and what is done for all of them (see ``_some``). Those that contributions are
 # averaged over, and those that are left out once for each column.

@@ -12,7 +12,7 @@ from ..kernels.layouts import Array, Floats
 from ..model.classifier import Classifier
 from ..model.table import Table
 from ..model.telling import identified, raised
-from .explanation import BITS
+from .terms import BITS
 
 # Points of each class at which densities are compared, each in the middle of as much probability.
 _POINTS = 512

@@ -1,4 +1,4 @@
-"""Tokens of one text by name, though a model may know only their codes."""
+"""Tokens of one text by name, and where words occur in it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..kernels.layouts import Array, TextRows
 from ..kernels.tokenizer import TokenizerConfig
 from ..kernels.tokens import TokenFeatures
 from ..kernels.vocabulary import Coding, Vocabulary
-from .explanation import Term
+from .terms import Term
 
 
 class Token(NamedTuple):

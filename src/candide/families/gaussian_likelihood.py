@@ -1,4 +1,4 @@
-"""The normal distribution of given means and variances, down to variances of 0."""
+"""The normal distribution, down to variances of 0, and Student's t, its predictive distribution."""
 
 from __future__ import annotations
 

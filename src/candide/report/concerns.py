@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..explain.explanation import BITS
+from ..explain.terms import BITS
 from ..kernels.layouts import Floats
 from ..kernels.vocabulary import Vocabulary
 from ..model.evaluation import Report

@@ -1,4 +1,4 @@
-"""Normal columns: of the numbers, of their logarithms, or of a power of them; and Student's t."""
+"""Columns of numbers by a distribution with few parameters: normal (also of logarithms or powers), Student, Poisson."""
 
 from __future__ import annotations
 
