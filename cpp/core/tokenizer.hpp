@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "pieces.hpp"
-#include "recipe.hpp"
+#include "tokenizer_config.hpp"
 #include "words.hpp"
 
 namespace candide {
 
-class Tokeniser {
+class Tokenizer {
   public:
     // Call it before the tokens of another text.
     void begin_text() { read_from_ = nullptr; }
@@ -18,12 +18,12 @@ class Tokeniser {
     // Calls `sink(bytes, length)` for each token; eight bytes behind it can be read. All stay until the next text. Not
     // for characters within words, which are made word by word.
     template <class Sink>
-    void each_token(const Recipe& recipe, Bytes text, const NormalText& normal, Sink&& sink) {
-        switch (recipe.analyzer) {
-            case Analyzer::word: return words(recipe, normal, sink);
-            case Analyzer::character: return characters(recipe, normal, sink);
-            case Analyzer::place: return places(recipe, normal, sink);
-            case Analyzer::given: return given(recipe, text, sink);
+    void each_token(const TokenizerConfig& config, Bytes text, const NormalText& normal, Sink&& sink) {
+        switch (config.analyzer) {
+            case Analyzer::word: return words(config, normal, sink);
+            case Analyzer::character: return characters(config, normal, sink);
+            case Analyzer::place: return places(config, normal, sink);
+            case Analyzer::given: return given(config, text, sink);
             case Analyzer::within_words: return;
         }
     }
@@ -31,9 +31,9 @@ class Tokeniser {
     // Every n characters in a row of a word between two blanks; they stay until the next word. A word too short for
     // that is one token, once.
     template <class Sink>
-    void each_within(const Recipe& recipe, const Byte* at, std::size_t n_bytes, Sink&& sink) {
+    void each_within(const TokenizerConfig& config, const Byte* at, std::size_t n_bytes, Sink&& sink) {
         collect_padded_word(at, n_bytes);
-        for (std::size_t n = recipe.low; n <= recipe.high; ++n) {
+        for (std::size_t n = config.low; n <= config.high; ++n) {
             ngrams(std::min(n, pieces_.count()), sink);
             if (n >= pieces_.count()) break;
         }
@@ -43,7 +43,7 @@ class Tokeniser {
     std::vector<Run> runs_;
     Pieces pieces_;
     Words words_;
-    // What the words are of, and by which rule; recipes that differ in neither share them.
+    // What the words are of, and by which rule; configs that differ in neither share them.
     const NormalText* read_from_ = nullptr;
     const WordRule* read_by_ = nullptr;
 
@@ -85,24 +85,24 @@ class Tokeniser {
     }
 
     template <class Sink>
-    void words(const Recipe& recipe, const NormalText& text, Sink&& sink) {
-        if (recipe.high == 1) return each_word(recipe.words, text, sink);
-        read_words(recipe.words, text);
-        words_.each_joined(recipe.low, recipe.high, recipe.ends, sink);
+    void words(const TokenizerConfig& config, const NormalText& text, Sink&& sink) {
+        if (config.high == 1) return each_word(config.words, text, sink);
+        read_words(config.words, text);
+        words_.each_joined(config.low, config.high, config.ends, sink);
     }
 
     template <class Sink>
-    void places(const Recipe& recipe, const NormalText& text, Sink&& sink) {
-        read_words(recipe.words, text);
+    void places(const TokenizerConfig& config, const NormalText& text, Sink&& sink) {
+        read_words(config.words, text);
         words_.each_place(sink);
     }
 
     void read_words(const WordRule& rule, const NormalText& text);
 
     template <class Sink>
-    void given(const Recipe& recipe, Bytes text, Sink&& sink) {
-        read_given(recipe.words, text);
-        words_.each_joined(recipe.low, recipe.high, recipe.ends, sink);
+    void given(const TokenizerConfig& config, Bytes text, Sink&& sink) {
+        read_given(config.words, text);
+        words_.each_joined(config.low, config.high, config.ends, sink);
     }
 
     void read_given(const WordRule& rule, Bytes text);
@@ -122,9 +122,9 @@ class Tokeniser {
     void collect_characters(const NormalText& text);
 
     template <class Sink>
-    void characters(const Recipe& recipe, const NormalText& text, Sink&& sink) {
+    void characters(const TokenizerConfig& config, const NormalText& text, Sink&& sink) {
         collect_characters(text);
-        for (std::size_t n = recipe.low; n <= recipe.high && n <= pieces_.count(); ++n) ngrams(n, sink);
+        for (std::size_t n = config.low; n <= config.high && n <= pieces_.count(); ++n) ngrams(n, sink);
     }
 
     // Every n pieces in a row.

@@ -15,16 +15,16 @@ struct SumRows {
     const double* sums;         // at least 0
 };
 
-struct BandEntries {
+struct TokenBinEntries {
     std::vector<std::int32_t> codes;  // that some class has, ascending
     std::vector<std::int32_t> place;  // of each of these: its token. Heavy ones come first: frequent ones lie together.
-    std::vector<std::int64_t> indptr;  // of each token: where its entries begin
+    std::vector<std::int64_t> indptr;   // of each token: where its entries begin
     std::vector<std::int32_t> classes;  // of each entry; ascending within a token
     std::vector<double> count;          // of each entry, above 0
     std::vector<double> weight;         // of each token
     std::vector<double> size;           // of each class
 };
 
-BandEntries band_entries(const SumRows& sums);
+TokenBinEntries token_bin_entries(const SumRows& sums);
 
 }  // namespace candide

@@ -8,7 +8,7 @@ namespace candide {
 
 // Log-scores to log-probabilities or probabilities, in place. A row whose scores are all -inf, or hold +inf, has no
 // finite normaliser; such rows are left alone and their number is returned.
-std::size_t normalise(double* scores, std::size_t n_rows, std::size_t n_classes, bool logarithm, int n_threads);
+std::size_t normalize(double* scores, std::size_t n_rows, std::size_t n_classes, bool logarithm, int n_threads);
 
 // scores[r, own class] = values[r] + by_class[own class], for the rows whose weight is above 0 (null: all).
 void put_own(double* scores, std::size_t n_rows, std::size_t n_classes, const std::int32_t* classes,

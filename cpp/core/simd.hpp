@@ -31,14 +31,32 @@ typedef std::uint64_t Words8 __attribute__((vector_size(64)));
 template <int N>
 struct LaneArray {
     double v[N];
-    LaneArray& operator+=(const LaneArray& o) { for (int i = 0; i < N; ++i) v[i] += o.v[i]; return *this; }
-    LaneArray& operator-=(const LaneArray& o) { for (int i = 0; i < N; ++i) v[i] -= o.v[i]; return *this; }
-    LaneArray& operator*=(const LaneArray& o) { for (int i = 0; i < N; ++i) v[i] *= o.v[i]; return *this; }
+    LaneArray& operator+=(const LaneArray& o) {
+        for (int i = 0; i < N; ++i) v[i] += o.v[i];
+        return *this;
+    }
+    LaneArray& operator-=(const LaneArray& o) {
+        for (int i = 0; i < N; ++i) v[i] -= o.v[i];
+        return *this;
+    }
+    LaneArray& operator*=(const LaneArray& o) {
+        for (int i = 0; i < N; ++i) v[i] *= o.v[i];
+        return *this;
+    }
     friend LaneArray operator*(LaneArray a, const LaneArray& b) { return a *= b; }
-    friend LaneArray operator*(double a, LaneArray b) { for (int i = 0; i < N; ++i) b.v[i] *= a; return b; }
-    friend LaneArray operator-(LaneArray a) { for (int i = 0; i < N; ++i) a.v[i] = -a.v[i]; return a; }
+    friend LaneArray operator*(double a, LaneArray b) {
+        for (int i = 0; i < N; ++i) b.v[i] *= a;
+        return b;
+    }
+    friend LaneArray operator-(LaneArray a) {
+        for (int i = 0; i < N; ++i) a.v[i] = -a.v[i];
+        return a;
+    }
     friend LaneArray operator-(LaneArray a, const LaneArray& b) { return a -= b; }
-    friend LaneArray operator-(LaneArray a, double b) { for (int i = 0; i < N; ++i) a.v[i] -= b; return a; }
+    friend LaneArray operator-(LaneArray a, double b) {
+        for (int i = 0; i < N; ++i) a.v[i] -= b;
+        return a;
+    }
 };
 using Lanes8 = LaneArray<8>;
 using Lanes4 = LaneArray<4>;
@@ -73,9 +91,13 @@ class AlignedDoubles {
 };
 
 template <class Lanes>
-CANDIDE_INLINE void load(Lanes& to, const double* from) { std::memcpy(&to, from, sizeof to); }
+CANDIDE_INLINE void load(Lanes& to, const double* from) {
+    std::memcpy(&to, from, sizeof to);
+}
 template <class Lanes>
-CANDIDE_INLINE void store(double* to, const Lanes& from) { std::memcpy(to, &from, sizeof from); }
+CANDIDE_INLINE void store(double* to, const Lanes& from) {
+    std::memcpy(to, &from, sizeof from);
+}
 
 template <class Lanes>
 CANDIDE_INLINE Lanes loaded(const double* from) {
@@ -136,7 +158,7 @@ CANDIDE_INLINE bool all_finite(const double* x, std::size_t n) {
     return rest == 0.0;
 }
 
-// The sign bits tell; only -0.0 needs a second look.
+// The sign bits are enough; only -0.0 needs a second check.
 CANDIDE_INLINE bool any_negative(const double* x, std::size_t n) {
     std::uint64_t signs = 0;
     for (std::size_t i = 0; i < n; ++i) {

@@ -2,7 +2,7 @@
 #include <numeric>
 #include <span>
 
-#include "band_rows.hpp"
+#include "token_bin_rows.hpp"
 #include "totals.hpp"
 
 namespace candide {
@@ -13,8 +13,8 @@ constexpr std::int64_t kBlock = 1024;
 // Places of codes that no class has, and of the first code that was met.
 constexpr std::int32_t kUnknown = -1, kMet = -2;
 
-// Entries of some tokens: what is left of them, of their tokens in all, and what their classes would have by chance; and
-// what follows from these. In whole packs.
+// Entries of some tokens: what is left of them, of their tokens in all, and what their classes would have by chance;
+// and what follows from these. In whole packs.
 struct Block {
     std::vector<double> left, all, expected;
     std::vector<double> plain, by_others, terms;
@@ -43,7 +43,7 @@ CANDIDE_CLONES void make_levels(const double* log_knots, std::size_t n_knots, st
 // The table without the rows of a fold, for the tokens that these rows hold: no others have changed that they ask for.
 class FoldTable {
   public:
-    FoldTable(const BandTable& whole, const BandSums& sums, std::size_t n_codes)
+    FoldTable(const TokenBins& whole, const TokenBinSums& sums, std::size_t n_codes)
         : whole_(whole),
           sums_(sums),
           place_(whole.place, whole.place + n_codes),
@@ -54,7 +54,7 @@ class FoldTable {
     }
 
     template <class Index>
-    const BandTable& without(const Members<Rows<Index>>& members, std::span<const std::size_t> fold) {
+    const TokenBins& without(const Members<Rows<Index>>& members, std::span<const std::size_t> fold) {
         clear();
         // Of rows that weigh at least 1, no two hold a token that weighs less than 2.
         const auto heavy = [&](std::size_t r) { return members.weight(r) >= 1.0; };
@@ -148,9 +148,9 @@ class FoldTable {
         level_.assign(padded(n_tokens), 0.0);
     }
 
-    BandTable view() const {
-        return {whole_.n_classes, whole_.n_bands,  whole_.n_kinds,  tokens_.size(), classes_.size(), nullptr,
-                indptr_.data(),   classes_.data(), level_.data(),   logs_.data(),   log_size_.data()};
+    TokenBins view() const {
+        return {whole_.n_classes, whole_.n_bins,   whole_.n_kinds, tokens_.size(), classes_.size(), nullptr,
+                indptr_.data(),   classes_.data(), level_.data(),  logs_.data(),   log_size_.data()};
     }
 
     void remove(std::size_t i, std::size_t own, double weight) {
@@ -208,10 +208,11 @@ class FoldTable {
         Steps steps;
         for (std::size_t begin = 0, end; begin < tokens_.size(); begin = end) {
             steps.add(32 * kBlock);
-            for (end = begin + 1; end < tokens_.size() && indptr_[end] - indptr_[begin] < kBlock; ++end) {}
+            for (end = begin + 1; end < tokens_.size() && indptr_[end] - indptr_[begin] < kBlock; ++end) {
+            }
             finish_block(begin, end);
         }
-        make_levels(sums_.log_knots, whole_.n_bands, level_);
+        make_levels(sums_.log_knots, whole_.n_bins, level_);
     }
 
     void finish_block(std::size_t begin, std::size_t end) {
@@ -239,20 +240,22 @@ class FoldTable {
             for (const auto stop = static_cast<std::size_t>(indptr_[token + 1]); e < stop; ++e) visit(token, e);
     }
 
-    const BandTable& whole_;
-    const BandSums& sums_;
-    std::vector<std::int32_t> place_;  // of each code, its token in the whole table; once met, kMet less that in this one
+    const TokenBins& whole_;
+    const TokenBinSums& sums_;
+    std::vector<std::int32_t>
+        place_;  // of each code, its token in the whole table; once met, kMet less that in this one
     std::vector<double> share_, size_, lonely_, log_size_;
     std::size_t first_light_, first_lonely_ = 0;  // of the tokens that weigh less than 2; that may be of one row alone
 
-    // Of each token its code, and its number in the whole table; then the tokens of the rows, and where those of each end.
+    // Of each token its code, and its number in the whole table; then the tokens of the rows, and where those of each
+    // end.
     std::vector<std::size_t> codes_, tokens_, held_, ends_;
     std::vector<std::int64_t> indptr_;
     std::vector<std::int32_t> classes_;
     std::vector<double> count_, removed_, all_;
     std::vector<double> level_, logs_;
     Block block_;
-    BandTable table_{};
+    TokenBins table_{};
 };
 
 // The rows of each fold, one fold after the other.
@@ -278,8 +281,8 @@ class FoldRows {
 }  // namespace
 
 template <class Index>
-void band_fold_scores(const Members<Rows<Index>>& members, const std::int32_t* folds, const BandTable& table,
-                      const BandSums& sums, int n_threads, double* scores) {
+void token_bin_fold_scores(const Members<Rows<Index>>& members, const std::int32_t* folds, const TokenBins& table,
+                           const TokenBinSums& sums, int n_threads, double* scores) {
     const auto& rows = members.rows;
     const FoldRows by_fold(folds, rows.n_rows);
     parallel_loops(by_fold.n_folds(), work_of(rows, table), n_threads, [&](auto&& next) {
@@ -287,11 +290,11 @@ void band_fold_scores(const Members<Rows<Index>>& members, const std::int32_t* f
         Tokens tokens;
         for (std::size_t fold; next(fold);) {
             if (by_fold.of(fold).empty()) continue;
-            const BandTable& without = rest.without(members, by_fold.of(fold));
+            const TokenBins& without = rest.without(members, by_fold.of(fold));
             RowSums row(without);
             Steps steps;
             for (std::size_t i = 0; const std::size_t r : by_fold.of(fold)) {
-                steps.add(rest.tokens(i).size() + table.n_bands * table.n_kinds * table.n_classes);
+                steps.add(rest.tokens(i).size() + table.n_bins * table.n_kinds * table.n_classes);
                 tokens.clear();
                 std::ranges::copy_if(rest.tokens(i++), std::back_inserter(tokens),
                                      [&](std::size_t token) { return rest.known(token); });
@@ -303,9 +306,9 @@ void band_fold_scores(const Members<Rows<Index>>& members, const std::int32_t* f
     });
 }
 
-#define CANDIDE_INSTANTIATE(Index)                                                                              \
-    template void band_fold_scores(const Members<Rows<Index>>&, const std::int32_t*, const BandTable&, const BandSums&, \
-                                   int, double*);
+#define CANDIDE_INSTANTIATE(Index)                                                                          \
+    template void token_bin_fold_scores(const Members<Rows<Index>>&, const std::int32_t*, const TokenBins&, \
+                                        const TokenBinSums&, int, double*);
 CANDIDE_INSTANTIATE(std::int32_t)
 CANDIDE_INSTANTIATE(std::int64_t)
 #undef CANDIDE_INSTANTIATE

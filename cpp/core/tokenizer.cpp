@@ -1,4 +1,4 @@
-#include "tokenise.hpp"
+#include "tokenizer.hpp"
 
 #include <cstring>
 
@@ -11,7 +11,7 @@ constexpr std::size_t kWordSteps = 16;  // what it takes about to copy one
 
 }  // namespace
 
-void Tokeniser::read_words(const WordRule& rule, const NormalText& text) {
+void Tokenizer::read_words(const WordRule& rule, const NormalText& text) {
     if (read_from_ == &text && *read_by_ == rule) return;
     words_.begin_text(text.size());
     Steps steps;
@@ -24,7 +24,7 @@ void Tokeniser::read_words(const WordRule& rule, const NormalText& text) {
     read_by_ = &rule;
 }
 
-void Tokeniser::read_given(const WordRule& rule, Bytes text) {
+void Tokenizer::read_given(const WordRule& rule, Bytes text) {
     read_from_ = nullptr;
     words_.begin_text(text.size());
     Steps steps;
@@ -41,7 +41,7 @@ void Tokeniser::read_given(const WordRule& rule, Bytes text) {
     words_.end_text();
 }
 
-void Tokeniser::collect_characters(const NormalText& text) {
+void Tokenizer::collect_characters(const NormalText& text) {
     pieces_.clear(text.size());
     const Byte* space = nullptr;  // a white space that waits for what comes after it
     std::size_t space_length = 0, n_spaces = 0;
@@ -70,14 +70,14 @@ void Tokeniser::collect_characters(const NormalText& text) {
     put_space();
 }
 
-void Tokeniser::collect_padded_word(const Byte* at, std::size_t n) {
+void Tokenizer::collect_padded_word(const Byte* at, std::size_t n) {
     pieces_.clear(n + 2);
     const auto put_blank = [&] {
         pieces_.begin();
         pieces_.add(' ');
     };
     put_blank();
-    for (const auto [begin, end] : Stretches(n)) {
+    for (const auto [begin, end] : Ranges(n)) {
         for (std::size_t i = begin; i < end; ++i) {
             if (!continues(at[i])) pieces_.begin();
             pieces_.add(at[i]);

@@ -18,14 +18,14 @@ inline constexpr Byte kTokenEnd = 0xFF;
 
 // What a word is.
 struct WordRule {
-    std::size_t min_length = 2;  // characters
-    bool marks = false;          // every other character that is no white space is a word too
+    std::size_t min_length = 2;                    // characters
+    bool marks = false;                            // every other character that is no white space is a word too
     std::shared_ptr<const Vocabulary> stop_words;  // left out before words are joined
 
     bool operator==(const WordRule&) const = default;
 };
 
-struct Recipe {
+struct TokenizerConfig {
     Analyzer analyzer = Analyzer::word;
     std::size_t low = 1, high = 1;  // words or characters in a token
     Normal normal;

@@ -7,9 +7,9 @@
 
 namespace candide {
 
-class Turns {
+class OrderedCommit {
   public:
-    explicit Turns(std::size_t n_tasks) : made_(n_tasks) {}
+    explicit OrderedCommit(std::size_t n_tasks) : made_(n_tasks) {}
 
     // A task is done. Joins it and those that waited for it; or leaves it to whoever joins already, and nobody waits.
     template <class Join>

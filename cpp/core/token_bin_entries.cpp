@@ -1,4 +1,4 @@
-#include "band_entries.hpp"
+#include "token_bin_entries.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -61,10 +61,12 @@ void each_sum(const SumRows& sums, const Occurring& occurring, Visit&& visit) {
 
 // Where each comes if the heaviest is first; whole numbers up to a limit are told apart, equals keep their order.
 std::vector<std::int32_t> by_weight(const std::vector<double>& weight) {
-    constexpr double kMost = 1 << 16;
+    constexpr std::size_t kMost = 1 << 16;
     const double heaviest = weight.empty() ? 0.0 : *std::max_element(weight.begin(), weight.end());
-    const auto most = static_cast<std::size_t>(std::min(heaviest, kMost));
-    const auto light = [&](double w) { return most - static_cast<std::size_t>(std::min(w, kMost)); };
+    // Weights are sums of numbers above 0: none is NaN or negative.
+    const auto bounded = [](double w) { return w < static_cast<double>(kMost) ? static_cast<std::size_t>(w) : kMost; };
+    const std::size_t most = bounded(heaviest);
+    const auto light = [&](double w) { return most - bounded(w); };
     std::vector<std::int32_t> next(most + 2), place(weight.size());
     for (const double w : weight) ++next[light(w) + 1];
     for (std::size_t i = 1; i < next.size(); ++i) next[i] += next[i - 1];
@@ -74,10 +76,10 @@ std::vector<std::int32_t> by_weight(const std::vector<double>& weight) {
 
 }  // namespace
 
-BandEntries band_entries(const SumRows& sums) {
+TokenBinEntries token_bin_entries(const SumRows& sums) {
     const Occurring occurring(sums);
     const std::size_t n = occurring.size();
-    BandEntries out;
+    TokenBinEntries out;
     std::vector<double> weight(n);
     std::vector<std::int32_t> entries(n);
     out.size.assign(sums.n_classes, 0.0);

@@ -1,6 +1,6 @@
 #include <numeric>
 
-#include "band_rows.hpp"
+#include "token_bin_rows.hpp"
 #include "totals.hpp"
 
 namespace candide {
@@ -63,7 +63,8 @@ CANDIDE_CLONES void leave(const Leave& how, Leaving& tokens) {
         store(&tokens.left[k], total_rest);
         store(&tokens.level[k], level_of(g2, how.log_knots, how.n_knots));
         store(&tokens.plain[k], logarithm((rest + how.alpha) / how.alpha));
-        store(&tokens.by_others[k], -logarithm(((others > none ? others : none) + how.alpha) / (total_rest + how.alpha)));
+        store(&tokens.by_others[k],
+              -logarithm(((others > none ? others : none) + how.alpha) / (total_rest + how.alpha)));
     }
 }
 
@@ -84,7 +85,8 @@ CANDIDE_CLONES void both_logs(const double* logs, const double* count, std::size
     });
 }
 
-void find_counts(const Tokens& tokens, std::size_t own, const BandTable& table, const BandSums& sums, Leaving& found) {
+void find_counts(const Tokens& tokens, std::size_t own, const TokenBins& table, const TokenBinSums& sums,
+                 Leaving& found) {
     const auto fetch = [&](std::size_t token) {
         prefetch(sums.weight + token);
         prefetch(sums.evidence + token);
@@ -104,7 +106,7 @@ void find_counts(const Tokens& tokens, std::size_t own, const BandTable& table, 
 }
 
 // Those of the table, but for the own class, and by all other classes for every class.
-void make_logs(const BandTable& table, const BandSums& sums, std::size_t k, Leaving& tokens) {
+void make_logs(const TokenBins& table, const TokenBinSums& sums, std::size_t k, Leaving& tokens) {
     const auto [begin, n] = tokens.entries[k];
     const double* logs = table.logs + begin * table.n_kinds;
     tokens.logs.resize(n * table.n_kinds);
@@ -118,7 +120,7 @@ void make_logs(const BandTable& table, const BandSums& sums, std::size_t k, Leav
     if (table.n_kinds == 2) own[1] = tokens.by_others[k];
 }
 
-void add_left(const BandTable& table, const BandSums& made_of, Leaving& tokens, RowSums& sums) {
+void add_left(const TokenBins& table, const TokenBinSums& made_of, Leaving& tokens, RowSums& sums) {
     Steps steps;
     for (std::size_t k = 0; k < tokens.entries.size(); ++k) {
         steps.add(kTokenSteps);
@@ -132,22 +134,22 @@ void add_left(const BandTable& table, const BandSums& made_of, Leaving& tokens, 
 }  // namespace
 
 template <class Index>
-void band_left_out(const Members<Rows<Index>>& members, const BandTable& table, const BandSums& sums, int n_threads,
-                   double* scores) {
+void token_bin_left_out(const Members<Rows<Index>>& members, const TokenBins& table, const TokenBinSums& sums,
+                        int n_threads, double* scores) {
     const double all = std::accumulate(sums.size, sums.size + table.n_classes, 0.0);
     auto add = [&](std::size_t r, const Tokens& tokens, RowSums& row, Leaving& counts) {
         const double weight = members.weight(r);
         if (weight == 0.0) return add_new(tokens, table, row);
         const std::size_t own = members.own(r);
         find_counts(tokens, own, table, sums, counts);
-        leave({weight, all > 0.0 ? sums.size[own] / all : 0.0, sums.alpha, sums.log_knots, table.n_bands}, counts);
+        leave({weight, all > 0.0 ? sums.size[own] / all : 0.0, sums.alpha, sums.log_knots, table.n_bins}, counts);
         add_left(table, sums, counts, row);
     };
     each_text<Leaving>(members.rows, table, n_threads, scores, add);
 }
 
 #define CANDIDE_INSTANTIATE(Index) \
-    template void band_left_out(const Members<Rows<Index>>&, const BandTable&, const BandSums&, int, double*);
+    template void token_bin_left_out(const Members<Rows<Index>>&, const TokenBins&, const TokenBinSums&, int, double*);
 CANDIDE_INSTANTIATE(std::int32_t)
 CANDIDE_INSTANTIATE(std::int64_t)
 #undef CANDIDE_INSTANTIATE

@@ -1,4 +1,4 @@
-#include "finish.hpp"
+#include "normalize.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -83,7 +83,7 @@ std::size_t normalise_block(double* scores, std::size_t n_rows, std::size_t n, b
 
 }  // namespace
 
-std::size_t normalise(double* scores, std::size_t n_rows, std::size_t n_classes, bool logarithm, int n_threads) {
+std::size_t normalize(double* scores, std::size_t n_rows, std::size_t n_classes, bool logarithm, int n_threads) {
     return each_stretch(n_rows, n_classes, n_threads, [=](std::size_t begin, std::size_t end) {
         std::vector<double> shifted;
         std::size_t undecided = 0;
@@ -104,9 +104,8 @@ void put_own(double* scores, std::size_t n_rows, std::size_t n_classes, const st
 
 void add_own(double* scores, std::size_t n_rows, std::size_t n_classes, const std::int32_t* classes,
              const double* change, bool by_class, int n_threads) {
-    each_own(scores, n_rows, n_classes, classes, n_threads, [=](double& score, std::size_t r, std::size_t c) {
-        score += change[by_class ? c : r];
-    });
+    each_own(scores, n_rows, n_classes, classes, n_threads,
+             [=](double& score, std::size_t r, std::size_t c) { score += change[by_class ? c : r]; });
 }
 
 std::size_t best(const double* scores, std::size_t n_rows, std::size_t n_classes, int n_threads, std::int64_t* out) {
