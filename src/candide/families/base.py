@@ -92,6 +92,7 @@ class Likelihood(Protocol):
 class Family(Protocol):
     """One kind of likelihood with its prior and its way to estimate. Frozen: verbs return new objects."""
 
+    statistic: ClassVar[type[Any]]  # what ``observe`` returns
     separate: ClassVar[bool]  # every column has parameters of its own, and a pseudo-count if it has any
 
     @property

@@ -40,6 +40,7 @@ class Categorical(Plain):
     min_categories: int | Array | None = None
     estimate: Estimate = "mean"
 
+    statistic: ClassVar[type[CategoryCounts]] = CategoryCounts
     separate: ClassVar[bool] = True
 
     def observe(self, batch: Batch, kernels: Kernels) -> CategoryCounts:

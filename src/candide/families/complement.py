@@ -31,6 +31,7 @@ class Complement(Plain):
     norm: bool = False
     estimate: Estimate = "mean"
 
+    statistic: ClassVar[type[Counts]] = Counts
     separate: ClassVar[bool] = False
 
     def observe(self, batch: Batch, kernels: Kernels) -> Counts:

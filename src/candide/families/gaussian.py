@@ -53,6 +53,7 @@ class Gaussian(Plain):
     shared: bool = False
     overall: Overall | None = None
 
+    statistic: ClassVar[type[Moments]] = Moments
     separate: ClassVar[bool] = True
 
     def observe(self, batch: Batch, kernels: Kernels) -> Moments:

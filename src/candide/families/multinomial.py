@@ -36,6 +36,7 @@ class Multinomial(Plain):
     prior: Dirichlet = Dirichlet(1.0)
     estimate: Estimate = "mean"
 
+    statistic: ClassVar[type[Counts]] = Counts
     separate: ClassVar[bool] = False
 
     def observe(self, batch: Batch, kernels: Kernels) -> Counts:

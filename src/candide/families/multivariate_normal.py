@@ -51,6 +51,7 @@ class MultivariateNormal(Plain):
     var_smoothing: float = 1e-9
     overall: Overall | None = None
 
+    statistic: ClassVar[type[BlockMoments]] = BlockMoments
     separate: ClassVar[bool] = False
 
     def observe(self, batch: Batch, kernels: Kernels) -> BlockMoments:

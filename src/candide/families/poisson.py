@@ -44,6 +44,7 @@ class Poisson(Plain):
     estimate: Estimate = "mean"
     overall: Overall | None = None
 
+    statistic: ClassVar[type[Counts]] = Counts
     separate: ClassVar[bool] = True
 
     def observe(self, batch: Batch, kernels: Kernels) -> Counts:

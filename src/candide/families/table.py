@@ -80,6 +80,7 @@ class TableFamily(Plain):
     choices: tuple[Choice, ...] | None = None
     source: TableStatistics | None = None  # what the choices were made from
 
+    statistic: ClassVar[type[TableStatistics]] = TableStatistics
     separate: ClassVar[bool] = True
     estimate: ClassVar[Estimate] = "mean"
     prior: ClassVar[None] = None

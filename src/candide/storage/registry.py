@@ -15,7 +15,7 @@ import numpy as np
 
 from ..data.index import Index
 from ..engines.unlabeled import Unlabeled
-from ..families import Bernoulli, Categorical, Complement, Family, Gaussian, Multinomial, MultivariateNormal, Poisson
+from ..families import FAMILIES, Family
 from ..families.table import Block, TableFamily, Wanted
 from ..families.terms import Limits, TokenLook
 from ..families.text import TextFamily
@@ -87,13 +87,7 @@ CLASSES: dict[str, type[Any]] = {
     "normal-inverse-gamma": NormalInverseGamma,
     "normal-inverse-wishart": NormalInverseWishart,
     "class prior": ClassPrior,
-    "bernoulli family": Bernoulli,
-    "categorical family": Categorical,
-    "complement family": Complement,
-    "gaussian family": Gaussian,
-    "multinomial family": Multinomial,
-    "multivariate normal family": MultivariateNormal,
-    "poisson family": Poisson,
+    **{f"{name.replace('_', ' ')} family": family for name, family in FAMILIES.items()},
     "table family": TableFamily,
     "wanted": Wanted,
     "block": Block,
@@ -135,11 +129,9 @@ CLASSES: dict[str, type[Any]] = {
 }
 NAMES = {cls: name for name, cls in CLASSES.items()}
 
-# Families of single columns and of tokens.
-_FAMILIES = (Bernoulli, Categorical, Complement, Gaussian, Multinomial, MultivariateNormal, Poisson)
 # Classes that are allowed where a field is declared as a protocol.
 IMPLEMENTATIONS: dict[Any, tuple[type[Any], ...]] = {
-    Family: (*_FAMILIES, TableFamily, TextFamily),
+    Family: (*FAMILIES.values(), TableFamily, TextFamily),
     Statistics: (BlockMoments, CategoryCounts, Counts, Moments),
     Calibration: (BetaCurves, Chain, Isotonic, Scaling),
     View: (Covariance, OneDependence, TwoDependence, Waves),
