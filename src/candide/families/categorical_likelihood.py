@@ -69,7 +69,7 @@ def with_spare(alpha: Floats, n_slots: int) -> Floats:
 
 
 def log_shares(raw: Floats, copies: Floats) -> LogProbability:
-    """log θ of slots behind which so many values stand; see ``priors.shares.parts_of`` for the corner."""
+    """log θ of slots behind which so many values stand; see ``priors.log_probability.parts_of`` for the corner."""
     part = above_zero(raw)
     whole = (part * copies).sum(axis=1, keepdims=True)
     if (whole <= 0).any():
