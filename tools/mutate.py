@@ -79,7 +79,7 @@ TARGETS = {
         ),
     ),
     "gaussian left out": Target(
-        "candide.families.normal_left_out",
+        "candide.families.gaussian_left_out",
         ("left_out_normal", "_own", "_exactly", "_recomputed", "_moments", "_shared", "_shared_student", "_one_by_one"),
         ("properties/test_left_out.py", "regressions/test_leaving_out.py"),
     ),

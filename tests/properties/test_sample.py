@@ -16,8 +16,8 @@ from candide.data.columns import Columns
 from candide.exceptions import ForgetError
 from candide.kernels.layouts import Array, Data, Dense
 from candide.statistics import Sample
-from candide.statistics.cells import row_bytes
 from candide.statistics.hashing import ABOVE_ALL, row_hashes
+from candide.statistics.kept_rows import row_bytes
 
 from .layouts import LAYOUTS, Problem, problems
 from .strategies import FORMS, N_COLUMNS, Rows, numbers

@@ -21,8 +21,7 @@ from ..model.accumulator import Accumulator, summarize
 from ..model.model import Model
 from ..model.state import State
 from ..specs import BoundSpec
-from ..statistics.beside import beside
-from ..statistics.table import TableStatistics
+from ..statistics.table import TableStatistics, beside
 from .cells import in_cells
 from .classes import Classes
 from .query import Query

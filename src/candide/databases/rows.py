@@ -16,7 +16,7 @@ from ..data.column_selection import Roles
 from ..model.accumulator import PartialState
 from ..model.state import State
 from ..statistics import Sample
-from ..statistics.cells import row_bytes
+from ..statistics.kept_rows import row_bytes
 from ..training import PartitionCounter
 from .classes import Classes
 from .counting import Counting, can_count

@@ -19,7 +19,7 @@ def explain_rows(model: Model, X: Any, style: Literal["terms"] = "terms") -> Exp
 def explain_rows(model: Model, X: Any, style: str) -> Explanations | list[Fractions]: ...
 def explain_rows(model: Model, X: Any, style: str = "terms") -> Explanations | list[Fractions]:
     """Return what the prediction of each row is the sum of, or the product of fractions with ``style="fractions"``."""
-    from .account import explained
+    from .contributions import explained
     from .explanation import Explanations
     from .fractions import worked_out
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +16,10 @@ from ..kernels import Kernels
 from ..kernels.layouts import Array, Data, Dense, Floats, Sparse
 from ..model.classifier import Classifier
 from ..model.evidence import prior_variance
-from .cells import or_none
-from .terms import Term
+from .values import or_none
+
+if TYPE_CHECKING:
+    from .terms import Term
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""An answer, and what it is the sum of."""
+"""Explanations: a prediction as the sum of its contributions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..model.table import Table, objects
 from ..stacking.calibration import log_softmax
 from .certainty import Certainty
 from .terms import BITS, Kind, Term, joined
-from .words import Placed, placed
+from .tokens import Placed, placed
 
 Unit = Literal["bits", "nats"]
 By = Literal["term", "view", "word"]

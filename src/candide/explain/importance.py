@@ -16,7 +16,7 @@ from ..model.table import Table, objects
 from ..stacking.calibration import log_softmax
 from ..stacking.stacked_views import StackedViews
 from ..stacking.training_rows import TrainingRows
-from .account import explained
+from .contributions import explained
 from .terms import BITS
 
 # Rows that are asked: at least, at most, and what is done for all of them (see ``_some``). Those that contributions are

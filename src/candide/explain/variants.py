@@ -16,9 +16,8 @@ from ..model.classifier import Classifier
 from ..model.table import objects
 from ..statistics import CategoryCounts, Counts, Moments
 from ..statistics.table import TableStatistics
-from .cells import values_of
-from .dates import date_columns, parts_of, written
-from .words import WORD
+from .tokens import WORD
+from .values import date_columns, parts_of, values_of, written
 
 # Where numbers are tried: so many deviations from the mean, and so many parts of equal weight.
 _DEVIATIONS = np.linspace(-3.0, 3.0, 13)

@@ -15,7 +15,7 @@ from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, TextRows
 from ..model.classifier import Classifier
 from ..printable import printable
-from .account import explained
+from .contributions import explained
 from .variants import Cells, Variants, Words
 
 # Changes of cells that are tried together, and halvings of the way to a number.

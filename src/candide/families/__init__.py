@@ -1,4 +1,4 @@
-"""One likelihood per file. Adding one: a file here, a line in this registry, a row in the laws' table, a docs page."""
+"""Families of distributions, one likelihood per module. CONTRIBUTING.md describes how to add one."""
 
 from .base import Batch, Family, Likelihood
 from .bernoulli import Bernoulli

@@ -1,4 +1,4 @@
-"""What a family of distributions must offer: how rows become a statistic, and how a statistic becomes a likelihood."""
+"""The protocols of families and likelihoods: rows become a statistic, a statistic becomes a likelihood."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ..statistics import Statistics
 if TYPE_CHECKING:
     from .score_terms import Parts
 
-# Shares that are smoothed by so much hardly differ.
+# With a pseudo-count this large, smoothed shares hardly differ.
 _ALL_ALIKE = float(np.exp(6.0))
 # Cells handled at once where a table of all of them would be too large.
 CELLS = 1 << 20
 
 
 class Batch(NamedTuple):
-    """Encoded rows with their classes: what a family learns from."""
+    """Encoded rows with their classes and weights."""
 
     data: Any
     classes: Positions
@@ -31,19 +31,19 @@ class Batch(NamedTuple):
     n_classes: int
 
     def row_weight(self) -> Floats:
-        """Weight of the rows of each class."""
+        """Return the weight of the rows of each class."""
         return np.bincount(self.classes, self.weight, minlength=self.n_classes).astype(np.float64, copy=False)
 
     def take(self, rows: Array) -> Batch:
-        """Some of the rows."""
+        """Return some of the rows."""
         weight = None if self.weight is None else self.weight[rows]
         return Batch(self.data.take(rows), self.classes[rows], weight, self.n_classes)
 
 
 class Scores(NamedTuple):
-    """Scores, and the coefficients of the terms that outgrow all others, most important first, positive towards +inf.
+    """Scores, and the coefficients of diverging terms, most important first, positive towards +inf.
 
-    ``(rows, classes)`` each, or ``(rows,)`` where every row meets one class alone.
+    ``(rows, classes)`` each, or ``(rows,)`` where every row is scored under one class only.
     """
 
     finite: Floats
@@ -53,114 +53,115 @@ class Scores(NamedTuple):
 class Likelihood(Protocol):
     """log p(x | class), ready to be evaluated. ``offset`` is added to every row: the log prior of the classes.
 
-    Probabilities of 0 and infinite densities are limits. Where there are any, ``limits`` gives the coefficients of the
-    terms that outgrow all others, most important first, and ``scores`` the finite rest.
+    Probabilities of 0 and infinite densities are limits. Where there are any, ``limits`` returns the coefficients of
+    the diverging terms, most important first, and ``scores`` the finite rest.
     """
 
     @property
     def is_limit(self) -> bool:
-        """Whether some parameter is a limit, so that ``limits`` must be asked."""
+        """Whether some parameter is a limit, so that ``limits`` is needed."""
 
     def scores(self, data: Any, offset: Floats, kernels: Kernels) -> Floats:
-        """``(rows, classes)``, up to a term that is the same for all classes."""
+        """Return ``(rows, classes)``, up to a term that is the same for all classes."""
 
     def limits(self, data: Any, kernels: Kernels) -> list[Floats]:
-        """Coefficients of diverging terms, ``(rows, classes)`` each, positive towards +inf."""
+        """Return the coefficients of diverging terms, ``(rows, classes)`` each, positive towards +inf."""
 
     def each(self, data: Any, kernels: Kernels) -> Scores:
-        """Row ``i`` under class ``i`` alone, ``(rows,)``; there are as many classes as rows."""
+        """Return the score of row ``i`` under class ``i``, ``(rows,)``; there are as many classes as rows."""
 
     def parts(self, data: Any, kernels: Kernels) -> Parts:
-        """What the scores and limits of one row are the sum of."""
+        """Return the contributions of which the scores and limits of one row are the sum."""
 
     def shrunk(self, data: Any, kernels: Kernels) -> Floats:
-        """The scores times a tiny factor: decides rows whose scores overflow."""
+        """Return the scores times a tiny factor, for rows whose scores overflow."""
 
     def log_base(self, data: Any) -> Floats:
-        """The term of log p(x | class) that is the same for all classes, ``(rows,)``."""
+        """Return the term of log p(x | class) that is the same for all classes, ``(rows,)``."""
 
     def sample(self, classes: Positions, rng: np.random.Generator) -> Any:
-        """A row drawn for each given class."""
+        """Draw a row for each given class."""
 
     def expected(self, data: Any, posterior: Floats) -> Any:
-        """What the missing cells hold most likely, ``(rows, columns)``, given p(class | what is observed)."""
+        """Return the expectation of missing cells, ``(rows, columns)``, given p(class | observed cells)."""
 
     def parameters(self) -> dict[str, Array]:
-        """Columns ``class`` and ``column`` (as positions), then counts and parameters, one row each."""
+        """Return columns ``class`` and ``column`` (as positions), then counts and parameters."""
 
 
 class Family(Protocol):
-    """One kind of likelihood with its prior and its way to estimate. Frozen: verbs return new objects."""
+    """A kind of likelihood with its prior and its estimator. Frozen: methods return new objects."""
 
+    statistic: ClassVar[type[Any]]  # what ``observe`` returns
     separate: ClassVar[bool]  # every column has parameters of its own, and a pseudo-count if it has any
 
     @property
     def prior(self) -> Any:
-        """What is believed about the parameters before data."""
+        """The prior of the parameters."""
 
     @property
     def estimate(self) -> Estimate:
-        """How the posterior becomes a number."""
+        """How a parameter is estimated from its posterior."""
 
     def observe(self, batch: Batch, kernels: Kernels) -> Statistics:
-        """The statistic of a batch of rows."""
+        """Return the statistic of a batch of rows."""
 
     def restored(self, data: Any, statistics: Any) -> Any:
-        """Rows as a sample keeps them, in the form that this family reads."""
+        """Return rows of a sample in the form that this family reads."""
 
     def for_choices(self) -> Self:
-        """For scores of left-out rows that something is chosen or fitted by: what stays for all rows may stay."""
+        """Return the family for leave-one-out scores that select or fit something: class sizes may stay fixed."""
 
     def settle(self, statistics: Any) -> Self:
-        """With all that is taken from the classes together (floors, empirical priors) fixed at what they say now."""
+        """Return the family with all that is estimated from all classes together (floors, empirical priors) fixed."""
 
     def likelihood(self, statistics: Any) -> Likelihood:
-        """What the statistic says, under the prior."""
+        """Return the likelihood that the statistic and the prior give."""
 
     def left_out(
         self, batch: Batch, statistics: Any, likelihood: Likelihood, offset: Floats, kernels: Kernels
     ) -> Scores:
-        """Scores of rows that the statistic contains, each as if it did not.
+        """Return the scores of rows that the statistic contains, each as if it did not.
 
         ``likelihood`` is that of the statistic; ``offset`` is added to every row, as in ``Likelihood.scores``.
         """
 
     def only(self, j: int) -> Self:
-        """For column ``j`` alone, where columns are separate."""
+        """Return the family of column ``j`` alone, where columns are separate."""
 
     def with_alpha(self, alpha: float | Floats) -> Self:
-        """With another pseudo-count: one, or one per column."""
+        """Return the family with another pseudo-count: one, or one per column."""
 
     def most_alpha(self, statistics: Any) -> float | Floats:
-        """The largest pseudo-count worth a try, where the data choose it: one, or one per column."""
+        """Return the largest pseudo-count to try when it is estimated: one, or one per column."""
 
     def wary(self) -> Self:
-        """For judging how usual rows are: what it would pass over counts against a row."""
+        """Return the family for novelty scores: unseen values lower the density instead of being ignored."""
 
     def intervals(self, statistics: Any, level: float) -> Any:
-        """``(low, high)`` of each row of the table of parameters, or a pair of those: of means and of variances."""
+        """Return ``(low, high)`` of each row of the table of parameters, or such pairs for means and for variances."""
 
     def log_evidence(self, statistics: Any) -> Floats:
-        """log p(column | class) over all rows, the parameters integrated out, per column."""
+        """Return the log marginal likelihood of each column, over all rows and classes."""
 
     def total_log_evidence(self, statistics: Any) -> float:
-        """The same for all columns together."""
+        """Return the log marginal likelihood of all columns together."""
 
     def score_variance(self, data: Any, statistics: Any, kernels: Kernels) -> Floats:
-        """Posterior variance of log p(x | class), ``(rows, classes)``."""
+        """Return the posterior variance of log p(x | class), ``(rows, classes)``."""
 
     def score_covariance(self, data: Any, of: Positions, against: Positions, statistics: Any) -> Floats:
-        """Posterior covariance of a row's log p(x | class) for two classes, ``(rows,)``."""
+        """Return the posterior covariance of a row's log p(x | class) for two classes, ``(rows,)``."""
 
     def amount(self, data: Any) -> Floats | None:
-        """How much evidence a row holds where that varies by nature (the length of a text), else None."""
+        """Return the size of rows where it varies, such as the length of a text, else None."""
 
     def n_parameters(self, statistics: Any) -> int:
-        """Free parameters of p(x | class), over all classes."""
+        """Return the number of free parameters of p(x | class), over all classes."""
 
 
 class Plain:
-    """What holds for most families: classes share no parameter, and no value is passed over."""
+    """Defaults that hold for most families: classes share no parameter, and no value is ignored."""
 
     def most_alpha(self, statistics: Any) -> float | Floats:
         return _ALL_ALIKE
@@ -182,12 +183,12 @@ class Plain:
 
 
 def prior_of_column(prior: Any, j: int) -> Any:
-    """A prior for column ``j`` alone: the last axis of its arrays are the columns."""
+    """Return the prior of column ``j`` alone: columns are the last axis of its arrays."""
     return replace(prior, **{name: value[..., [j]] for name, value in vars(prior).items() if np.ndim(value)})
 
 
 def cell_positions(n_classes: int, n_columns: int) -> dict[str, Array]:
-    """The ``class`` and ``column`` columns of a parameter table with one row per class and column."""
+    """Return the ``class`` and ``column`` columns of a parameter table with one row per class and column."""
     return {
         "class": np.repeat(np.arange(n_classes), n_columns),
         "column": np.tile(np.arange(n_columns), n_classes),
@@ -195,7 +196,7 @@ def cell_positions(n_classes: int, n_columns: int) -> dict[str, Array]:
 
 
 def require_proper(estimate: Estimate, *priors: Prior) -> None:
-    """Evidence integrates over the prior, which must be one."""
+    """Check that priors integrate to 1, which a marginal likelihood needs."""
     if estimate == "mle" or not all(prior.is_proper for prior in priors):
         raise ParameterError(
             "log_evidence needs a prior that integrates to 1, and this model has none (maximum likelihood, or a "

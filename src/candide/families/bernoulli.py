@@ -32,6 +32,7 @@ class Bernoulli(Plain):
     threshold: float | None = 0.0
     estimate: Estimate = "mean"
 
+    statistic: ClassVar[type[Counts]] = Counts
     separate: ClassVar[bool] = True
 
     def observe(self, batch: Batch, kernels: Kernels) -> Counts:

@@ -17,9 +17,8 @@ from ..lazy_dataclass import dataclass
 from ..priors import Dirichlet, Estimate, pseudo_count
 from ..statistics import CategoryCounts
 from .base import Batch, Plain, Scores, prior_of_column, require_proper
-from .categorical_likelihood import CategoricalLikelihood
+from .categorical_likelihood import CategoricalLikelihood, Slots, log_shares, with_spare
 from .left_out import own_by_removal, own_by_weight, put_own, replace_own
-from .slots import Slots, log_shares, with_spare
 
 Range = Literal["range", "seen"]
 Unseen = Literal["smooth", "ignore", "error"]
@@ -41,6 +40,7 @@ class Categorical(Plain):
     min_categories: int | Array | None = None
     estimate: Estimate = "mean"
 
+    statistic: ClassVar[type[CategoryCounts]] = CategoryCounts
     separate: ClassVar[bool] = True
 
     def observe(self, batch: Batch, kernels: Kernels) -> CategoryCounts:

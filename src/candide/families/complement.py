@@ -16,9 +16,9 @@ from ..priors import Dirichlet, Estimate, log_share, parts_of, pseudo_count
 from ..statistics import Counts
 from ..statistics.base import remaining
 from .base import Batch, Plain, Scores, cell_positions
+from .counts import pseudo_sums, row_sums
 from .left_out import stretches
 from .linear import LinearLikelihood, LinearTerm, factored, observe_counts, sparse_parts
-from .tokens import pseudo_sums, row_sums
 
 _NO_DENSITY = "complement scores compare a row with the other classes; they are no density of the row"
 
@@ -31,6 +31,7 @@ class Complement(Plain):
     norm: bool = False
     estimate: Estimate = "mean"
 
+    statistic: ClassVar[type[Counts]] = Counts
     separate: ClassVar[bool] = False
 
     def observe(self, batch: Batch, kernels: Kernels) -> Counts:

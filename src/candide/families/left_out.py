@@ -1,6 +1,6 @@
-"""Exact leave-one-out for any family: what a statistic says of a row once the row is taken out of it.
+"""Exact leave-one-out scores for any family: each row is scored by the statistic without it.
 
-For most families only the row's own class changes. Families whose classes hang together write their own.
+For most families only the row's own class changes. Families whose classes share parameters define their own.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .base import CELLS, Batch, Family, Likelihood, Scores
 
 
 def replace_own(likelihood: Likelihood, batch: Batch, own: Scores, offset: Floats, kernels: Kernels) -> Scores:
-    """Scores under all classes, with those of the rows' own classes replaced."""
+    """Return scores under all classes, with those of the rows' own classes replaced."""
     finite = likelihood.scores(batch.data, offset, kernels)
     return put_own(finite, likelihood.limits(batch.data, kernels), batch, own, offset, kernels)
 
@@ -25,7 +25,7 @@ def replace_own(likelihood: Likelihood, batch: Batch, own: Scores, offset: Float
 def put_own(
     finite: Floats, limits: list[Floats], batch: Batch, own: Scores, offset: Floats, kernels: Kernels
 ) -> Scores:
-    """The own classes' scores put in their places; rows without weight were never in."""
+    """Return scores with those of the own classes replaced; rows without weight are not in the statistic."""
     if not limits and any(limit.any() for limit in own.limits):
         limits = [np.zeros_like(finite) for _ in own.limits]
     kernels.put_own(finite, batch.classes, batch.weight, own.finite, offset)
@@ -38,7 +38,7 @@ def put_own(
 def own_by_removal(
     family: Family, batch: Batch, statistics: Any, kernels: Kernels, n_cells: int | None = None
 ) -> Scores:
-    """Every row under its own class, by parameters of its own: correct for any family, and slow.
+    """Return the score of each row under its own class, by removing it from the statistic: exact for any family, slow.
 
     ``n_cells``: how many parameters a class has, if not one per column.
     """
@@ -52,14 +52,14 @@ def _own(family: Family, batch: Batch, statistics: Any, kernels: Kernels) -> Sco
 
 
 def remove_each(family: Family, batch: Batch, statistics: Any, kernels: Kernels) -> Any:
-    """A statistic with one class per row: the row's class without the row."""
+    """Return a statistic with one class per row: the row's class without the row."""
     n_rows = len(batch.classes)
     alone = family.observe(Batch(batch.data, np.arange(n_rows, dtype=np.int32), batch.weight, n_rows), kernels)
     return statistics.take(batch.classes).without(alone)
 
 
 def stretches(batch: Batch, n_cells: int) -> Iterator[Batch]:
-    """The batch in stretches of rows that have so many cells each."""
+    """Yield parts of the batch that fit into memory, for rows of ``n_cells`` cells."""
     for begin, end, data in chunks(batch.data, max(1, CELLS // max(1, n_cells))):
         weight = None if batch.weight is None else batch.weight[begin:end]
         yield Batch(data, batch.classes[begin:end], weight, batch.n_classes)
@@ -68,7 +68,7 @@ def stretches(batch: Batch, n_cells: int) -> Iterator[Batch]:
 def own_by_weight(
     batch: Batch, score: Callable[[Batch, float], Scores], otherwise: Callable[[Batch], Scores], n_classes: int
 ) -> Scores:
-    """Every row under its own class, by one table for each weight that occurs; ``otherwise`` if those are too many."""
+    """Return own-class scores by one table for each distinct weight; ``otherwise`` if those are too many."""
     if batch.weight is None or not len(batch.weight):
         return score(batch, 1.0)
     weights, which = np.unique(batch.weight, return_inverse=True)
@@ -81,7 +81,7 @@ def own_by_weight(
 
 
 def _aligned(parts: list[Scores]) -> Iterator[tuple[Floats, ...]]:
-    """The finite parts, then limit by limit; 0 where a part has none."""
+    """Return the finite parts, then limit by limit; 0 where a part has none."""
     n_limits = max(len(part.limits) for part in parts)
     return zip(*((part.finite, *part.limits, *_nothing(part, n_limits)) for part in parts), strict=True)
 

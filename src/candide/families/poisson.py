@@ -16,9 +16,10 @@ from ..priors import Estimate, Gamma, pseudo_count
 from ..statistics import Counts
 from ..statistics.base import remaining
 from .base import Batch, Plain, Scores, cell_positions, prior_of_column, require_proper
+from .counts import log_factorials, own_tokens_left, row_sums, scores_and_log_sums
 from .left_out import own_by_removal, put_own, replace_own
 from .linear import LinearLikelihood, LinearTerm, factored, observe_counts, sparse_parts
-from .tokens import log_factorials, own_tokens_left, scores_and_log_sums
+from .score_terms import LogGamma, ScoreTerms, TermLikelihood
 
 _JEFFREYS = Gamma(0.5, 0.0)
 
@@ -43,6 +44,7 @@ class Poisson(Plain):
     estimate: Estimate = "mean"
     overall: Overall | None = None
 
+    statistic: ClassVar[type[Counts]] = Counts
     separate: ClassVar[bool] = True
 
     def observe(self, batch: Batch, kernels: Kernels) -> Counts:
@@ -99,8 +101,6 @@ class Poisson(Plain):
 
     def likelihood(self, statistics: Counts) -> Any:
         if self.estimate == "predictive":
-            from .negative_binomial import NegativeBinomialLikelihood
-
             return NegativeBinomialLikelihood(statistics, self)
         pseudo = self._scalar()
         sparse = not isinstance(statistics.total, np.ndarray) and statistics.missing is None
@@ -247,3 +247,74 @@ class PoissonLikelihood(LinearLikelihood):
             "total": self.statistics.dense().ravel(),
             "rate": self.rate.ravel(),
         }
+
+
+@dataclass(frozen=True)
+class NegativeBinomialLikelihood(TermLikelihood):
+    """log p(x | class) = Σ log Γ(a + x) / Γ(a) x! + a log(b / (b + 1)) - x log(b + 1), with a events in b rows."""
+
+    statistics: Counts
+    family: Poisson
+
+    @cached_property
+    def start(self) -> Floats:
+        """a, ``(classes, columns)``."""
+        return np.ascontiguousarray(self.statistics.dense() + self.family.prior.shape)
+
+    @cached_property
+    def exposure(self) -> Floats:
+        """b, ``(classes, columns)``."""
+        return np.broadcast_to(self.statistics.observed() + self.family.prior.rate, self.start.shape)
+
+    @cached_property
+    def rate(self) -> Floats:
+        """The mean of λ, ``(classes, columns)``."""
+        return np.asarray(self.start / self.exposure)
+
+    @cached_property
+    def _none(self) -> Floats:
+        """log p(0) of each cell."""
+        return np.asarray(-self.start * np.log1p(1 / self.exposure))
+
+    @cached_property
+    def terms(self) -> ScoreTerms:
+        return ScoreTerms((LogGamma(self.start, self._slope.weights, self._none),))
+
+    @cached_property
+    def _slope(self) -> LinearTable:
+        return LinearTable(-np.log1p(self.exposure), -self._none)
+
+    @cached_property
+    def _plain(self) -> PoissonLikelihood:
+        """The likelihood at the mean rates."""
+        likelihood: PoissonLikelihood = replace(self.family, estimate="mean").likelihood(self.statistics)
+        return likelihood
+
+    def scores(self, data: Data, offset: Floats, kernels: Kernels) -> Floats:
+        base = self._none.sum(axis=1) + offset
+        rising = kernels.rising_scores(data, self.start, np.zeros(len(base)))
+        return np.asarray(rising + kernels.linear_scores(data, self._slope, base, None))
+
+    def left_out(self, batch: Batch, kernels: Kernels) -> Scores:
+        """Every row under its own class, with the row taken out; all cells of a class have been seen as often."""
+        shape, length, total = self.family.prior.shape, row_sums(batch.data), self.statistics.dense()
+        events, exposure = self.family.own_left(batch, self.statistics, float(shape), length)
+        own = kernels.own_rising_scores(batch.data, batch.classes, batch.weight, total, shape)
+        return Scores(own - events * np.log1p(1 / exposure) - length * np.log1p(exposure))
+
+    def shrunk(self, data: Data, kernels: Kernels) -> Floats:
+        return self._plain.shrunk(data, kernels)
+
+    def log_base(self, data: Data) -> Floats:
+        return -log_factorials(data)
+
+    def sample(self, classes: Positions, rng: np.random.Generator) -> Floats:
+        """Rows of counts, each with rates of its own drawn from the posterior."""
+        drawn = rng.gamma(self.start[classes], 1 / self.exposure[classes])
+        return rng.poisson(drawn).astype(np.float64)
+
+    def expected(self, data: Data, posterior: Floats) -> Floats:
+        return np.asarray(posterior @ self.rate)
+
+    def parameters(self) -> dict[str, Array]:
+        return self._plain.parameters()

@@ -17,9 +17,8 @@ from ..kernels.threads import single_threaded_blas
 from ..lazy_dataclass import dataclass
 from ..priors import Estimate
 from ..statistics import CategoryCounts, Moments
-from ..statistics.cells import parted
 from ..statistics.grid import Grid
-from ..statistics.mixed_rows import MixedRows
+from ..statistics.kept_rows import MixedRows, parted
 from ..statistics.table import TableStatistics
 from ..statistics.texts import TextStatistics
 from .base import Batch, Family, Plain, Scores
@@ -81,6 +80,7 @@ class TableFamily(Plain):
     choices: tuple[Choice, ...] | None = None
     source: TableStatistics | None = None  # what the choices were made from
 
+    statistic: ClassVar[type[TableStatistics]] = TableStatistics
     separate: ClassVar[bool] = True
     estimate: ClassVar[Estimate] = "mean"
     prior: ClassVar[None] = None

@@ -15,8 +15,7 @@ from ..kernels.vocabulary import Coding
 from ..lazy_dataclass import dataclass
 from ..statistics import Counts
 from ..statistics.base import as_dense
-from ..statistics.heaviest import heaviest
-from ..statistics.token_counts import TokenCounts
+from ..statistics.token_counts import TokenCounts, heaviest
 from .base import Batch
 
 Weighting = Literal["count", "binary", "log", "tfidf"]

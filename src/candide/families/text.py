@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,6 +27,8 @@ class TextFamily(Plain):
     limits: Limits = NO_LIMITS  # of the tokens that the first look scores; others stay in the sums
     terms: Terms | None = None  # what the sums say of that, once settled
     dropped: tuple[str, ...] = ()  # names of looks that are no longer taken
+
+    statistic: ClassVar[type[TextStatistics]] = TextStatistics
 
     @property
     def weighting(self) -> str:

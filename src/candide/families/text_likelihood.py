@@ -17,7 +17,7 @@ from ..kernels.token_bins import KNOTS, TokenBins, distinct, renumbered, some_co
 from ..kernels.tokens import TokenFeatures, TokenTables
 from ..kernels.vocabulary import Buckets, SomeBuckets
 from ..lazy_dataclass import dataclass
-from ..statistics.cells import row_bytes
+from ..statistics.kept_rows import row_bytes
 from ..statistics.texts import TextStatistics
 from .base import Batch, Scores
 from .score_terms import Parts

@@ -22,7 +22,7 @@ from ..families.table import TableFamily
 from ..families.table_likelihood import TableLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Floats
-from ..statistics.mixed_rows import MixedRows
+from ..statistics.kept_rows import MixedRows
 
 if TYPE_CHECKING:
     from .classifier import Classifier

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from ..families.text import TextFamily
 from ..stacking.refinement import word_features
 from ..stacking.token_views import StackedTokenViews
-from ..statistics.pruning import pruned
+from ..statistics.texts import pruned
 
 if TYPE_CHECKING:
     from .classifier import Classifier

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from ..exceptions import ParameterError
-from ..families.columns.options import OPTIONS
+from ..families.columns.named import OPTIONS
 from ..kernels.layouts import Array
 from ..model.table import Table
 from . import style

@@ -3,10 +3,17 @@
 from .base import ESTIMATES, Estimate, Prior
 from .dirichlet import Beta, Dirichlet
 from .gamma import Gamma
-from .normal import MeanVariance, Normal, NormalInverseGamma
-from .rising import log_rising
-from .shares import LogProbability, above_zero, largest, log_of_wholes, log_share, parts_of, pseudo_count
-from .wishart import NormalInverseWishart
+from .log_probability import (
+    LogProbability,
+    above_zero,
+    largest,
+    log_of_wholes,
+    log_rising,
+    log_share,
+    parts_of,
+    pseudo_count,
+)
+from .normal import MeanVariance, Normal, NormalInverseGamma, NormalInverseWishart
 
 __all__ = [
     "ESTIMATES",

@@ -10,8 +10,7 @@ from ..exceptions import ParameterError
 from ..kernels.layouts import Floats
 from ..lazy_dataclass import dataclass
 from .base import Readable, check_proper, check_shapes, draws, generator, observations, out, parameter, summaries, tails
-from .rising import log_run
-from .shares import parts_of
+from .log_probability import log_run, parts_of
 
 # So far the difference of two logarithms of the beta function has eleven digits, and is ten times as fast.
 _MODERATE = 1e5

@@ -10,7 +10,7 @@ from ..exceptions import ParameterError
 from ..kernels.layouts import Floats
 from ..lazy_dataclass import dataclass
 from .base import Readable, check_proper, check_shapes, draws, generator, observations, out, parameter, summaries, tails
-from .rising import log_rising
+from .log_probability import log_rising
 
 
 @dataclass(frozen=True, repr=False, eq=False)

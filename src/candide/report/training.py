@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..explain.cells import values_of
+from ..explain.values import values_of
 from ..kernels.layouts import TextRows
 from ..model.blend import scores_left_out, seen_rows
 from ..model.evaluation import Report

@@ -1,11 +1,10 @@
 """Summaries that can be added: what was seen, never smoothed. From here on, cost does not depend on rows."""
 
 from .base import Statistics
-from .block_moments import BlockMoments
 from .categories import CategoryCounts
 from .counts import Counts
 from .grid import Grid
-from .moments import Moments
+from .moments import BlockMoments, Moments
 from .sample import Sample
 
 __all__ = ["BlockMoments", "CategoryCounts", "Counts", "Grid", "Moments", "Sample", "Statistics"]

@@ -26,7 +26,7 @@ from ..exceptions import InputError
 from ..kernels import Kernels
 from ..kernels.hashing import Hashes, mix64
 from ..kernels.layouts import Array, Dense, Sparse, TextRows
-from .cells import Kept, coded, column_at, doubles, is_numeric, parted
+from .kept_rows import Kept, coded, column_at, doubles, is_numeric, parted
 
 # Above every hash.
 ABOVE_ALL = np.uint64(1 << 63)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.layouts import Array, Floats
+from ..kernels.layouts import Array, Floats, Positions
 from ..lazy_dataclass import dataclass
 from .base import move_classes, never_learned, refuse_above, subtract
 
@@ -108,3 +108,129 @@ def refuse_scatter(before: Moments, removed: Moments, after: Moments) -> None:
         impossible = needed > _IMPOSSIBLE * before.scatter + rounding
     if (impossible & (removed.weight > 0)).any():
         raise never_learned("the variance of a column")
+
+
+@dataclass(frozen=True)
+class BlockMoments:
+    """``scatter`` is the sum of (x - mean)(x - mean)ᵀ over the rows of a class. Merged by Chan's formula.
+
+    Rows with a missing cell count in ``rows`` alone: ``weight``, ``mean`` and ``scatter`` are of the complete ones.
+
+    >>> X = np.array([[0.0, 1.0], [2.0, 5.0], [1.0, np.nan]])
+    >>> moments = BlockMoments.observe(X, np.zeros(3, dtype=np.int32), None, n_classes=1)
+    >>> moments.rows, moments.weight, moments.mean
+    (array([3.]), array([2.]), array([[1., 3.]]))
+    >>> moments.scatter
+    array([[[2., 4.],
+            [4., 8.]]])
+    """
+
+    rows: Floats  # (classes,)
+    weight: Floats  # (classes,)
+    mean: Floats  # (classes, columns)
+    scatter: Floats  # (classes, columns, columns)
+
+    @classmethod
+    def observe(cls, values: Floats, classes: Positions, weight: Floats | None, n_classes: int) -> BlockMoments:
+        """Of ``(rows, columns)``, missing as NaN."""
+        row_weight = np.ones(len(classes)) if weight is None else weight
+        rows = np.bincount(classes, row_weight, minlength=n_classes).astype(np.float64, copy=False)
+        use = np.flatnonzero(~np.isnan(values).any(axis=1) & (row_weight > 0))
+        use = use[np.argsort(classes[use], kind="stable")]
+        ends = np.searchsorted(classes[use], np.arange(n_classes + 1))
+        parts = [_moments(values[members], row_weight[members]) for members in np.split(use, ends[1:-1])]
+        weights, means, scatters = zip(*parts, strict=True)
+        return cls(rows, np.array(weights), np.array(means), np.array(scatters))
+
+    def merge(self, other: BlockMoments) -> BlockMoments:
+        weight = self.weight + other.weight
+        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)[:, None]
+        delta = other.mean - self.mean
+        # A side without weight leaves the other as it is, bit for bit.
+        mean = np.where(self.weight[:, None] > 0, self.mean + delta * share, other.mean)
+        mean = np.where(other.weight[:, None] > 0, mean, self.mean)
+        both = (self.weight > 0) & (other.weight > 0)
+        between = np.where(both, self.weight * share[:, 0], 0.0)[:, None, None] * _square(delta)
+        return BlockMoments(self.rows + other.rows, weight, mean, self.scatter + other.scatter + between)
+
+    def forget(self, other: BlockMoments) -> BlockMoments:
+        after = self.without(other)
+        refuse_scatter(self._single(), other._single(), after._single())
+        return after
+
+    def _single(self) -> Moments:
+        """Each column on its own."""
+        weight = np.repeat(self.weight[:, None], self.mean.shape[1], axis=1)
+        return Moments(self.rows, weight, self.mean, np.diagonal(self.scatter, axis1=1, axis2=2))
+
+    def without(self, other: BlockMoments) -> BlockMoments:
+        rows = subtract(self.rows, other.rows, "the weight of a class")
+        weight = subtract(self.weight, other.weight, "the weight of the complete rows of a class")
+        refuse_above(weight[:, None], rows, self.rows, "the weight of rows with missing cells")
+        ratio = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
+        mean = self.mean + (self.mean - other.mean) * ratio[:, None]
+        share = np.divide(weight, self.weight, out=np.zeros_like(weight), where=self.weight > 0)
+        between = (other.weight * share)[:, None, None] * _square(other.mean - mean)
+        left = (weight > 0)[:, None]
+        mean = np.where(left, mean, 0.0)
+        scatter = np.where(left[..., None], _without_negatives(self.scatter - other.scatter - between), 0.0)
+        untouched = (other.weight == 0)[:, None]
+        mean = np.where(untouched, self.mean, mean)
+        return BlockMoments(rows, weight, mean, np.where(untouched[..., None], self.scatter, scatter))
+
+    def lost_digits(self, before: BlockMoments) -> bool:
+        now, then = (np.diagonal(part.scatter, axis1=1, axis2=2) for part in (self, before))
+        return bool(((now <= 1e-4 * then) & (then > 0) & (self.weight > 0)[:, None]).any())
+
+    def take(self, classes: Array) -> BlockMoments:
+        return BlockMoments(*(part[classes] for part in self.arrays().values()))
+
+    def together(self) -> BlockMoments:
+        weight = self.weight.sum()
+        share = self.weight / weight if weight > 0 else np.zeros_like(self.weight)
+        # Deviations from the first class that has data, so that a large offset costs no digits.
+        first = self.mean[(self.weight > 0).argmax()]
+        mean = first + share @ (self.mean - first)
+        between = np.einsum("k,kij->ij", self.weight, _square(self.mean - mean))
+        scatter = self.scatter.sum(axis=0) + between
+        return BlockMoments(self.rows.sum(keepdims=True), np.array([weight]), mean[None], scatter[None])
+
+    def only(self, j: int) -> BlockMoments:
+        return BlockMoments(self.rows, self.weight, self.mean[:, [j]], self.scatter[:, [j]][:, :, [j]])
+
+    def discount(self, factor: float) -> BlockMoments:
+        return BlockMoments(self.rows * factor, self.weight * factor, self.mean, self.scatter * factor)
+
+    def reindex(self, positions: Array, size: int) -> BlockMoments:
+        return BlockMoments(*(move_classes(part, positions, size) for part in self.arrays().values()))
+
+    def arrays(self) -> dict[str, Any]:
+        return {"rows": self.rows, "weight": self.weight, "mean": self.mean, "scatter": self.scatter}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Any]) -> BlockMoments:
+        return cls(**arrays)
+
+
+def _moments(values: Floats, weight: Floats) -> tuple[float, Floats, Floats]:
+    """Weight, mean and scatter of some rows of one class."""
+    total = float(weight.sum())
+    if not len(values):
+        return total, np.zeros(values.shape[1]), np.zeros((values.shape[1], values.shape[1]))
+    share = weight / total
+    # The mean, then the mean of what it leaves: a large offset does not swallow the digits.
+    mean = share @ values
+    mean = mean + share @ (values - mean)
+    # A matrix with its own transpose: the product is symmetric to the last bit.
+    deviation = (values - mean) * np.sqrt(weight)[:, None]
+    return total, mean, deviation.T @ deviation
+
+
+def _square(delta: Floats) -> Floats:
+    return np.asarray(delta[:, :, None] * delta[:, None, :])
+
+
+def _without_negatives(scatter: Floats) -> Floats:
+    """With variances that rounding made negative set to 0, and their covariances with them."""
+    known = np.diagonal(scatter, axis1=1, axis2=2) > 0
+    return np.where(known[:, :, None] & known[:, None, :], scatter, 0.0)

@@ -14,10 +14,9 @@ from ..kernels.hashing import Hashes
 from ..kernels.layouts import Array, Dense, Floats, Positions, Sparse, TextRows
 from ..lazy_dataclass import dataclass
 from .base import ROUNDING, move_classes, never_learned, refuse_above, subtract
-from .cells import Kept, joined, may_change, row_bytes, stored, with_rows, without_rows
-from .copies import Observations, observations
+from .duplicates import Observations, observations
 from .hashing import ABOVE_ALL, group_of, in_groups, row_hashes
-from .mixed_rows import MixedRows
+from .kept_rows import Kept, MixedRows, joined, may_change, row_bytes, stored, with_rows, without_rows
 
 # Rows looked at for a first threshold, as a multiple of those that will fit if none is there twice.
 _FORESIGHT = 1.25

@@ -17,7 +17,7 @@ from ..kernels.layouts import Array, TextRows
 from ..kernels.vocabulary import Vocabulary
 from ..model.table import Table
 from ..statistics import Counts
-from ..statistics.stored_counts import CompressedRows, StoredCounts
+from ..statistics.counts import CompressedRows, StoredCounts
 from .encoder import Tree
 from .errors import InvalidContent, require
 from .registry import CLASSES, field_types, matches_type

@@ -16,7 +16,7 @@ from ..exceptions import ModelFileError
 from ..kernels.layouts import Array, TextRows
 from ..kernels.vocabulary import Vocabulary
 from ..model.table import Table
-from ..statistics.stored_counts import StoredCounts
+from ..statistics.counts import StoredCounts
 from .deferred_sample import DeferredSample
 from .registry import NAMES
 from .validation.predicates import max_columns

@@ -14,7 +14,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from ..data.index import Index
-from ..families import Bernoulli, Categorical, Complement, Family, Gaussian, Multinomial, MultivariateNormal, Poisson
+from ..families import FAMILIES, Family
 from ..families.table import Block, TableFamily, Wanted
 from ..families.terms import Limits, TokenLook
 from ..families.text import TextFamily
@@ -49,7 +49,7 @@ from ..stacking.weights import StackingWeights
 from ..statistics import BlockMoments, CategoryCounts, Counts, Moments, Sample
 from ..statistics.base import Statistics
 from ..statistics.grid import Grid
-from ..statistics.mixed_rows import MixedRows
+from ..statistics.kept_rows import MixedRows
 from ..statistics.sample import Entries
 from ..statistics.table import TableStatistics
 from ..statistics.texts import TextStatistics
@@ -84,13 +84,7 @@ CLASSES: dict[str, type[Any]] = {
     "normal-inverse-gamma": NormalInverseGamma,
     "normal-inverse-wishart": NormalInverseWishart,
     "class prior": ClassPrior,
-    "bernoulli family": Bernoulli,
-    "categorical family": Categorical,
-    "complement family": Complement,
-    "gaussian family": Gaussian,
-    "multinomial family": Multinomial,
-    "multivariate normal family": MultivariateNormal,
-    "poisson family": Poisson,
+    **{f"{name.replace('_', ' ')} family": family for name, family in FAMILIES.items()},
     "table family": TableFamily,
     "wanted": Wanted,
     "block": Block,
@@ -132,11 +126,9 @@ CLASSES: dict[str, type[Any]] = {
 }
 NAMES = {cls: name for name, cls in CLASSES.items()}
 
-# Families of single columns and of tokens.
-_FAMILIES = (Bernoulli, Categorical, Complement, Gaussian, Multinomial, MultivariateNormal, Poisson)
 # Classes that are allowed where a field is declared as a protocol.
 IMPLEMENTATIONS: dict[Any, tuple[type[Any], ...]] = {
-    Family: (*_FAMILIES, TableFamily, TextFamily),
+    Family: (*FAMILIES.values(), TableFamily, TextFamily),
     Statistics: (BlockMoments, CategoryCounts, Counts, Moments),
     Calibration: (BetaCurves, Chain, Isotonic, Scaling),
     View: (Covariance, OneDependence, TwoDependence, FourierRegression),

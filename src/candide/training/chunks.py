@@ -16,7 +16,7 @@ from ..model.label_filter import LabelFilter, NoLabels
 from ..model.model import Model, finish, with_labels
 from ..model.state import State
 from ..specs import BoundSpec, ClassPrior, Spec
-from ..statistics.cells import row_bytes
+from ..statistics.kept_rows import row_bytes
 from .roles import chunks_of, is_source, roles_to_learn
 
 # Memory of a row besides its cells; a text that is a Python string takes as much.

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...data.dates import DATE_PARTS
 from ...exceptions import ParameterError
-from ...explain.dates import date_columns
+from ...explain.values import date_columns
 from ...kernels.layouts import Array, Floats
 from .tensor import Graph, Tensor, concatenated
 

@@ -11,8 +11,8 @@ import numpy as np
 from ...data.categories import Lookup
 from ...exceptions import ParameterError
 from ...families.columns.transforms import LARGEST_LOG, BoxCox, Identity, Transform, YeoJohnson
-from ...families.elliptic import log_density
 from ...families.linear import LinearTerm
+from ...families.multivariate_likelihood import log_density
 from ...families.score_terms import (
     CodeTable,
     JointNormal,

@@ -11,15 +11,13 @@ from ...kernels.layouts import Array, Floats
 from ...statistics import Moments
 from ...statistics.grid import Cells
 from ..base import CELLS
-from .base import CodedColumn, ColumnModel
+from .base import ALPHAS, CodedColumn, ColumnModel, Unseen, categorical
 from .bins import micro, usual_bins
-from .categories import ALPHAS, Unseen, categorical
+from .distributions import gaussian, poisson, student
 from .histogram import Categories, Numbers, are_whole, with_atoms
 from .kernel_density import kernels
 from .losses import LEAST, loss_of_nothing, table_losses
-from .normal_column import gaussian, student
 from .parametric import ParametricColumn, with_missing
-from .poisson_column import poisson
 
 # Models whose losses differ by less are as good as each other.
 _TIE = 1e-9

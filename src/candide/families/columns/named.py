@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...exceptions import ParameterError
 from ...kernels.layouts import Array, Floats
 from ...statistics.grid import Cells
-from .base import ColumnModel
+from .base import ColumnModel, Unseen
 from .bins import BIN_NUMBERS, STRENGTHS, bins, micro, supervised_bins
-from .categories import Unseen
 from .choose import Missing, categoricals, choose, holes_tried
 from .discretise import mdlp, modl, proportional
+from .distributions import gaussian, lognormal, poisson, power, student
 from .histogram import Categories, Numbers, Seen, equal_frequency, may_be_whole, occupied, seen_of
 from .kernel_density import WIDTHS, kernels
 from .losses import log_shares
-from .normal_column import gaussian, lognormal, power, student
-from .options import OPTIONS, check_options
 from .parametric import ParametricColumn, with_missing
-from .poisson_column import poisson
 
 SUPERVISED: dict[str, Callable[[Cells], Array]] = {"mdlp": mdlp, "modl": modl}
 
@@ -154,3 +152,61 @@ def _named_values(
 def _rows(seen: Seen) -> Floats:
     count = seen.cells.count if isinstance(seen, Numbers) else seen.count
     return np.asarray(count.sum(axis=0) + seen.missing)
+
+
+class Option(NamedTuple):
+    """What an option may be: a test, and the same in words."""
+
+    allows: Callable[[Any], bool]
+    words: str
+
+
+def one_of(*allowed: str) -> Option:
+    """One of several words."""
+    return Option(lambda value: isinstance(value, str) and value in allowed, f"one of {', '.join(map(repr, allowed))}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+_ABOVE_0 = Option(lambda value: _is_number(value) and 0 < value < np.inf, "a number above 0")
+FROM_0 = Option(lambda value: _is_number(value) and 0 <= value < np.inf, "a number of at least 0")
+_SHARE = Option(lambda value: _is_number(value) and 0 < value <= 1, "a number above 0 and at most 1")
+_SEVERAL = Option(lambda value: isinstance(value, Integral) and int(value) >= 2, "an integer of at least 2")
+
+_NORMAL = {"var_smoothing": FROM_0}
+_VALUES = {"alpha": _ABOVE_0, "unseen": one_of("ignore", "smooth")}
+OPTIONS: dict[str, dict[str, Option]] = {
+    "gaussian": _NORMAL,
+    "student": {},
+    "lognormal": _NORMAL,
+    "power": _NORMAL,
+    "kernel": {"width": _SHARE, "strength": _ABOVE_0},
+    "bins": {
+        "method": one_of("frequency", "proportional", "mdlp", "modl"), "n_bins": _SEVERAL, "strength": _ABOVE_0,
+    },
+    "poisson": {},
+    "bernoulli": _VALUES,
+    "categorical": _VALUES,
+}  # fmt: skip
+
+
+def check_options(of: str, family: str, given: Mapping[Any, Any], allowed: Mapping[str, Option] | None = None) -> None:
+    """Refuses options that a family does not have, and values that they cannot have; ``of`` says which column.
+
+    >>> check_options("column 'age'", "kernel", {"width": 2})
+    Traceback (most recent call last):
+        ...
+    candide.exceptions.ParameterError: column 'age': width of 'kernel' is 2; it must be a number above 0 and at most 1
+    """
+    allowed = OPTIONS.get(family, {}) if allowed is None else allowed
+    for option, value in given.items():
+        if option not in allowed:
+            has = ", ".join(allowed) or "none"
+            raise ParameterError(f"{of}: {family!r} has no option {option!r}; it has {has}")
+        if not allowed[option].allows(value):
+            raise ParameterError(f"{of}: {option} of {family!r} is {value!r}; it must be {allowed[option].words}")
+    method = given.get("method", "frequency")
+    if "n_bins" in given and method != "frequency":
+        raise ParameterError(f"{of}: method {method!r} finds the number of bins itself; leave out n_bins")

@@ -206,7 +206,7 @@ def with_missing(inner: ParametricColumn, strength: float = 1.0) -> WithMissing:
     """Presence smoothed by as many rows with the share of all classes together.
 
     >>> from candide.families.columns.transforms import moments_of
-    >>> from candide.families.columns.normal_column import gaussian
+    >>> from candide.families.columns.distributions import gaussian
     >>> from candide.families.columns.histogram import Numbers
     >>> from candide.statistics.grid import Cells
     >>> x, count = np.arange(2.0), np.array([[1.0, 1.0], [1.0, 1.0]])

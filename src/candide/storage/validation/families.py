@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
-from ...families import Bernoulli, Categorical, Complement, Gaussian, Multinomial, MultivariateNormal, Poisson
+from ...families import FAMILIES, Bernoulli, Categorical
 from ...priors import NormalInverseWishart
 from ...statistics import BlockMoments, CategoryCounts, Counts, Moments
 from ..errors import require
@@ -30,24 +31,21 @@ def _check_block(moments: BlockMoments, n_classes: int) -> int:
     return n_columns
 
 
-# The statistic of each family, and its check.
-_LEARNED: dict[Any, tuple[type[Any], Any]] = {
-    Bernoulli: (Counts, check_counts),
-    Categorical: (CategoryCounts, check_categories),
-    Complement: (Counts, check_counts),
-    Gaussian: (Moments, check_moments),
-    Multinomial: (Counts, check_counts),
-    MultivariateNormal: (BlockMoments, _check_block),
-    Poisson: (Counts, check_counts),
+# Checks of the statistics of families; each returns the number of columns.
+_CHECKS: dict[type[Any], Callable[[Any, int], int]] = {
+    BlockMoments: _check_block,
+    CategoryCounts: check_categories,
+    Counts: check_counts,
+    Moments: check_moments,
 }
 
 
 def check_family(family: Any, statistics: Any, n_classes: int) -> int:
     """Check that a family and its statistics match, and return the number of columns."""
-    require(type(family) in _LEARNED, f"a {type(family).__name__} is not a family of columns")
-    kind, check = _LEARNED[type(family)]
+    require(type(family) in FAMILIES.values(), f"a {type(family).__name__} is not a family of columns")
+    kind = family.statistic
     require(type(statistics) is kind, f"a {type(family).__name__} does not use {type(statistics).__name__}")
-    n_columns: int = check(statistics, n_classes)
+    n_columns = _CHECKS[kind](statistics, n_classes)
     require(
         getattr(family, "overall", None) is None, "the family of a plan is resolved, which only fitted families are"
     )

@@ -11,9 +11,8 @@ from ...families.table import TableFamily
 from ...families.text import TextFamily
 from ...kernels.layouts import Dense, Sparse, TextRows
 from ...statistics import Sample
-from ...statistics.cells import Kept
 from ...statistics.hashing import hashes_agree, row_hashes
-from ...statistics.mixed_rows import MixedRows
+from ...statistics.kept_rows import Kept, MixedRows
 from ..errors import require
 from .predicates import are_at_most, are_offsets, are_positions, are_weights
 from .statistics import check_rows

@@ -10,8 +10,8 @@ from ...data.arrays import is_missing, is_sparse
 from ...kernels.grid_cells import floats_of
 from ...kernels.layouts import Array, Floats
 from ...statistics import BlockMoments, CategoryCounts, Counts, Moments
+from ...statistics.counts import CompressedRows
 from ...statistics.grid import Grid
-from ...statistics.stored_counts import CompressedRows
 from ..errors import require
 from .predicates import (
     MAX_WEIGHT,

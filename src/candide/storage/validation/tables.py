@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...data.columns import Kind
-from ...families.columns.options import OPTIONS, check_options
+from ...families.columns.named import OPTIONS, check_options
 from ...families.table import TableFamily, Wanted
 from ...kernels.threads import single_threaded_blas
 from ...stacking.stacked_views import StackedViews

@@ -1,4 +1,4 @@
-"""Normal columns: of the numbers, of their logarithms, or of a power of them; and Student's t."""
+"""Columns of numbers by a distribution with few parameters: normal (also of logarithms or powers), Student, Poisson."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...priors import Gamma
 from ...statistics import Moments
 from ..gaussian import Gaussian
+from ..poisson import Poisson
 from .histogram import Numbers, middles, occupied
 from .parametric import ParametricColumn, known_moments
 from .transforms import BoxCox, Identity, Transform, best_power, moments_of
@@ -78,3 +80,24 @@ def _settled(family: Gaussian, moments: Moments) -> Gaussian:
         return settled
     floor = max(1e-18 * mean * mean, 1e-290) if mean else 1.0
     return replace(settled, overall=overall._replace(floor=floor))
+
+
+# The rate of all classes together counts for half a row of each.
+_BELIEVED_ROWS = 0.5
+
+
+def poisson(numbers: Numbers) -> ParametricColumn:
+    """Rates by the moments of whole numbers from 0 on; each class believes half a row at the rate of all classes.
+
+    >>> import numpy as np
+    >>> from candide.families.columns.transforms import moments_of
+    >>> from candide.statistics.grid import Cells
+    >>> x, count = np.arange(3.0), np.array([[6.0, 0.0], [2.0, 2.0], [0.0, 6.0]])
+    >>> poisson(Numbers(Cells(x, x, count), moments_of(x, count), np.zeros(2))).describe()
+    'rate 0.292 … 1.7'
+    """
+    moments = known_moments(numbers)
+    weight, mean, _ = (float(part[0]) for part in moments.pooled())
+    rate = (weight * mean + 0.5) / (weight + 1.0)
+    prior = Gamma(_BELIEVED_ROWS * rate, _BELIEVED_ROWS)
+    return ParametricColumn("poisson", Poisson(prior), Identity(0.0), numbers.cells, moments, numbers.missing)

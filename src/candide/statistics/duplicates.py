@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..kernels.layouts import Array, Dense, Floats, Positions, Sparse, TextRows
-from .cells import Kept, coded, is_numeric, parted
+from .kept_rows import Kept, coded, is_numeric, parted
 
 if TYPE_CHECKING:
     from .sample import Sample

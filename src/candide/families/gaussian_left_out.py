@@ -17,9 +17,8 @@ from ..kernels.tables import NormalTable
 from ..priors import Normal
 from ..statistics import Moments
 from .base import CELLS, Batch, Likelihood, Scores
+from .gaussian_likelihood import StudentLikelihood, dense_stretches, student_cells
 from .left_out import own_by_removal, remove_each, replace_own, stretches
-from .normal import dense_stretches
-from .student import StudentLikelihood, student_cells
 
 if TYPE_CHECKING:
     from .gaussian import Gaussian

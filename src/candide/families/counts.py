@@ -1,4 +1,4 @@
-"""What models of counts share: lengths of rows, coefficients, draws, and sums of logarithms with a row taken out."""
+"""Functions of rows of counts: totals, coefficients, draws, and sums of logarithms with a row left out."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .linear import LinearTerm, csr_from
 
 
 def row_sums(data: Data) -> Floats:
-    """The observed counts of each row, added up."""
+    """Return the sum of the observed counts of each row."""
     if isinstance(data, Sparse):
         sums = np.asarray(data.matrix() @ np.ones(data.n_columns), dtype=np.float64)
     elif isinstance(data.values, tuple):
         sums = sum((np.asarray(column, dtype=np.float64) for column in data.values), np.zeros(data.n_rows))
     else:
         sums = np.asarray(data.values.sum(axis=1, dtype=np.float64))
-    # Rows with holes are rare: only they are looked at again.
+    # Rows with missing cells are rare: only their sums are computed again.
     odd = np.flatnonzero(np.isnan(sums))
     if len(odd):
         sums[odd] = np.nansum(data.take(odd).floats(), axis=1)
@@ -30,14 +30,14 @@ def row_sums(data: Data) -> Floats:
 
 
 def log_coefficient(data: Data) -> Floats:
-    """log of n! / Π x_j!, row by row."""
+    """Return log of n! / Π x_j! for each row."""
     from scipy.special import gammaln
 
     return np.asarray(gammaln(row_sums(data) + 1) - log_factorials(data))
 
 
 def log_factorials(data: Data) -> Floats:
-    """Σ log x_j!, row by row."""
+    """Return Σ log x_j! for each row."""
     from scipy.special import gammaln
 
     out = np.empty(data.n_rows)
@@ -52,7 +52,7 @@ def log_factorials(data: Data) -> Floats:
 
 
 def squared(data: Data) -> Data:
-    """The squares of the cells."""
+    """Return the squares of the cells."""
     if isinstance(data, Sparse):
         values = np.square(data.values, dtype=np.float64)
         return Sparse(data.indptr, data.indices, values, data.n_columns, data.first_row)
@@ -62,8 +62,8 @@ def squared(data: Data) -> Data:
 def scores_and_log_sums(
     term: LinearTerm, offset: Floats, batch: Batch, total: Any, pseudo: float | Floats, kernels: Kernels
 ) -> tuple[Floats, LogSums]:
-    """Scores under all classes; of each row under its own class Σ x log(total - w x + pseudo), the x that meet a total
-    of 0, and all x.
+    """Return scores under all classes, and sums for each row under its own class: Σ x log(total - w x + pseudo), Σ x
+    where the total is 0, and Σ x.
     """
     if isinstance(term.table, LinearTable) and isinstance(total, np.ndarray):
         rows = batch.data, batch.classes, batch.weight
@@ -72,7 +72,7 @@ def scores_and_log_sums(
 
 
 def _own_log_sums(batch: Batch, total: Any, pseudo: float | Floats) -> LogSums:
-    """Where there are very many classes: gather what is stored for each cell's own class."""
+    """Gather the counts of each cell's own class, for very many classes."""
     cells = batch.data if isinstance(batch.data, Sparse) else Sparse.of(csr_from(batch.data))
     row = np.repeat(np.arange(cells.n_rows), np.diff(cells.indptr))
     x = np.nan_to_num(np.asarray(cells.values, dtype=np.float64), nan=0.0)
@@ -95,13 +95,13 @@ def own_tokens_left(batch: Batch, total: Any, pseudo: float | Floats, length: Fl
 
 
 def pseudo_sums(pseudo: float | Floats, n_classes: int, n_columns: int) -> Floats:
-    """The pseudo-counts of each class, added up."""
+    """Return the sum of the pseudo-counts of each class."""
     whole = np.sum(pseudo, axis=-1) if np.ndim(pseudo) else np.multiply(pseudo, n_columns)
     return np.broadcast_to(whole, (n_classes,))
 
 
 def draw_tokens(share: Floats, classes: Positions, rng: np.random.Generator, length: int | Array) -> Floats:
-    """Rows of counts with the shares of their class; ``length`` tokens a row."""
+    """Draw rows of counts with the shares of their class; ``length`` tokens a row."""
     lengths = np.broadcast_to(np.asarray(length, dtype=np.int64), (len(classes),))
     out = np.empty((len(classes), share.shape[1]))
     for c in np.unique(classes):
@@ -111,7 +111,7 @@ def draw_tokens(share: Floats, classes: Positions, rng: np.random.Generator, len
 
 
 def fill_tokens(data: Data, posterior: Floats, share: Floats) -> Floats:
-    """Expected counts of all columns, given those that were observed.
+    """Return the expected counts of all columns, given those that were observed.
 
     If the observed columns hold a share s of a class's tokens, n observed tokens make it n / s in all.
     """

@@ -1,4 +1,4 @@
-"""Rows whose score is a blend of views: what each cell, token and view adds after its weight."""
+"""The contributions of cells, tokens and views to the scores of one row."""
 
 from __future__ import annotations
 
@@ -9,18 +9,120 @@ from typing import Any
 import numpy as np
 
 from ..data.columns import Columns
+from ..families.score_terms import REST, Parts
 from ..families.table_likelihood import TableLikelihood, texts_at
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
-from ..kernels.layouts import Array, Floats, TextRows
+from ..kernels.layouts import Array, Data, Floats, Sparse, TextRows
 from ..model.classifier import Classifier
+from ..model.given import model_for
 from ..stacking.refinement import Refinement
 from ..stacking.stacked_views import StackedViews
 from ..stacking.token_views import StackedTokenViews
 from ..stacking.views import ViewContributions
-from .cells import shown_values
+from .certainty import Certainty
+from .explanation import Explanation
 from .terms import Term
 from .tokens import code_names, tokens_of
+from .values import shown_values
+
+
+def explained(model: Classifier, data: Any, names: Array, kernels: Kernels) -> Iterator[Explanation]:
+    """Row by row. ``names`` are those of the columns."""
+    answers = model.posterior(data, kernels, logarithm=True)
+    some_absent = isinstance(data, Columns) and data.absent() is not None
+    for i, log_probability in enumerate(answers):
+        row, own = data.take(np.array([i])), model
+        if some_absent:
+            own = model_for(model, row)
+            log_probability = own.posterior(row, kernels, logarithm=True)[0]
+        terms = tuple(_terms(own, row, names, kernels))
+        certainty = Certainty(own, row, kernels)
+        yield Explanation(model.classes.labels, terms, log_probability, _texts(row, names), certainty)
+
+
+def _texts(row: Any, names: Array) -> dict[Any, str]:
+    if isinstance(row, TextRows):
+        return {None: _written(row)}
+    if not isinstance(row, Columns):
+        return {}
+    held = ((name, column.texts) for name, column in zip(names, row.columns, strict=True))
+    return {name: _written(texts) for name, texts in held if texts is not None}
+
+
+def _written(text: TextRows) -> str:
+    return str(text.arrays()["utf8"].tobytes(), "utf-8")
+
+
+def _terms(model: Classifier, row: Any, names: Array, kernels: Kernels) -> Iterator[Term]:
+    blended = model.blend is not None and model.blend.views is not None
+    if blended:
+        impossible = np.where(np.isneginf(model.scorer.offset), -np.inf, 0.0)
+        if impossible.any():
+            yield Term("prior", impossible, value="classes that cannot be")
+        yield from view_terms(model, row, names, kernels)
+    else:
+        yield Term("prior", model.scorer.offset, value="prior")
+        yield from cell_terms(model, row, names, kernels)
+    if model.plan.corrects:
+        yield from _corrected(model, row, kernels)
+
+
+def _corrected(model: Classifier, row: Any, kernels: Kernels) -> Iterator[Term]:
+    """What is done to the scores as a whole."""
+    if model.blend is not None and model.blend.calibration is not None:
+        before = model.uncalibrated(row, kernels)
+        yield Term("calibration", _difference(model.as_in_training(before, row), before)[0], value="calibration")
+    if model.prior_change.any():
+        yield Term("prior", model.prior_change, value="prior of where it is used")
+
+
+def _difference(after: Floats, before: Floats) -> Floats:
+    """0 where both are impossible."""
+    with np.errstate(invalid="ignore"):
+        return np.nan_to_num(after - before, nan=0.0, posinf=np.inf, neginf=-np.inf)
+
+
+def cell_terms(model: Classifier, row: Any, names: Array, kernels: Kernels) -> Iterator[Term]:
+    """Of one row, without its prior."""
+    likelihood = model.likelihood
+    if isinstance(likelihood, TextLikelihood):
+        yield from token_terms(likelihood, row, kernels)
+        return
+    yield from _of_columns(likelihood.parts(row, kernels), row, names)
+    if isinstance(likelihood, TableLikelihood):
+        for j, text in likelihood.texts.items():
+            yield from token_terms(text, texts_at(row, j), kernels, names[j])
+
+
+def _of_columns(parts: Parts, row: Any, names: Array) -> Iterator[Term]:
+    values = shown_values(row, parts.columns, names)
+    for i, (j, value) in enumerate(zip(parts.columns.tolist(), values, strict=True)):
+        limits = tuple(limit[i] for limit in parts.limits)
+        if j != REST:
+            yield Term("cell", parts.finite[i], names[j], value, limits=limits)
+        elif parts.finite[i].any() or any(limit.any() for limit in limits):
+            yield Term("rest", parts.finite[i], value=_rest_of(row), limits=limits)
+
+
+def token_terms(text: TextLikelihood, row: TextRows, kernels: Kernels, column: Any = None) -> Iterator[Term]:
+    """Of one text, by the likelihood of its tokens."""
+    parts = text.parts(row, kernels)
+    look, coding = text.known.look, text.known.coding
+    tokens = code_names(tokens_of(look.recipe, row, kernels), coding)
+    for i, code in enumerate(parts.columns.tolist()):
+        limits = tuple(limit[i] for limit in parts.limits)
+        if code != REST:
+            token = tokens[code]
+            yield Term("token", parts.finite[i], column, token.name, count=float(token.times), limits=limits)
+        elif parts.finite[i].any() or any(limit.any() for limit in limits):
+            yield Term("rest", parts.finite[i], column, "everything not there", limits=limits)
+
+
+def _rest_of(row: Data | Columns) -> str:
+    if isinstance(row, Columns):
+        return "columns together"
+    return "everything not there" if isinstance(row, Sparse) else "all together"
 
 
 def view_terms(model: Classifier, row: Any, names: Array, kernels: Kernels) -> Iterator[Term]:

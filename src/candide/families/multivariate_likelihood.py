@@ -14,7 +14,7 @@ from ..lazy_dataclass import dataclass
 from ..priors.normal import LOG_2PI
 from ..statistics import BlockMoments
 from .base import CELLS, Scores, cell_positions
-from .normal import SQUARABLE
+from .gaussian_likelihood import SQUARABLE
 from .score_terms import REST, JointNormal, Parts, ScoreTerms, TermLikelihood
 
 

@@ -20,7 +20,27 @@ from ..data.index import EXACT
 from ..data.labeled_rows import concatenate_rows, same_layout
 from ..exceptions import MergeError
 from ..kernels.layouts import Array, Data, Dense, Floats, Sparse, TextRows
-from .mixed_rows import MixedRows
+from ..lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True)
+class MixedRows:
+    """``cells`` has all columns, those of texts as 0, or NaN where a text is missing; the texts are beside, by column.
+
+    A column that held nothing but holes is none of texts yet.
+    """
+
+    cells: Dense
+    texts: dict[int, TextRows]
+
+    @property
+    def n_rows(self) -> int:
+        return self.cells.n_rows
+
+    def text(self, j: int) -> TextRows:
+        """The texts of a column."""
+        return self.texts[j] if j in self.texts else TextRows.all_missing(self.n_rows)
+
 
 # Rows that a sample may keep.
 Kept = Data | TextRows | MixedRows
