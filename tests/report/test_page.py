@@ -19,12 +19,12 @@ from candide.learners import (
     PoissonNB,
     TextNB,
 )
-from candide.report.style import CSS
+from candide.report.page import CSS
 
 from .conftest import table
 from .reading import check
 
-SECTIONS = ["concerns", "model", "quality", "calibration", "columns", "rows", "origin"]
+SECTIONS = ["warnings", "model", "quality", "calibration", "columns", "rows", "origin"]
 
 
 def percent(share: float, digits: int = 2) -> str:
@@ -122,7 +122,7 @@ def test_many_classes() -> None:
     found = NaiveBayes().fit(rows, labels).report()
     page = check(found.html())
     assert "150 classes" in page.text
-    wrong = found.subject.honest.confusion.copy()
+    wrong = found.reported.loo.confusion.copy()
     np.fill_diagonal(wrong, 0)
     worst = page.rows("The most frequent confusions")[1]
     true, answer = np.unravel_index(wrong.argmax(), wrong.shape)

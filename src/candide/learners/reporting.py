@@ -13,7 +13,7 @@ from .explaining import Explains
 from .storing import Stored
 
 if TYPE_CHECKING:
-    from ..report.findings import Findings
+    from ..report.model_report import ModelReport
 
 
 class Reports(Explains, Chunks, Stored, Configured):
@@ -28,8 +28,8 @@ class Reports(Explains, Chunks, Stored, Configured):
         *,
         title: str | None = None,
         notes: dict[str, str] | None = None,
-    ) -> Findings:
-        """Write a page about the model: what it is, how good it honestly is, what it looks at, what to be wary of.
+    ) -> ModelReport:
+        """Write an HTML report on the model: description, estimated quality, features, warnings and examples.
 
         One HTML file without scripts, which needs no other file and no network; light, dark and for paper.
 
@@ -60,11 +60,11 @@ class Reports(Explains, Chunks, Stored, Configured):
         >>> found.as_dict()["classes"]
         {'ham': 2.0, 'spam': 2.0}
         """
-        from ..report.findings import find
-        from ..report.subject import Subject
+        from ..report.model_report import build_report
+        from ..report.reported_model import ReportedModel
         from ..storage.atomic_write import write_atomically
 
-        subject = Subject(
+        reported = ReportedModel(
             kind=type(self).__name__,
             described=Configured.__repr__(self),
             model=self._fitted(),
@@ -75,7 +75,7 @@ class Reports(Explains, Chunks, Stored, Configured):
             roles=self.roles_,
         )
         rows = None if X is None else self._batches(X, y, sample_weight)
-        found = find(subject, rows, title, notes or {})
+        found = build_report(reported, rows, title, notes or {})
         if path is not None:
             write_atomically(path, [found.html().encode()])
         return found

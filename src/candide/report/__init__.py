@@ -1,1 +1,1 @@
-"""A model on one page: what it is, how good it honestly is, what it looks at, and what to look at."""
+"""The HTML report on a model: description, estimated quality, features, warnings and examples of rows."""
