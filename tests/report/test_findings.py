@@ -56,7 +56,7 @@ def test_rows_that_contradict_each_other() -> None:
     found = NaiveBayes().fit(twice, np.append(labels, other)).report()
     assert found.training is not None
     assert found.training.duplicates.n_contradicting == 4
-    assert "4 rows are there with different labels" in topics(found)["labels"]
+    assert "4 rows occur with different labels" in topics(found)["labels"]
     assert any(f"age = {age}" in topics(found)["labels"] for age in rows["age"][:4])
     again = NaiveBayes().fit(twice, np.append(labels, labels[:4])).report()
     assert again.training is not None
@@ -138,7 +138,7 @@ def test_a_model_that_is_no_better_than_guessing(people: NaiveBayes) -> None:
     rows, labels = split(table(300, seed=6))
     wrong = np.where(labels == "high", "low", "high")
     found = people.report(X=rows, y=wrong)
-    assert "on the rows given the model is right" in topics(found)["quality"]
+    assert "on the rows given the accuracy is" in topics(found)["quality"]
     assert "on the rows given" in topics(found)["calibration"]
     assert not {"quality", "calibration"} & set(topics(people.report()))
 

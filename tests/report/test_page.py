@@ -45,7 +45,7 @@ def test_a_table(people: NaiveBayes, tmp_path: Path) -> None:
     measures = {row[0].split()[0]: row[1] for row in page.rows("Measures")}
     assert measures["accuracy"] == f"{percent(loo.accuracy)} ± {percent(loo.accuracy_error)}"
     assert measures["log-loss"] == f"{loo.log_loss:.4f} ± {loo.log_loss_error:.4f}"
-    confusion = np.array([row[1:] for row in page.rows("Rows by class and answer")[1:]], dtype=float)
+    confusion = np.array([row[1:] for row in page.rows("Confusion matrix")[1:]], dtype=float)
     np.testing.assert_allclose(confusion, loo.confusion)
     classes = {row[0]: row[1:5] for row in page.rows("Classes, the largest first (")[1:]}
     for label, precision, recall, f1, weight in loo.per_class.rows():
@@ -109,7 +109,7 @@ def test_rows_given_are_measured(people: NaiveBayes) -> None:
 
 def test_one_class() -> None:
     page = check(NaiveBayes().fit({"a": [1.0, 2.0, 3.0]}, ["x", "x", "x"]).report().html())
-    assert "nothing to tell apart" in page.text
+    assert "there is only one class" in page.text
     assert "calibration" not in sections(page)
     check(TextNB().fit(["a b", "c d"], ["x", "x"]).report().html())
 
@@ -144,7 +144,7 @@ def test_every_classifier(kind: type, evaluate: bool) -> None:
     found = model.report(X=ROWS, y=LABELS)
     page = check(found.html())
     if kind is ComplementNB:
-        assert "not known of this model" in page.text
+        assert "is not available for this model" in page.text
         return
     rows = page.rows("Columns, by bits alone")[1:]
     assert [row[0] for row in rows] == model.information()["column"].tolist()

@@ -73,7 +73,7 @@ def _leaking_tokens(reported: ReportedModel) -> list[str]:
     words, model = reported.words, reported.model
     if words is None or len(reported.labels) < 2:
         return []
-    sums = model.state.statistics.features[0]
+    sums = model.state.statistics.looks[0]
     if not isinstance(sums.coding, Vocabulary) or not sums.counts.presence:
         return []
     tokens = list(dict.fromkeys(words["token"].tolist()))
