@@ -219,7 +219,7 @@ def test_pictures_are_shares(people: NaiveBayes) -> None:
     assert looks.pictures is not None
     assert {"age", "job", "children"} <= set(looks.pictures)
     for shares in looks.pictures.values():
-        for part in (shares.counted, shares.modelled):
+        for part in (shares.counted, shares.modeled):
             assert (part >= -1e-12).all()
             assert (part.sum(axis=0) <= 1 + 1e-9).all()
             assert (part.sum(axis=0) > 0.9).all()

@@ -140,7 +140,7 @@ LABELS = np.array(["a", "b"])[(ROWS[:, 0] + ROWS[:, 1] > 3).astype(int)]
 def test_every_classifier(kind: type, evaluate: bool) -> None:
     model = kind(evaluate=evaluate).fit(ROWS, LABELS)
     bare = check(model.report().html())
-    assert ("Nobody has measured this model" in bare.text) == (not evaluate)
+    assert ("This model was not evaluated" in bare.text) == (not evaluate)
     found = model.report(X=ROWS, y=LABELS)
     page = check(found.html())
     if kind is ComplementNB:
