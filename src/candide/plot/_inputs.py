@@ -9,12 +9,12 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from ..data.columns import Column, Columns
+from ..estimators import BernoulliNB, CategoricalNB, GaussianNB, NaiveBayes, TextNB
+from ..estimators.base import BaseNB
 from ..exceptions import InputError, NotADensity, ParameterError
 from ..explain.dates import date_columns, written
 from ..families.columns.histogram import are_whole
 from ..kernels.layouts import Array, Floats
-from ..learners import BernoulliNB, CategoricalNB, GaussianNB, NaiveBayes, TextNB
-from ..learners.base import BaseNB
 from ..model.blend import scores_left_out, seen_rows
 from ..model.evaluation import Report
 from ..model.evidence import class_place
@@ -39,7 +39,7 @@ def _kind_name(kind: type[BaseNB]) -> str:
 
 def class_position(model: BaseNB, label: Any) -> int:
     """Where a class is among those of a model."""
-    return class_place(model._fitted().classes.labels, label)
+    return class_place(model._fitted().classifier.classes.labels, label)
 
 
 def class_pair(model: BaseNB, of: Any, against: Any) -> tuple[int, int | None]:
@@ -74,32 +74,32 @@ def evaluate(model: BaseNB, X: Any, y: Any, sample_weight: Any, *, raw: bool = F
 
     ``raw``: without blend and calibration.
     """
-    fitted = model._fitted()
+    fitted = model._fitted().classifier
     if X is None:
         if y is not None:
             raise InputError("y is given without X; pass both, or neither to judge the model by its training rows")
-        return _uncorrected_loo(model) if raw else model.loo_ if model.can_report else _no_evaluation(model)
-    batch, kernels = model._batch(X, y, sample_weight), model._kernels()
+        return _uncorrected_loo(model) if raw else model.loo_ if model._fitted().has_loo else _no_evaluation(model)
+    batch, kernels = model._fitted().batch(X, y, sample_weight), model._fitted().kernels
     weight = np.ones(len(batch.classes)) if batch.weight is None else batch.weight
     of = fitted.scorer if raw else fitted
     return Report.of(of.posterior(batch.data, kernels, logarithm=True), batch.classes, weight, model.classes_)
 
 
 def _uncorrected_loo(model: BaseNB) -> Report:
-    fitted = model._fitted()
+    fitted = model._fitted().classifier
     plan, state, alpha = (
         fitted.plan,
         fitted.state,
         None if fitted.blend is None else fitted.blend.alpha,
     )
     seen = seen_rows(plan, state, "a picture of rows left out")
-    scores, _ = scores_left_out(plan, state, seen, alpha, model._kernels())
+    scores, _ = scores_left_out(plan, state, seen, alpha, model._fitted().kernels)
     return Report.of(scores, seen.batch.classes, seen.case_weight, model.classes_, seen.multiplicity)
 
 
 def _no_evaluation(model: BaseNB) -> Report:
     raise ParameterError(
-        f"this {type(model).__name__} keeps nothing to judge it by; pass X and y, or construct it with evaluate=True "
+        f"this {type(model).__name__} keeps no training rows; pass X and y, or construct it with compute_loo=True "
         "and fit again"
     )
 
@@ -132,7 +132,7 @@ class Scale(NamedTuple):
 
 def column_position(model: BaseNB, column: Any) -> int:
     """Where a column is, by its name or place."""
-    names = model._column_names().tolist()
+    names = model._fitted().column_names().tolist()
     if column in names:
         return int(names.index(column))
     if isinstance(column, (int, np.integer)) and not isinstance(column, bool) and 0 <= column < len(names):
@@ -143,11 +143,11 @@ def column_position(model: BaseNB, column: Any) -> int:
 
 def column_scale(model: BaseNB, place: int) -> Scale | None:
     """The values of a column; None where there are none that could be shown: nothing was seen, or texts."""
-    name = str(model._column_names()[place])
+    name = str(model._fitted().column_names()[place])
     if isinstance(model, TextNB):
         raise ParameterError("a TextNB has tokens, no columns; see word_shift and token_scatter")
     if isinstance(model, NaiveBayes):
-        return _table_scale(model._fitted().state.statistics, place, name)
+        return _table_scale(model._fitted().classifier.state.statistics, place, name)
     if isinstance(model, CategoricalNB):
         values = model.categories_[place]
         return Scale(place, name, values, [str(value) for value in values]) if len(values) else None
@@ -190,7 +190,7 @@ def _number_grid(low: float, high: float) -> Floats:
 
 def _count_scale(model: BaseNB, place: int, name: str) -> Scale:
     """Whole numbers up to what is usual in the class that has most."""
-    only = model._fitted().state.statistics.only(place)
+    only = model._fitted().classifier.state.statistics.only(place)
     mean = float((np.asarray(only.total).ravel() / np.maximum(only.rows, 1e-300)).max())
     most = max(1, int(np.ceil(mean + 2 * np.sqrt(mean))))
     cells = np.unique(np.linspace(0, most, min(most + 1, _N_VALUES)).round())
@@ -200,14 +200,14 @@ def _count_scale(model: BaseNB, place: int, name: str) -> Scale:
 def single_cell_rows(model: BaseNB, cells: Sequence[tuple[int, Array]], n_rows: int) -> Any:
     """Encoded rows in which all cells are missing but those of some columns, given by place as a ``Scale`` has them."""
     if isinstance(model, NaiveBayes):
-        return _single_cell_table(model._fitted().state.statistics, dict(cells), n_rows)
+        return _single_cell_table(model._fitted().classifier.state.statistics, dict(cells), n_rows)
     if isinstance(model, CategoricalNB):
         values = np.full((n_rows, model.n_features_in_), None, dtype=object)
     else:
         values = np.full((n_rows, model.n_features_in_), np.nan)
     for place, column in cells:
         values[:, place] = column
-    return model._encode(values)
+    return model._fitted().spec.encode(values)
 
 
 def _single_cell_table(statistics: TableStatistics, cells: dict[int, Array], n_rows: int) -> Columns:
@@ -224,7 +224,9 @@ def _single_cell_table(statistics: TableStatistics, cells: dict[int, Array], n_r
 
 def log_probability(model: BaseNB, cells: Sequence[tuple[int, Array]], n_rows: int) -> Floats:
     """log p(class | these cells), as the model itself says, ``(rows, classes)``."""
-    return model._fitted().posterior(single_cell_rows(model, cells, n_rows), model._kernels(), logarithm=True)
+    return model._fitted().classifier.posterior(
+        single_cell_rows(model, cells, n_rows), model._fitted().kernels, logarithm=True
+    )
 
 
 class TokenContrast(NamedTuple):
@@ -257,12 +259,12 @@ class TokenContrast(NamedTuple):
 def contrast_tokens(model: TextNB, of: Any, against: Any) -> TokenContrast:
     """Every token that was seen in some class."""
     first, second = class_pair(model, of, against)
-    if model.model == "complement":
+    if model.family == "complement":
         raise NotADensity(
             "the tokens of model='complement' have weights, and no probabilities in a class; show a "
             "TextNB('multinomial') of the same texts"
         )
-    parameters, labels = model._fitted().likelihood.parameters(), model.classes_
+    parameters, labels = model._fitted().classifier.likelihood.parameters(), model.classes_
     probability = parameters["probability"].reshape(len(labels), -1)
     total = model.token_count_
     count = np.asarray(total.sum(axis=0), dtype=np.float64).ravel()
@@ -274,7 +276,7 @@ def contrast_tokens(model: TextNB, of: Any, against: Any) -> TokenContrast:
     )
     called = style.names(labels)
     other = "all other classes" if second is None else called[second]
-    names = model._column_names()[seen]
+    names = model._fitted().column_names()[seen]
     return TokenContrast(
         called[first], other, names, count[seen], probability[first, seen], there, "value" in parameters
     )

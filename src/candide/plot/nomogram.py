@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from ..estimators.base import BaseNB
 from ..exceptions import ParameterError
 from ..kernels.layouts import Array, Floats
-from ..learners.base import BaseNB
 from ..model.table import Table
 from . import style
 from ._inputs import Scale, check_fitted, class_pair, column_position, column_scale, log_odds, log_probability
@@ -87,7 +87,7 @@ def nomogram(
 
 def _lines(model: BaseNB, of: int, against: int | None, base: float, columns: Any) -> list[Axis]:
     """The columns asked for that tell the classes apart."""
-    n_columns = len(model._column_names())
+    n_columns = len(model._fitted().column_names())
     places = range(n_columns) if columns is None else [column_position(model, column) for column in columns]
     if len(places) > _MAX_PROBES:
         raise ParameterError(f"a nomogram of {len(places)} columns cannot be read; name some of them as columns=[…]")
@@ -118,7 +118,7 @@ def _check_additive(model: BaseNB, lines: list[Axis], of: int, against: int | No
     if not np.allclose(said, added, rtol=1e-6, atol=1e-6):
         raise ParameterError(
             "the columns of this model do not add up (it looks at several together, or its calibration is a curve), so "
-            "that no nomogram can tell its answers; for a table, fit NaiveBayes(blend=None), and calibrate by "
+            "that no nomogram can tell its answers; for a table, fit NaiveBayes(stacking=None), and calibrate by "
             "None, 'temperature' or 'platt'"
         )
 

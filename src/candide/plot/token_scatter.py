@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.text import Annotation
 from matplotlib.transforms import Bbox
 
+from ..estimators import TextNB
 from ..kernels.layouts import Array
-from ..learners import TextNB
 from . import style
 from ._inputs import TokenContrast, check_fitted, contrast_tokens
 from .display import Display

@@ -50,7 +50,7 @@ def quality_section(found: ModelReport) -> str:
 def _not_evaluated(found: ModelReport) -> str:
     return (
         "This model was not evaluated: it keeps neither training rows nor an evaluation. "
-        + ("Construct it with <code>evaluate=True</code>. " if not found.reported.evaluate else "")
+        + ("Construct it with <code>compute_loo=True</code>. " if not found.reported.evaluate else "")
         + "Pass labeled rows that it was not trained on: <code>candide report MODEL --data rows.csv</code>, "
         "or <code>model.report(path, X, y)</code>."
     )
