@@ -177,7 +177,10 @@ WEIGHTS = {
     "negative": ([1, 1, -2, 1], ["-2.0 at row 2", "negative, NaN or infinite", "use 0"]),
     "NaN": ([1, 1, NAN, 1], ["nan at row 2", "negative, NaN or infinite", "use 0"]),
     "infinite": ([1, 1, 1, INF], ["inf at row 3", "negative, NaN or infinite", "use 0"]),
-    "zeros": ([0, 0, 0, 0], ["all sample weights are zero", "nothing would be learned", "give a row a weight above 0"]),
+    "zeros": (
+        [0, 0, 0, 0],
+        ["all sample weights are zero", "expected at least one positive weight", "give a row a weight above 0"],
+    ),
     "texts": (list("abcd"), ["no numbers", "finite", "give one"]),
     "two dimensions": (np.ones((4, 2)), ["2D array", "1D array or scalar", "give one weight a row"]),
     "too few": ([1, 1], ["(2,)", "expected (4,)", "one weight a row"]),

@@ -102,7 +102,7 @@ class TestSelection:
     @pytest.mark.parametrize("key", ["wage", ("age", "wage"), 3])
     def test_names_that_are_not_there(self, key: Any) -> None:
         with pytest.raises(
-            ParameterError, match=r"columns speaks of ('wage'|3), but X has no such column; it has 'age'"
+            ParameterError, match=r"columns has the key ('wage'|3), but X has no such column; it has 'age'"
         ):
             select_columns({key: "bins"}, TABLE)
 
@@ -119,12 +119,12 @@ class TestSelection:
         assert select_columns({lambda name, kind: True: 1, ("age", "job"): 2}, TABLE)[0] == (["x1", "x2", "hole"], 1)
 
     def test_columns_meant_twice(self) -> None:
-        words = r"column 'x1' is meant twice in columns: by 'x1' and by \('age', 'x1'\); name each column once"
+        words = r"column 'x1' is matched twice in columns: by 'x1' and by \('age', 'x1'\); name each column once"
         with pytest.raises(ParameterError, match=words):
             select_columns({"x1": "bins", ("age", "x1"): "kernel"}, TABLE)
-        with pytest.raises(ParameterError, match="column 'x1' is meant twice in columns: by the pattern '1'"):
+        with pytest.raises(ParameterError, match="column 'x1' is matched twice in columns: by the pattern '1'"):
             select_columns({re.compile("1"): "bins", re.compile("^x"): "kernel"}, TABLE)
-        with pytest.raises(ParameterError, match="column 'age' is meant twice"):
+        with pytest.raises(ParameterError, match="column 'age' is matched twice"):
             select_columns({("age", "age"): "bins"}, TABLE)
 
     def test_keys_that_are_overruled_may_meet(self) -> None:
@@ -132,5 +132,5 @@ class TestSelection:
         assert select_columns(settings, TABLE) == [([], 1), (["x2"], 2), (["x1"], 3)]
 
     def test_keys_that_are_none(self) -> None:
-        with pytest.raises(ParameterError, match=r"columns speaks of \{'age'\}, a set; a key is a name"):
+        with pytest.raises(ParameterError, match=r"columns has the key \{'age'\}, a set; a key is a name"):
             select_columns([({"age"}, "bins")], TABLE)

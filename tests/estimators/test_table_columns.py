@@ -53,7 +53,7 @@ class TestPrecedence:
         assert families(asked) == families(dict(reversed(asked.items())))
 
     def test_equals_are_refused(self) -> None:
-        refused({"age": "kernel", ("age", "km"): "bins"}, "column 'age' is meant twice in columns: by 'age' and by")
+        refused({"age": "kernel", ("age", "km"): "bins"}, "column 'age' is matched twice in columns: by 'age' and by")
 
     def test_a_block_goes_without_those_that_are_named(self) -> None:
         model = fitted({"numbers": "multivariate_normal", "visits": "poisson"}, NUMBERS)
@@ -149,7 +149,7 @@ class TestMalformed:
         refused({"categories": "gausian"}, "columns asks for 'gausian'", X=NUMBERS)
 
     def test_keys(self) -> None:
-        refused([({"age"}, "bins")], "columns speaks of {'age'}, a set; a key is a name, a tuple of names")
+        refused([({"age"}, "bins")], "columns has the key {'age'}, a set; a key is a name, a tuple of names")
 
     def test_pairs(self) -> None:
         assert families([(["age", "km"], "kernel"), ["visits", "poisson"]])["km"] == "kernel"

@@ -98,7 +98,9 @@ def test_absent_on_every_command_that_reads_a_table(command: str, model: Path, t
 def test_a_misspelt_column_of_a_table_is_never_taken_for_an_absent_one(model: Path) -> None:
     misspelt = PEOPLE.rename(columns={"sex": "sexx"}).drop(columns="pay")
     for absent in ("error", "missing"):
-        with pytest.raises(InputError, match="'sexx' is no column that the model was trained on; did you mean 'sex'"):
+        with pytest.raises(
+            InputError, match="'sexx' is not a column that the model was trained on; did you mean 'sex'"
+        ):
             candide.load(model).set_params(absent=absent).predict(misspelt)
         ran = run("predict", model, rows(model, misspelt), "--absent", absent)
         assert ran.code == 1
@@ -107,7 +109,7 @@ def test_a_misspelt_column_of_a_table_is_never_taken_for_an_absent_one(model: Pa
 
 def test_other_columns_are_refused_where_one_is_lacking(model: Path) -> None:
     loaded = candide.load(model).set_params(absent="missing")
-    with pytest.raises(InputError, match=r"column 'sex' is absent, and 'id' is no column .* leave it out"):
+    with pytest.raises(InputError, match=r"column 'sex' is absent, and 'id' is not a column .* leave it out"):
         loaded.predict(PEOPLE.drop(columns=["sex", "pay"]).assign(id=1))
     loaded.predict(PEOPLE.assign(id=1))  # nothing is lacking
     assert run("predict", model, rows(model, PEOPLE.drop(columns="sex")), "--absent", "missing").code == 0  # the label

@@ -137,7 +137,7 @@ INSTEAD = {"dataset": r"X\.to_table\(\)", "reader": r"X\.read_all\(\)", "relatio
 
 @pytest.mark.parametrize("kind", INSTEAD)
 def test_rows_that_are_not_in_memory(kind: str) -> None:
-    with pytest.raises(InputError, match=rf"no table in memory; pass .*{INSTEAD[kind]}") as told:
+    with pytest.raises(InputError, match=rf"not a table in memory; pass .*{INSTEAD[kind]}") as told:
         NaiveBayes().fit(lazy(kind), "pay")
     assert "no names" not in str(told.value)
 
@@ -146,7 +146,7 @@ def test_rows_that_are_not_in_memory(kind: str) -> None:
 @pytest.mark.parametrize("estimator", [NaiveBayes(order=0), GaussianNB(), CategoricalNB()], ids=repr)
 def test_predicting_rows_that_are_not_in_memory(estimator: Any, kind: str) -> None:
     estimator.fit(FRAME[["age"]], FRAME["pay"])
-    with pytest.raises(InputError, match="no table in memory"):
+    with pytest.raises(InputError, match="not a table in memory"):
         estimator.predict(lazy(kind))
 
 
@@ -160,7 +160,7 @@ def test_predicting_a_source(people: Path, tmp_path: Path) -> None:
     mail.write_text("text,label\n" + "win a prize,spam\nsee you at noon,ham\n" * 5)
     texts = TextNB("multinomial").fit(candide.read(mail))
     assert texts.predict(candide.read(mail)).tolist() == ["spam", "ham"] * 5
-    with pytest.raises(InputError, match=r"Source of candide, which is no table in memory; pass X\.to_table\(\)"):
+    with pytest.raises(InputError, match=r"Source of candide, which is not a table in memory; pass X\.to_table\(\)"):
         diagnostics.log_density(table, candide.read(people))
 
 
@@ -188,7 +188,7 @@ def test_weights_of_a_source_count_in_its_score(tmp_path: Path) -> None:
 
 
 def test_a_reader_given_as_texts() -> None:
-    with pytest.raises(InputError, match="a RecordBatchReader of pyarrow, which is no table in memory"):
+    with pytest.raises(InputError, match="a RecordBatchReader of pyarrow, which is not a table in memory"):
         TextNB().fit(pa.table({"text": ["a b", "c d"]}).to_reader(), ["x", "y"])
     with pytest.raises(InputError) as refused:
         TextNB().fit([pa.table({"text": ["a b"] * 1000}), "c d"], ["x", "y"])

@@ -12,15 +12,15 @@ import candide
 from candide import GaussianNB, NaiveBayes, TextNB
 from candide.exceptions import InputError
 from candide.model.evaluation import Report
-from candide.report.examples import DOUBTFUL, LONGEST
-from candide.report.findings import Findings
+from candide.report.model_report import ModelReport
+from candide.report.row_checks import MAX_TEXT_BYTES, SUSPECT_PROBABILITY
 
 from .conftest import table
 
 
-def topics(found: Findings) -> dict[str, str]:
+def topics(found: ModelReport) -> dict[str, str]:
     """What it warns of, with the names."""
-    return {concern.topic: f"{concern.text} {' '.join(concern.names)}" for concern in found.concerns}
+    return {concern.topic: f"{concern.text} {' '.join(concern.names)}" for concern in found.warnings}
 
 
 def split(rows: dict[str, Any]) -> tuple[dict[str, Any], Any]:
@@ -28,7 +28,7 @@ def split(rows: dict[str, Any]) -> tuple[dict[str, Any], Any]:
 
 
 def test_columns_that_are_set_aside(people: NaiveBayes) -> None:
-    named = {name for one in people.report().concerns if one.topic == "columns" for name in one.names}
+    named = {name for one in people.report().warnings if one.topic == "columns" for name in one.names}
     assert named == {"key", "same", "nothing"}
 
 
@@ -54,13 +54,13 @@ def test_rows_that_contradict_each_other() -> None:
     twice = {name: np.append(cells, cells[:4]) for name, cells in rows.items()}
     other = np.where(labels[:4] == "high", "low", "high")
     found = NaiveBayes().fit(twice, np.append(labels, other)).report()
-    assert found.trained is not None
-    assert found.trained.duplicates.n_contradicting == 4
-    assert "4 rows are there with different labels" in topics(found)["labels"]
+    assert found.training is not None
+    assert found.training.duplicates.n_contradicting == 4
+    assert "4 rows occur with different labels" in topics(found)["labels"]
     assert any(f"age = {age}" in topics(found)["labels"] for age in rows["age"][:4])
     again = NaiveBayes().fit(twice, np.append(labels, labels[:4])).report()
-    assert again.trained is not None
-    assert again.trained.duplicates[:3] == (304, 4, 0)
+    assert again.training is not None
+    assert again.training.duplicates[:3] == (304, 4, 0)
     assert "4 of 304 training rows" in topics(again)["duplicates"]
     assert "labels" not in topics(again)
 
@@ -138,7 +138,7 @@ def test_a_model_that_is_no_better_than_guessing(people: NaiveBayes) -> None:
     rows, labels = split(table(300, seed=6))
     wrong = np.where(labels == "high", "low", "high")
     found = people.report(X=rows, y=wrong)
-    assert "on the rows given the model is right" in topics(found)["quality"]
+    assert "on the rows given the accuracy is" in topics(found)["quality"]
     assert "on the rows given" in topics(found)["calibration"]
     assert not {"quality", "calibration"} & set(topics(people.report()))
 
@@ -153,10 +153,10 @@ def test_doubtful_labels_are_those_that_were_changed() -> None:
     ages = [one.row.columns[0].values[0] for one in doubts]
     assert set(rows["age"][sure]) <= set(ages)
     assert [one.rank for one in doubts] == sorted(one.rank for one in doubts)
-    honest = found.subject.model.honest
+    honest = found.reported.model.honest
     own = honest.log_probability[np.arange(600), honest.seen.batch.classes]
     assert doubts[0].rank == own.min()
-    assert all(np.exp(one.log_probability.max()) >= DOUBTFUL for one in doubts)
+    assert all(np.exp(one.log_probability.max()) >= SUSPECT_PROBABILITY for one in doubts)
 
 
 def test_examples_of_rows_given_are_at_their_place(people: NaiveBayes, tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_examples_of_rows_given_are_at_their_place(people: NaiveBayes, tmp_path:
     least = [one.example for one in found.examples if one.example.kind == "least sure"]
     assert [one.place for one in least] == np.argsort(probability, kind="stable")[:3].tolist()
     assert not any(one.of_training for one in found.examples)
-    assert found.trained is None
+    assert found.training is None
 
 
 def test_evidence_is_that_of_the_model(people: NaiveBayes) -> None:
@@ -180,21 +180,24 @@ def test_a_model_with_rows_from_a_file_judges_them_again(
 ) -> None:
     mail.save(tmp_path / "mail.candide", sample=True)
     found = candide.load(tmp_path / "mail.candide").report()
-    assert found.trained is not None
-    assert found.trained.n_rows == 400
-    assert found.subject.honest.as_dict() == mail.loo_.as_dict()
+    assert found.training is not None
+    assert found.training.n_rows == 400
+    assert found.reported.loo.as_dict() == mail.loo_.as_dict()
     texts, labels = messages
     own = np.searchsorted(mail.classes_, labels)
     expected = mail.leave_one_out(texts, labels, class_prior="fixed")[np.arange(400), own]
-    np.testing.assert_allclose(np.sort(found.trained.rows.own), np.sort(expected), atol=1e-9)
+    np.testing.assert_allclose(np.sort(found.training.rows.own), np.sort(expected), atol=1e-9)
 
 
 def test_long_texts_are_no_examples() -> None:
-    texts = [f"short text {i} {'odd' if i % 2 else 'even'}" for i in range(40)] + ["odd " * LONGEST, "even " * LONGEST]
+    texts = [f"short text {i} {'odd' if i % 2 else 'even'}" for i in range(40)] + [
+        "odd " * MAX_TEXT_BYTES,
+        "even " * MAX_TEXT_BYTES,
+    ]
     labels = ["odd" if i % 2 else "even" for i in range(40)] + ["odd", "even"]
     shown = TextNB().fit(texts, labels).report().examples
     assert shown
-    assert all(len(one.explanation.texts[None]) <= LONGEST for one in shown)
+    assert all(len(one.explanation.texts[None]) <= MAX_TEXT_BYTES for one in shown)
 
 
 def test_before_and_after(people: NaiveBayes) -> None:
@@ -211,12 +214,12 @@ def test_before_and_after(people: NaiveBayes) -> None:
 
 
 def test_pictures_are_shares(people: NaiveBayes) -> None:
-    looks = people.report().looks
+    looks = people.report().features
     assert looks is not None
     assert looks.pictures is not None
     assert {"age", "job", "children"} <= set(looks.pictures)
     for shares in looks.pictures.values():
-        for part in (shares.counted, shares.modelled):
+        for part in (shares.counted, shares.modeled):
             assert (part >= -1e-12).all()
             assert (part.sum(axis=0) <= 1 + 1e-9).all()
             assert (part.sum(axis=0) > 0.9).all()

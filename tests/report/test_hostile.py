@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from candide import NaiveBayes, TextNB
-from candide.report.markup import plain, users
+from candide.report.markup import escape_text, user_text
 
 from .reading import check
 
@@ -45,11 +45,11 @@ def storable(text: str) -> str:
 
 @pytest.mark.parametrize("text", NASTY, ids=range(len(NASTY)))
 def test_text_of_a_user(text: str) -> None:
-    written = users(text)
+    written = user_text(text)
     page = check_fragment(written)
     assert [one.tag for one in page.elements] == ["html", "bdi"]
     assert len(page.elements[1].text) <= 60
-    assert not set("\"'<>") & set(plain(text))
+    assert not set("\"'<>") & set(escape_text(text))
 
 
 def check_fragment(written: str) -> Any:

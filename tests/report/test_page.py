@@ -20,12 +20,12 @@ from candide import (
     TextNB,
     diagnostics,
 )
-from candide.report.style import CSS
+from candide.report.page import CSS
 
 from .conftest import table
 from .reading import check
 
-SECTIONS = ["concerns", "model", "quality", "calibration", "columns", "rows", "origin"]
+SECTIONS = ["warnings", "model", "quality", "calibration", "columns", "rows", "origin"]
 
 
 def percent(share: float, digits: int = 2) -> str:
@@ -46,7 +46,7 @@ def test_a_table(people: NaiveBayes, tmp_path: Path) -> None:
     measures = {row[0].split()[0]: row[1] for row in page.rows("Measures")}
     assert measures["accuracy"] == f"{percent(loo.accuracy)} ± {percent(loo.accuracy_error)}"
     assert measures["log-loss"] == f"{loo.log_loss:.4f} ± {loo.log_loss_error:.4f}"
-    confusion = np.array([row[1:] for row in page.rows("Rows by class and answer")[1:]], dtype=float)
+    confusion = np.array([row[1:] for row in page.rows("Confusion matrix")[1:]], dtype=float)
     np.testing.assert_allclose(confusion, loo.confusion)
     classes = {row[0]: row[1:5] for row in page.rows("Classes, the largest first (")[1:]}
     for label, precision, recall, f1, weight in loo.per_class.rows():
@@ -110,7 +110,7 @@ def test_rows_given_are_measured(people: NaiveBayes) -> None:
 
 def test_one_class() -> None:
     page = check(NaiveBayes().fit({"a": [1.0, 2.0, 3.0]}, ["x", "x", "x"]).report().html())
-    assert "nothing to tell apart" in page.text
+    assert "there is only one class" in page.text
     assert "calibration" not in sections(page)
     check(TextNB().fit(["a b", "c d"], ["x", "x"]).report().html())
 
@@ -123,7 +123,7 @@ def test_many_classes() -> None:
     found = NaiveBayes().fit(rows, labels).report()
     page = check(found.html())
     assert "150 classes" in page.text
-    wrong = found.subject.honest.confusion.copy()
+    wrong = found.reported.loo.confusion.copy()
     np.fill_diagonal(wrong, 0)
     worst = page.rows("The most frequent confusions")[1]
     true, answer = np.unravel_index(wrong.argmax(), wrong.shape)
@@ -141,11 +141,11 @@ LABELS = np.array(["a", "b"])[(ROWS[:, 0] + ROWS[:, 1] > 3).astype(int)]
 def test_every_classifier(kind: type, evaluate: bool) -> None:
     model = kind(compute_loo=evaluate).fit(ROWS, LABELS)
     bare = check(model.report().html())
-    assert ("Nobody has measured this model" in bare.text) == (not evaluate)
+    assert ("This model was not evaluated" in bare.text) == (not evaluate)
     found = model.report(X=ROWS, y=LABELS)
     page = check(found.html())
     if kind is ComplementNB:
-        assert "not known of this model" in page.text
+        assert "is not available for this model" in page.text
         return
     rows = page.rows("Columns, by bits alone")[1:]
     assert [row[0] for row in rows] == diagnostics.information(model)["column"].tolist()

@@ -15,7 +15,7 @@ from .session import Session
 
 if TYPE_CHECKING:
     from ..model.model import Model
-    from ..report.findings import Findings
+    from ..report.model_report import ModelReport
     from ..sources import Source
 
 EXAMPLES = """
@@ -46,7 +46,7 @@ def report(
     reading: options.Reading,
     shared: options.Shared,
 ) -> None:
-    """Write a page about a model: what it is, how good it honestly is, what it looks at, what to be wary of.
+    """Write an HTML report on a model: description, estimated quality, features, warnings and examples.
 
     One HTML file, by default beside the model, that needs no other file and no network. Training rows are looked at if
     the model keeps some (train --updatable); else --data gives the examples.
@@ -87,17 +87,17 @@ def _rows(model: Model, source: Source, session: Session, roles: dict[str, Any])
     say_unlabeled(passed, session)
 
 
-def for_people(found: Findings, path: Path) -> list[Any]:
+def for_people(found: ModelReport, path: Path) -> list[Any]:
     """What was found, in a few lines."""
     lines = [f"wrote {path} ({path.stat().st_size / 1e3:,.0f} kB)"]
-    if found.trained is None and found.given is None:
+    if found.training is None and found.given is None:
         lines.append("the model keeps no training rows; for rows worth a look: train --updatable, or --data rows.csv")
-    return [*(f"{concern.topic}: {_said(concern)}" for concern in found.concerns), *lines]
+    return [*(f"{warning.topic}: {_said(warning)}" for warning in found.warnings), *lines]
 
 
-def _said(concern: Any) -> str:
-    names = ", ".join(concern.names[:_NAMES]) + (", …" if len(concern.names) > _NAMES else "")
-    return f"{concern.text}{': ' if names else ''}{names}"
+def _said(warning: Any) -> str:
+    names = ", ".join(warning.names[:_NAMES]) + (", …" if len(warning.names) > _NAMES else "")
+    return f"{warning.text}{': ' if names else ''}{names}"
 
 
 _NAMES = 8

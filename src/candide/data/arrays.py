@@ -12,16 +12,16 @@ from ..exceptions import CellTypeError, InputError
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Data, Dense, Floats, Sparse
 
-# Types that cross to the kernels as they are; all others become doubles first.
+# Data types that kernels read without conversion; all others are converted to float64.
 KERNEL_DTYPES = {np.dtype(t) for t in ("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?")}
-# More columns than this cross as one array: handling each on its own would cost more than the copy.
+# Above this number of columns a copy into one array is cheaper than handling each column separately.
 _MAX_SEPARATE_COLUMNS, MANY_COLUMNS = 512, 64
 
 Rows = TypeVar("Rows", bound=Any)
 
 
 def read_numbers(X: Any) -> Data:
-    """Rows of numbers from anything that holds them; missing values become NaN.
+    """Return rows of numbers from an array, a sparse matrix, a data frame or lists; missing values become NaN.
 
     >>> read_numbers([[1, 2], [3, None]]).floats()
     array([[ 1.,  2.],
@@ -47,7 +47,7 @@ def _frame_numbers(frame: Any) -> Dense:
 
 
 def as_single_array(frame: Any) -> Array | None:
-    """A frame that is one array inside, or cheaply made one: asking each of many columns takes longer than the rest."""
+    """Return a data frame as one array if that is cheap, which is faster than reading many columns; else None."""
     native = frame.to_native()
     if frame.implementation.is_pandas() and len(frame.columns):
         first = native.dtypes.iloc[0]
@@ -61,13 +61,13 @@ def as_single_array(frame: Any) -> Array | None:
 
 
 def is_sparse(X: Any) -> bool:
-    """Whether ``X`` is a scipy sparse matrix or array; does not import scipy to find out."""
+    """Return whether ``X`` is a scipy sparse matrix or array, without importing scipy."""
     scipy_sparse = sys.modules.get("scipy.sparse")
     return scipy_sparse is not None and bool(scipy_sparse.issparse(X))
 
 
 def as_frame(X: Any) -> Any | None:
-    """A narwhals frame over a pandas, polars, pyarrow … table, or None."""
+    """Return a narwhals frame over a table of pandas, polars, pyarrow and others; None if ``X`` is no table."""
     if isinstance(X, (np.ndarray, list, tuple)):
         return None
     import narwhals.stable.v2 as nw
@@ -81,7 +81,7 @@ def as_frame(X: Any) -> Any | None:
     return None
 
 
-# What holds rows that are not in memory, by what it has, and what to pass instead.
+# Tables that are not in memory, recognized by their attributes, and what to pass instead.
 _LAZY_TABLES = (
     (("collect", "collect_schema"), "X.collect()"),
     (
@@ -90,28 +90,28 @@ _LAZY_TABLES = (
     ),
     (("read_next_batch", "read_all"), "X.read_all()"),
     (("to_batches", "to_table", "count_rows"), "X.to_table(); for files larger than memory: candide.read(…)"),
-    (("batches", "to_table", "roles"), "X.to_table(); fit, measure and score take it as it is, without y"),
+    (("batches", "to_table", "roles"), "X.to_table(); fit, measure and score accept it directly, without y"),
     (("columns", "num_columns", "to_struct_array"), "pyarrow.Table.from_batches([X])"),
 )
 
 
 def reject_lazy_table(X: Any) -> None:
-    """Lazy frames, relations, datasets and readers have columns with names, and no rows yet."""
+    """Raise an error for lazy frames, relations, datasets and readers, whose rows are not in memory."""
     for has, instead in _LAZY_TABLES:
         if all(hasattr(type(X), name) for name in has):
             package = type(X).__module__.partition(".")[0].lstrip("_")
-            raise InputError(f"X is a {type(X).__name__} of {package}, which is no table in memory; pass {instead}")
+            raise InputError(f"X is a {type(X).__name__} of {package}, which is not a table in memory; pass {instead}")
 
 
 def new_frame(columns: dict[Any, Array], backend: Any) -> Any:
-    """A data frame of some library with these columns."""
+    """Return a data frame of a library, given as a narwhals implementation, with these columns."""
     import narwhals.stable.v2 as nw
 
     return nw.from_dict({str(name): column.tolist() for name, column in columns.items()}, backend=backend).to_native()
 
 
 def frame_like(X: Any, columns: list[Array]) -> Any | None:
-    """A table of the same kind and with the same names as ``X``, or None if that is no table."""
+    """Return a data frame of the same library and with the same names as ``X``; None if ``X`` is no data frame."""
     frame = as_frame(X)
     if frame is None:
         return None
@@ -126,9 +126,11 @@ def frame_like(X: Any, columns: list[Array]) -> Any | None:
 
 
 def as_array(values: Any, name: str) -> Array:
-    """``values`` as an array. A list that mixes texts with other things keeps them: NumPy would make "nan" of a NaN.
+    """Return ``values`` as an array. A list of texts and other objects becomes an object array: NumPy would turn NaN
+    into "nan".
 
-    So does a list of texts of which one ends in a NUL character, which NumPy would take away.
+
+    So does a list of texts of which one ends in a NUL character, which NumPy would strip.
     """
     if isinstance(values, np.ma.MaskedArray):
         objects = np.array(values.data, dtype=object)
@@ -151,12 +153,12 @@ def as_array(values: Any, name: str) -> Array:
 
 
 def aligned(values: Array) -> Array:
-    """``values``, copied if they lie at odd addresses (a field of a packed record does), which no kernel reads."""
+    """Return ``values``, copied if they are not aligned, as in packed records; kernels need alignment."""
     return values if values.flags.aligned else values.copy()
 
 
 def as_2d_array(X: Any) -> Array:
-    """``X`` as a two-dimensional array of whatever type."""
+    """Return ``X`` as a two-dimensional array of any data type."""
     if X is None or isinstance(X, (str, bytes)):
         raise InputError(f"Expected 2D array, got {X!r} instead; pass rows × columns of numbers")
     values = as_array(X, "X")
@@ -172,7 +174,7 @@ def as_2d_array(X: Any) -> Array:
 
 
 def series_array(series: Any) -> Array:
-    """A column of a frame as an array of whatever type."""
+    """Return a column of a data frame as an array of any data type."""
     if series.implementation.is_pyarrow():
         return np.asarray(_one_chunk(series.to_native()))
     return np.asarray(series.to_numpy())
@@ -184,7 +186,7 @@ def _one_chunk(values: Any) -> Any:
 
 
 def number_column(series: Any, name: str) -> Array:
-    """One column of a frame as numbers; nulls become NaN."""
+    """Return a column of a data frame as numbers; nulls become NaN."""
     dtype = series.dtype
     if dtype.is_temporal():
         what = f"column {name!r} holds dates or times ({dtype})"
@@ -196,7 +198,7 @@ def number_column(series: Any, name: str) -> Array:
 
 
 def missing_cells(column: Array) -> Array:
-    """Where a column of numbers or categories has no value."""
+    """Return a mask of the missing cells of a column of numbers or categories."""
     if column.dtype.kind == "f":
         return np.isnan(column)
     if column.dtype.kind != "O":
@@ -205,7 +207,7 @@ def missing_cells(column: Array) -> Array:
 
 
 def is_missing(value: Any) -> bool:
-    """None, NaN, NaT and pandas' NA."""
+    """Return whether a value is None, NaN, NaT or pandas.NA."""
     if isinstance(value, (float, np.datetime64, np.timedelta64)):
         return bool(value != value)
     return value is None or type(value).__name__ in ("NAType", "NaTType")
@@ -253,12 +255,12 @@ def _parse_objects(values: Array, name: str | int) -> Floats:
 
 
 def overflow_error(name: Any, row: int) -> InputError:
-    """The error for a whole number that no double holds. Its digits are not shown: there may be too many to write."""
+    """Return the error for an integer beyond the range of float64. Its digits are not shown: there may be too many."""
     return InputError(f"column {name!r} holds a number beyond 1.8e308 at row {row}; rescale the column")
 
 
 def describe_text_cells(name: Any, n_texts: int, first: Any, row: int) -> str:
-    """What is wrong with a column of numbers that holds texts."""
+    """Return the first half of a message about a column of numbers that holds texts."""
     return f"column {name!r} holds {n_texts} text value{'s' if n_texts > 1 else ''} (first: {first!r} at row {row})"
 
 
@@ -267,7 +269,7 @@ def _sparse_numbers(X: Any) -> Sparse:
 
     matrix = checked_rows(X)
     data = Sparse.of(matrix)
-    # Cells stored twice are one cell, as scipy reads them. A matrix that knows itself to be tidy need not be looked at.
+    # Cells that are stored twice are added, as scipy does. A matrix in canonical format has none.
     if not matrix.has_canonical_format and Kernels().has_repeats(data):
         matrix = matrix.copy()
         matrix.sum_duplicates()
@@ -276,7 +278,7 @@ def _sparse_numbers(X: Any) -> Sparse:
 
 
 def check_not_empty(data: Rows) -> Rows:
-    """``data``, which must have a row and a column."""
+    """Return ``data`` if it has at least one row and one column; raise otherwise."""
     shape = (data.n_rows, data.n_columns)
     for size, what in zip(shape, ("sample(s)", "feature(s)"), strict=True):
         if not size:

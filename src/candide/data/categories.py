@@ -18,12 +18,12 @@ from .arrays import aligned, as_2d_array, as_frame, check_not_empty, is_missing,
 from .columns import Column
 from .index import EXACT, Index, encode, is_whole, label_type
 
-# Whole-number codes below this are counted and looked up by their own value; larger ones are ranked first.
+# Integer codes below this limit index the counts directly; larger ones are ranked first.
 DIRECT_CODES = 1 << 12
 
 
 def read_categories(X: Any) -> Dense:
-    """Columns of categories from anything that holds them."""
+    """Return columns of categories from an array, a data frame or lists."""
     if is_sparse(X):
         raise InputError("sparse input is not supported by CategoricalNB: a category is no count; pass X.toarray()")
     frame = as_frame(X)
@@ -50,13 +50,13 @@ def _frame_column(series: Any) -> Array:
 
 
 def _simplify_objects(values: Array) -> Array:
-    """An object column of nothing but numbers and holes becomes numbers; others keep their objects."""
+    """Return an object column as float64 if all its cells are numbers or missing; else the column as it is."""
     if values.dtype.kind in "US":
         return values.astype(object)
     if values.dtype.kind != "O":
         return values
     items = values.tolist()
-    # Types first: most columns are decided without a look at every cell.
+    # The set of types decides most columns without a test of every cell.
     kinds = {kind for kind in set(map(type, items)) if kind.__name__ not in ("NoneType", "NAType", "NaTType")}
     numbers = all(issubclass(kind, (int, float, np.number)) and kind is not bool for kind in kinds)
     flags = kinds <= {bool, np.bool_, float} and all(is_missing(item) for item in items if isinstance(item, float))
@@ -69,7 +69,7 @@ def _simplify_objects(values: Array) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class EncodedCategories:
-    """Codes of a batch, and for each column the label of every code (not all of which need occur)."""
+    """Codes of a batch, and the label of every code for each column; some codes may not occur."""
 
     codes: Dense
     labels: tuple[Array, ...]
@@ -80,9 +80,9 @@ class EncodedCategories:
 
 
 def encode_categories(data: Dense, n_classes: int, kernels: Kernels) -> EncodedCategories:
-    """Codes and labels of a batch for learning."""
-    # Counting by value costs a cell for every class and value up to the largest: at most a sixteenth of the data, or
-    # half a megabyte a column.
+    """Return codes and labels of a batch for training."""
+    # Direct counts need one cell for each class and code: at most a sixteenth of the data, or half a megabyte per
+    # column.
     limit = min(DIRECT_CODES, max(1 << 16, data.n_rows // 16) // n_classes)
     extents = _extents(data, kernels)
     if not isinstance(data.values, tuple) and all(e is not None and _has_direct_codes(e, limit) for e in extents):
@@ -93,7 +93,7 @@ def encode_categories(data: Dense, n_classes: int, kernels: Kernels) -> EncodedC
 
 
 def _extents(data: Dense, kernels: Kernels) -> list[Extent | None]:
-    """What each numeric column holds; None for columns of objects."""
+    """Return the extent of each numeric column, None for columns of objects; raise for infinite or negative cells."""
     if not isinstance(data.values, tuple):
         found: list[Extent | None] = list(kernels.scan(data))
     else:
@@ -138,7 +138,7 @@ def _encode_column(
 
 
 def distinct_values(column: Array, name: str, kernels: Kernels) -> tuple[Array, Index, Array]:
-    """Which rows are known, the distinct values of those, and the position of each."""
+    """Return a mask of the rows with a value, the index of distinct values, and the position of each row's value."""
     if column.dtype == np.uint64 and (column > np.iinfo(np.int64).max).any():
         column = column.astype(object)
     if column.dtype.kind in "biu":
@@ -149,8 +149,8 @@ def distinct_values(column: Array, name: str, kernels: Kernels) -> tuple[Array, 
         values = column[known]
         index, positions = encode(values.astype(np.int64 if is_whole(values) else np.float64), kernels)
         return known, index, positions
-    holes = {value for value in _values(column) if is_missing(value)}
-    known = np.array([value not in holes for value in column.tolist()], dtype=bool) if holes else _all_rows(column)
+    missing = {value for value in _values(column) if is_missing(value)}
+    known = np.array([value not in missing for value in column.tolist()], dtype=bool) if missing else _all_rows(column)
     index, positions = encode(column[known], kernels)
     _check_not_negative(index.labels, name)
     return known, index, positions
@@ -160,7 +160,7 @@ def _values(column: Array) -> set[Any]:
     try:
         return set(column.tolist())
     except TypeError:
-        return set()  # something that cannot be a label: the encoder says so
+        return set()  # an unhashable value: encode raises the error
 
 
 def _all_rows(column: Array) -> Array:
@@ -168,7 +168,7 @@ def _all_rows(column: Array) -> Array:
 
 
 def _check_not_negative(labels: Array, name: str) -> None:
-    """A number below 0 is refused beside texts as it is among numbers."""
+    """Raise an error for negative numbers in a column of mixed labels, as for a column of numbers."""
     low = [label for label in labels.tolist() if isinstance(label, (int, float)) and label < 0]
     if low:
         raise _negative_error(name, low[0])
@@ -183,11 +183,11 @@ def _negative_error(name: str, lowest: Any) -> InputError:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """How one column's values find their slot.
+    """The mapping from the values of one column to slots of a table of scores.
 
-    ``direct``: by their own value, one slot for each code below ``range_end``. Else by their place among the labels,
-    followed, if there is a range, by one slot for all codes of the range that nobody saw. The last slot, at ``size``,
-    belongs to values outside of all this.
+    If ``direct``, a value is its own slot, one for each code below ``range_end``. Otherwise the slot is the position
+    among the labels, followed, if there is a range, by one slot for all codes of the range that were not seen in
+    training. The slot ``size`` is for all other values.
     """
 
     labels: Array
@@ -198,10 +198,10 @@ class Lookup:
     def size(self) -> int:
         return self.range_end if self.direct else len(self.labels) + bool(self.range_end)
 
-    def slot(self, label: Any, place: int) -> int:
-        """The slot of a value whose place among the labels is known (below 0: not there)."""
-        if place >= 0 and not self.direct:
-            return place
+    def slot(self, label: Any, position: int) -> int:
+        """Return the slot of a value from its position among the labels, which is negative for unseen values."""
+        if position >= 0 and not self.direct:
+            return position
         inside = isinstance(label, (int, float)) and 0 <= label < self.range_end and label == int(label)
         if not inside:
             return self.size
@@ -209,7 +209,7 @@ class Lookup:
 
 
 def look_up(data: Dense, lookups: tuple[Lookup, ...], kernels: Kernels) -> Dense:
-    """Slots of a batch for predicting; what has no slot gets the last one, what is missing -1."""
+    """Return the slots of a batch for prediction: the last slot for unseen values, -1 for missing cells."""
     extents = _extents(data, kernels)
     plain = [
         lookup.direct and extent is not None and extent.first_fraction < 0 and extent.first_huge < 0
@@ -235,8 +235,9 @@ def _look_up_column(column: Array, name: str, lookup: Lookup, kernels: Kernels) 
 
 
 def check_same_type(asked: Array, learned: Array, name: str) -> bool:
-    """'1' is not 1: a column that comes in another type than it was learned in is all unseen, most likely by a slip,
-    which is worth a warning.
+    """Return whether a column has labels of the type seen in training; warn if not.
+
+    '1' is not 1: all values of a column of another type are unseen, which is most likely a mistake.
     """
     kinds = [{label_type(label) for label in labels.tolist()} for labels in (asked, learned)]
     if not all(kinds) or kinds[0] & kinds[1]:
@@ -248,12 +249,12 @@ def check_same_type(asked: Array, learned: Array, name: str) -> bool:
     return False
 
 
-# As many rows that are all new are no chance.
+# If at least so many rows have unseen categories only, the column is most likely encoded differently.
 _MIN_UNSEEN_ROWS = 10
 
 
 def warn_if_all_unseen(column: Column, learned: Array) -> None:
-    """Warns if no category of a column is one that was learned, and their type or their number tells that it is a slip.
+    """Warn if no category of a column was seen in training and the types differ or the rows are many.
 
     >>> import warnings
     >>> asked = Column("city", "category", np.array([0], dtype=np.int32), np.array([3]))
@@ -278,7 +279,7 @@ the type that was learned
 
 
 def unseen_categories(column: Column, learned: Array) -> dict[Any, int]:
-    """The categories of a column that are not among those learned, and in how many rows each is.
+    """Return the categories of a column that were not seen in training, with the number of rows of each.
 
     >>> asked = Column("city", "category", np.array([0, 1, 0], dtype=np.int32), np.array(["Oslo", "Rome"]))
     >>> unseen_categories(asked, np.array(["Paris", "Rome"]))

@@ -23,13 +23,13 @@ Cells = Array | Factorized
 
 
 def build_columns(name: Any, cells: Cells, kinds: Mapping[Any, Kind]) -> list[Column]:
-    """The columns that one of the user's makes: a date makes several."""
+    """Return the columns made from one input column: several for a date."""
     kind = kinds.get(name)
     if isinstance(cells, Factorized) and not cells.declared:
-        # As categories, numbers stay what they are: doubles would round the large ones.
+        # Numbers that are categories stay objects: float64 would round large integers.
         cells = unbox_cells(cells, name, numbers=kind != "category")
     if has_date_parts(name, kinds) and _is_empty(cells):
-        cells = np.full(_n_rows(cells), "NaT", dtype="datetime64[s]")  # no date may come in any type
+        cells = np.full(_n_rows(cells), "NaT", dtype="datetime64[s]")  # an empty column of dates may have any data type
     if has_date_parts(name, kinds) and kind == "number" and isinstance(cells, Factorized):
         _reject_text_dates(name, cells)
     if not isinstance(cells, Factorized) and cells.dtype.kind == "M" and kind != "category":
@@ -38,11 +38,11 @@ def build_columns(name: Any, cells: Cells, kinds: Mapping[Any, Kind]) -> list[Co
 
 
 def build_column(name: Any, cells: Cells, kind: Kind | None) -> Column:
-    """One column, of the kind that its cells are or that is asked for."""
-    free = kind is None or kind == "missing"
+    """Return one column, of the kind requested or else inferred from its cells."""
+    infer = kind is None or kind == "missing"
     if not isinstance(cells, Factorized):
         cells = date_categories(cells) if cells.dtype.kind == "M" else _to_kernel_dtype(cells)
-    if (free or kind == "text") and _is_empty(cells):
+    if (infer or kind == "text") and _is_empty(cells):
         return Column(name, "missing", np.full(_n_rows(cells), np.nan))
     if kind == "text":
         return text_column(name, cells)
@@ -50,7 +50,7 @@ def build_column(name: Any, cells: Cells, kind: Kind | None) -> Column:
         return _number_categories(name, cells) if kind == "category" else _number_column(name, cells)
     if kind == "number":
         return _number_column(name, parse_numbers(cells, name))
-    if free and not cells.declared:
+    if infer and not cells.declared:
         reject_stray_texts(cells, name)
         if is_free_text(cells):
             return text_column(name, cells)
@@ -58,7 +58,7 @@ def build_column(name: Any, cells: Cells, kind: Kind | None) -> Column:
 
 
 def _reject_text_dates(name: Any, cells: Factorized) -> None:
-    """Where there were dates."""
+    """Raise an error for texts in a column that held dates in training."""
     texts = [label for label in cells.labels if isinstance(label, str)]
     if texts:
         raise InputError(
@@ -74,12 +74,12 @@ def _n_rows(cells: Cells) -> int:
 def _is_empty(cells: Cells) -> bool:
     if isinstance(cells, Factorized):
         return not (cells.codes >= 0).any()
-    # Mostly the first cell tells.
+    # The first cell decides most columns.
     return cells.dtype.kind == "f" and bool(np.isnan(cells[:1]).all() and np.isnan(cells).all())
 
 
 def _to_kernel_dtype(values: Array) -> Array:
-    """Numbers or durations in a type that kernels read."""
+    """Return numbers or durations in a data type that kernels read."""
     if values.dtype.kind == "m":
         return durations_to_seconds(values)
     if not values.dtype.isnative:
@@ -88,33 +88,33 @@ def _to_kernel_dtype(values: Array) -> Array:
 
 
 def _number_column(name: Any, values: Array) -> Column:
-    # Kernels read doubles; what they take for one number must be one in every container.
+    # Kernels read float64: integers that it cannot tell apart must be equal in every container.
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and not is_exact(values):
         values = values.astype(np.float64)
     return Column(name, "number", values)
 
 
 def _number_categories(name: Any, values: Array) -> Column:
-    """Numbers as categories: the labels are the numbers."""
+    """Return a category column whose labels are the numbers."""
     known, index, positions = distinct_values(values, f"column {name!r}", Kernels())
     codes = np.full(len(values), -1, dtype=np.int32)
     codes[known] = positions
     return category_column(name, Factorized(codes, index.labels.tolist()))
 
 
-# Fewer different texts may be categories.
+# A column with fewer distinct texts is categorical.
 _MIN_TEXTS = 20
-# Of the cells, this share at least must be different: what is said again and again is a category.
+# The minimal share of distinct cells in a text column: categories repeat.
 _MIN_DISTINCT_SHARE = 0.8
-# Words of a text, in the mean: names of people and things have fewer, codes have none.
+# The minimal mean number of words per text: names have fewer, codes have none.
 _MIN_MEAN_WORDS = 3.0
 _WORD = re.compile(r"[^\W\d_]{2,}")
-# Texts that are enough to tell.
+# The number of texts whose words are counted.
 _MAX_INSPECTED = 1_000
 
 
 def is_free_text(cells: Factorized) -> bool:
-    """Whether cells are texts to be read, not names of categories: many, nearly all different, of several words.
+    """Return whether cells are free text, not categories: many, nearly all distinct, of several words.
 
     >>> is_free_text(Factorized(np.arange(30), [f"the room was clean, number {i}" for i in range(30)]))
     True
@@ -128,7 +128,7 @@ def is_free_text(cells: Factorized) -> bool:
 
 
 def has_several_words(labels: list[Any]) -> bool:
-    """Whether these are strings of several words."""
+    """Return whether all labels are strings, of several words on average."""
     some = labels[:: -(-len(labels) // _MAX_INSPECTED)]
     if not all(isinstance(text, str) for text in some):
         return False
@@ -136,19 +136,19 @@ def has_several_words(labels: list[Any]) -> bool:
 
 
 def text_column(name: Any, cells: Array | Factorized) -> Column:
-    """A column of texts; anything else in it is refused."""
+    """Return a text column; raise for cells that are not texts."""
     if not isinstance(cells, Factorized):
         row = int((~np.isnan(cells.astype(np.float64))).argmax())
-        raise _no_text(name, cells[row].item(), row)
+        raise _not_text_error(name, cells[row].item(), row)
     odd = cells.rows_where([not isinstance(label, str) for label in cells.labels])
     if len(odd):
-        raise _no_text(name, cells.labels[cells.codes[odd[0]]], int(odd[0]))
+        raise _not_text_error(name, cells.labels[cells.codes[odd[0]]], int(odd[0]))
     missing = cells.codes < 0
     texts = TextRows(read_texts([*cells.labels, None])).take(np.where(missing, len(cells.labels), cells.codes))
     return Column(name, "text", np.where(missing, np.nan, 0.0), texts=texts)
 
 
-def _no_text(name: Any, found: Any, row: int) -> InputError:
+def _not_text_error(name: Any, found: Any, row: int) -> InputError:
     how = "text.decode('utf-8')" if isinstance(found, bytes) else "str(value)"
     return InputError(
         f"column {name!r} holds {found!r} at row {row}, and a column of texts needs texts; make it one, as in "

@@ -10,13 +10,13 @@ from ..exceptions import InputError, ParameterError
 from .arrays import as_frame
 from .columns import Columns, Kind
 
-# How precise a key is: where several mean a column, the lowest has it.
+# Precedence of keys: if several match a column, the one with the lowest rank applies.
 _BY_NAME, _BY_PREDICATE, _BY_KIND = range(3)
 _KIND_KEYS: dict[Any, Kind] = {"numbers": "number", "categories": "category", "texts": "text"}
 
 
 def split_label(X: Any, y: Any) -> tuple[Any, Any]:
-    """Rows and labels apart, where ``y`` may be the name of a column of ``X``; no cell is copied.
+    """Return rows and labels; ``y`` may be the name of a column of ``X``. No cell is copied.
 
     >>> X, y = split_label({"age": [31, 58], "income": ["low", "high"]}, "income")
     >>> X, y
@@ -47,13 +47,12 @@ def _check_label_column(y: Any, names: Iterable[Any]) -> Any:
 def select_columns(
     settings: Mapping[Any, Any] | Iterable[tuple[Any, Any]], table: Columns
 ) -> list[tuple[list[Any], Any]]:
-    """The names of the columns that each key speaks of, with its setting.
+    """Return the names of the columns that each key matches, with its setting.
 
     A key is the name of a column, a tuple of names, a compiled regular expression that is searched for in names, a
-    function of name and kind that says yes or no, or "numbers", "categories" or "texts" for all columns of that kind
-    (unless a column has this name). Pairs of keys and settings do as well as a mapping; there, a key may also be a
-    list. Names come before patterns and functions, and these before kinds: a column belongs to the most precise key
-    that means it.
+    predicate of name and kind, or "numbers", "categories" or "texts" for all columns of that kind
+    (unless a column has this name). Pairs of keys and settings are accepted instead of a mapping; there, a key may
+    also be a list. Names take precedence over patterns and predicates, and these over kinds.
 
     >>> from candide.data.table import read_table
     >>> table = read_table({"age": [31, 58], "x1": [0.5, 1.5], "x2": [2, 1], "job": ["cook", "smith"]})
@@ -74,24 +73,24 @@ def select_columns(
 
 
 def _most_precise(name: Any, claimed: list[tuple[int, int]], pairs: list[tuple[Any, Any]]) -> int:
-    """The place of the key that a column belongs to, of those that mean it, the most precise first."""
+    """Return the position of the key that applies to a column; raise if two keys of the same rank match."""
     (rank, place), others = claimed[0], claimed[1:]
     if others and others[0][0] == rank:
         first, second = (_describe_key(pairs[at][0]) for at in (place, others[0][1]))
         raise ParameterError(
-            f"column {name!r} is meant twice in columns: by {first} and by {second}; name each column once"
+            f"column {name!r} is matched twice in columns: by {first} and by {second}; name each column once"
         )
     return place
 
 
 def _matching_columns(key: Any, table: Columns) -> tuple[int, list[Any]]:
-    """How precise a key is, the lower the more, and the names of the columns that it speaks of."""
+    """Return the rank of a key and the names of the columns that it matches."""
     names = table.names
     if isinstance(key, list):
         return _BY_NAME, [_check_column(name, names) for name in key]
     if not isinstance(key, Hashable):
         raise ParameterError(
-            f"columns speaks of {key!r}, a {type(key).__name__}; a key is a name, a tuple of names, a pattern, a "
+            f"columns has the key {key!r}, a {type(key).__name__}; a key is a name, a tuple of names, a pattern, a "
             "function, 'numbers', 'categories' or 'texts'"
         )
     if key in names:
@@ -111,7 +110,7 @@ def _check_column(name: Any, names: tuple[Any, ...]) -> Any:
     if name not in names:
         hint = did_you_mean(name, names, "name one of these")
         raise ParameterError(
-            f"columns speaks of {name!r}, but X has no such column; it has {quote_names(names)}; {hint}"
+            f"columns has the key {name!r}, but X has no such column; it has {quote_names(names)}; {hint}"
         )
     return name
 
@@ -120,7 +119,7 @@ def _pattern_matches(pattern: re.Pattern[str], names: tuple[Any, ...]) -> list[A
     found = [name for name in names if pattern.search(str(name))]
     if not found:
         raise ParameterError(
-            f"columns speaks of {_describe_key(pattern)}, which no column matches; X has {quote_names(names)}"
+            f"columns has the key {_describe_key(pattern)}, which no column matches; X has {quote_names(names)}"
         )
     return found
 
@@ -130,7 +129,7 @@ def _predicate_matches(is_meant: Callable[[Any, Kind], Any], table: Columns) -> 
 
 
 def _describe_key(key: Any) -> str:
-    """How a message speaks of a key."""
+    """Return a key as messages show it."""
     return f"the pattern {key.pattern!r}" if isinstance(key, re.Pattern) else repr(key)
 
 
@@ -139,12 +138,12 @@ _MAX_LISTED = 20
 
 
 def similar_name(name: Any, names: Iterable[Any]) -> Any | None:
-    """The name that is most like another, without regard to case; None if none is.
+    """Return the most similar name, ignoring case; None if no name is similar.
 
     >>> similar_name("sexx", ["age", "Sex"]), similar_name("height", ["age", "Sex"])
     ('Sex', None)
     """
-    # Few names are wrong, and to import this takes a millisecond of every start.
+    # Imported here because the import takes a millisecond and is needed for errors only.
     from difflib import get_close_matches
 
     folded: dict[str, Any] = {}
@@ -155,7 +154,7 @@ def similar_name(name: Any, names: Iterable[Any]) -> Any | None:
 
 
 def did_you_mean(name: Any, names: Iterable[Any], otherwise: str) -> str:
-    """The end of a message about a name that is unknown: a question, or other advice where no name is similar.
+    """Return the end of a message about an unknown name: a similar name, or other advice if there is none.
 
     >>> did_you_mean("sexx", ["age", "sex"], "pass one of these")
     "did you mean 'sex'?"
@@ -165,17 +164,18 @@ def did_you_mean(name: Any, names: Iterable[Any], otherwise: str) -> str:
 
 
 def check_columns(trained: Sequence[Any], given: Iterable[Any], absent: str | None, others: Iterable[Any] = ()) -> None:
-    """Refuses a table that lacks columns of training: unless ``absent`` is "missing", and always if it has others.
+    """Raise an error for a table that lacks columns of training, unless ``absent`` is "missing".
 
-    A name that the model does not know, beside a column that is lacking, is most likely that column, misspelt.
-    ``others`` are names that may be there: the label and the weight. ``absent`` is None for models without the setting.
+    A table that lacks a column and has an unknown one is always an error: most likely the name is misspelled.
+    ``others`` are further names that are allowed: the label and the weight. ``absent`` is None for models without the
+    setting.
 
     >>> check_columns(["age", "sex"], ["age", "label"], "missing", ["label"])
     >>> check_columns(["age", "sex"], ["age", "sexx"], "missing")
     Traceback (most recent call last):
         ...
-    candide.exceptions.InputError: column 'sex' is absent, and 'sexx' is no column that the model was trained on; did \
-you mean 'sex'? rename 'sexx', or leave it out
+    candide.exceptions.InputError: column 'sex' is absent, and 'sexx' is not a column that the model was trained on; \
+did you mean 'sex'? rename 'sexx', or leave it out
     """
     known = set(given)
     lacking = [name for name in trained if name not in known]
@@ -189,7 +189,8 @@ you mean 'sex'? rename 'sexx', or leave it out
     found = f"column {lacking[0]!r} is absent" if len(lacking) == 1 else f"columns {quote_names(lacking)} are absent"
     if unknown and (absent == "missing" or meant is not None):
         raise InputError(
-            f"{found}, and {name!r} is no column that the model was trained on; {hint}rename {name!r}, or leave it out"
+            f"{found}, and {name!r} is not a column that the model was trained on; {hint}rename {name!r}, or leave it "
+            "out"
         )
     if absent != "missing":
         advice = " or set_params(absent='missing') to predict from those that are given" if absent == "error" else ""
@@ -198,7 +199,7 @@ you mean 'sex'? rename 'sexx', or leave it out
 
 
 def quote_names(names: Iterable[Any]) -> str:
-    """Names in quotes, the first twenty of them.
+    """Return the first twenty names, quoted and separated by commas.
 
     >>> quote_names(["age", "sex"])
     "'age', 'sex'"
@@ -208,13 +209,13 @@ def quote_names(names: Iterable[Any]) -> str:
 
 
 class Roles(NamedTuple):
-    """What columns are for."""
+    """Roles of columns in training."""
 
     #: The column of classes.
     label: str
-    #: The one column that is learned from, if that is a column of texts.
+    #: The only feature, if that is a text column.
     text: str | None
-    #: The columns that are learned from.
+    #: The features.
     columns: tuple[str, ...]
     #: The column of weights.
     weight: str | None = None

@@ -18,15 +18,15 @@ from .sparse import checked_rows
 
 
 class Imputation(NamedTuple):
-    """Which cells of a column are missing, and what each cell would hold."""
+    """A mask of the missing cells of a column, and the imputed value of every cell."""
 
     missing: Array
     values: Array
 
 
 def column_names(X: Any) -> tuple[Any, ...] | None:
-    """The names of the columns, None if they have none."""
-    if is_sparse(X):  # first, for some sparse matrices are dicts
+    """Return the names of the columns; None if they have none."""
+    if is_sparse(X):  # first, because some sparse matrices are dicts
         return None
     if isinstance(X, Mapping):
         return tuple(X)
@@ -35,20 +35,20 @@ def column_names(X: Any) -> tuple[Any, ...] | None:
 
 
 def frame_library(X: Any) -> Any:
-    """Whose data frame it is, for ``new_frame``; None if it is none."""
+    """Return the library of a data frame, for ``new_frame``; None if ``X`` is no data frame."""
     frame = None if isinstance(X, Mapping) or is_sparse(X) else as_frame(X)
     return None if frame is None else frame.implementation
 
 
 def frame_library_by_name(name: str | None) -> Any:
-    """The same by its name."""
+    """Return the library of data frames with this name; None for None."""
     import narwhals as nw
 
     return None if name is None else nw.Implementation(name)
 
 
 def select_existing(X: Any, names: Sequence[Any]) -> Any:
-    """The columns of these names, as far as a table with names has them.
+    """Return the columns with these names, as far as the table has them.
 
     >>> select_existing({"a": [1], "b": [2], "c": [3]}, ["c", "a", "d"])
     {'c': [3], 'a': [1]}
@@ -62,7 +62,7 @@ def select_existing(X: Any, names: Sequence[Any]) -> Any:
 
 
 def rename_columns(X: Any, names: Sequence[Any]) -> dict[Any, Any]:
-    """The columns under other names, by their places."""
+    """Return the columns under new names, by position."""
     columns = _column_list(X)
     if len(columns) != len(names):
         raise InputError(
@@ -82,7 +82,7 @@ def _column_list(X: Any) -> list[Any]:
 
 
 def count_rows(X: Any) -> int | None:
-    """How many rows anything has that ``fit`` takes; None where only reading tells."""
+    """Return the number of rows of any input of ``fit``; None if only reading it would tell."""
     if isinstance(X, Mapping) and not is_sparse(X):
         return next((len(values) for values in X.values()), 0)
     shape = getattr(X, "shape", None)
@@ -92,7 +92,7 @@ def count_rows(X: Any) -> int | None:
 
 
 def take_rows(X: Any, rows: Array) -> Any:
-    """Some rows, by their places in ascending order, in a container of the same kind.
+    """Return some rows, by ascending positions, in a container of the same type.
 
     >>> take_rows({"age": [31, 58, 40], "job": ["cook", "smith", None]}, np.array([0, 2]))
     {'age': [31, 40], 'job': ['cook', None]}
@@ -117,7 +117,7 @@ def take_rows(X: Any, rows: Array) -> Any:
 
 
 def fill_missing(X: Any, fillings: Mapping[Any, Imputation]) -> Any:
-    """``X`` with the holes of some columns, by name or place, filled; everything else stays as it is.
+    """Return ``X`` with imputed values in the missing cells of some columns, by name or position.
 
     >>> age = Imputation(missing=np.array([False, True]), values=np.array([40.0, 44.0]))
     >>> fill_missing({"age": [31.0, None], "job": ["cook", "smith"]}, {"age": age})
@@ -135,7 +135,7 @@ def fill_missing(X: Any, fillings: Mapping[Any, Imputation]) -> Any:
 
 
 def _fill_column(values: Any, filling: Imputation | None) -> Any:
-    """One column of a dict: a series, an array or a list."""
+    """Fill one column of a dict: a series, an array or a list."""
     import narwhals.stable.v2 as nw
 
     if filling is None:
@@ -157,7 +157,7 @@ def _fill_array(values: Array, fillings: Mapping[Any, Imputation]) -> Array:
 
 
 def _fill_series(series: Any, filling: Imputation) -> Any:
-    """Its holes filled, in its own type: the mean of whole numbers is rounded."""
+    """Fill the missing cells of a series in its own data type: integers are rounded."""
     places = np.flatnonzero(filling.missing)
     guesses = [to_cell_type(first_valid(series), guess) for guess in filling.values[places].tolist()]
     if series.dtype.is_integer():
@@ -170,14 +170,14 @@ def _scatter(series: Any, places: Array, guesses: list[Any]) -> Any:
         return series.scatter(places, guesses)
     import narwhals.stable.v2 as nw
 
-    # pyarrow puts no durations or categories into a column.
+    # pyarrow cannot write durations or categories into a column.
     cells = dict(enumerate(series.to_list())) | dict(zip(places.tolist(), guesses, strict=True))
     new = nw.new_series(series.name, list(cells.values()), backend=series.implementation).to_native()
     return nw.from_native(new.cast(series.to_native().type), series_only=True).alias(series.name)
 
 
 def _fill_matrix(X: Any, fillings: Mapping[Any, Imputation]) -> Any:
-    """Stored holes filled."""
+    """Fill the stored NaN cells of a sparse matrix."""
     matrix = checked_rows(X).tocoo(copy=True).astype(np.float64)
     for j, filling in fillings.items():
         here = np.flatnonzero((matrix.col == j) & np.isnan(matrix.data))
@@ -185,12 +185,14 @@ def _fill_matrix(X: Any, fillings: Mapping[Any, Imputation]) -> Any:
     return matrix.asformat(X.format)
 
 
-# Rows among which there is mostly a cell that is known.
+# Rows that are searched first for a cell with a value.
 _FIRST_ROWS = 64
 
 
 def neutral_cells(X: Any) -> dict[Any, Any]:
-    """For each column of booleans, whole numbers or times, by name or place, a cell of its type that nobody gave.
+    """Return a neutral cell (0, False, 1970-01-01) for each column of booleans, integers or times.
+
+    The keys are names or positions. The cells tell the type of a column and reveal none of its data.
 
     >>> neutral_cells({"age": [31, 58], "job": ["cook", "smith"], "member": [None, True]})
     {'age': 0, 'member': False}
@@ -212,21 +214,21 @@ def _first_cells(X: Any) -> dict[Any, Any]:
 
 
 def first_valid(cells: Any) -> Any:
-    """The first cell of an array or a series that is not missing; None if all are."""
-    stretches = slice(_FIRST_ROWS), slice(_FIRST_ROWS, None)
-    return next((cell for part in stretches for cell in _cell_list(cells[part]) if not is_missing(cell)), None)
+    """Return the first cell of an array or a series that is not missing; None if all are."""
+    slices = slice(_FIRST_ROWS), slice(_FIRST_ROWS, None)
+    return next((cell for part in slices for cell in _cell_list(cells[part]) if not is_missing(cell)), None)
 
 
 def _cell_list(cells: Any) -> list[Any]:
     if not isinstance(cells, np.ndarray):
         return list(cells.to_list())
-    # Of a finer unit, NumPy would give whole numbers.
+    # NumPy would return integers for units finer than microseconds.
     exact = cells.astype(f"{cells.dtype.kind}8[us]") if cells.dtype.kind in "mM" else cells
     return list(exact.tolist())
 
 
 def _neutral_cell(cell: Any) -> Any:
-    """A cell of the same type; None of texts and of numbers with fractions."""
+    """Return a neutral cell of the same type; None for texts and floats."""
     if isinstance(cell, (bool, np.bool_)):
         return False
     if isinstance(cell, (int, np.integer)):
@@ -239,7 +241,7 @@ def _neutral_cell(cell: Any) -> Any:
 
 
 def to_cell_type(example: Any, number: Any) -> Any:
-    """A number as the kind of thing that it stands for."""
+    """Return a number converted to the type of ``example``."""
     if not isinstance(number, (int, float)):
         return number
     if isinstance(example, (bool, np.bool_)):
@@ -254,12 +256,12 @@ def to_cell_type(example: Any, number: Any) -> Any:
 
 
 def _localize(moment: datetime, zone: Any) -> datetime:
-    # The zones of pytz do not know their own summer unless they are asked.
+    # Time zones of pytz apply daylight saving time in localize only.
     return zone.localize(moment) if hasattr(zone, "localize") else moment.replace(tzinfo=zone)
 
 
 def to_cell_types(example: Any, cells: Array) -> Array:
-    """Numbers as the kind of thing that they stand for; holes stay holes, and what is no number stays as it is.
+    """Return numbers converted to the type of ``example``; missing cells and other objects stay as they are.
 
     >>> to_cell_types(date(1970, 1, 1), np.array([19782.0, np.nan])).tolist()
     [datetime.date(2024, 2, 29), None]

@@ -1,4 +1,4 @@
-"""Dates as numbers and as parts of the calendar."""
+"""Dates as numbers and as calendar parts (month, weekday, hour)."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ..kernels.layouts import Array, Floats
 from .factorize import Factorized
 
 WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
-# The unit in which time is counted, where 1970 began among the labels (on a Thursday), and these.
+# For each part: its NumPy unit, the position of 1970-01-01T00 (a Thursday) among the labels, and the labels.
 DATE_PARTS = {"month": ("M", 0, range(1, 13)), "weekday": ("D", 3, WEEKDAYS), "hour": ("h", 0, range(24))}
 
 
 def date_parts(name: Any, when: Array, named: Mapping[Any, Any]) -> Iterator[tuple[Any, Floats | Factorized]]:
-    """A date as days since 1970, and its month, weekday and, where there are times of day, hour.
+    """Yield a date as days since 1970, and its month, weekday and, if there are times of day, hour.
 
-    If the date itself is ``named``, only such parts are made as are named too: a model that has learned some parts
-    asks for these again, whatever times a batch of rows may hold.
+    If the date itself is ``named``, only the named parts are made: a model needs the parts that it was trained with,
+    whether or not a batch of rows has times of day.
 
     >>> when = np.array(["2024-02-29T18:00", "NaT"], dtype="datetime64[s]")
     >>> for part, cells in date_parts("when", when, {}):
@@ -36,7 +36,7 @@ def date_parts(name: Any, when: Array, named: Mapping[Any, Any]) -> Iterator[tup
 
 
 def has_date_parts(name: Any, named: Mapping[Any, Any]) -> bool:
-    """Whether parts of a date of this name are asked for."""
+    """Return whether parts of a date of this name are requested."""
     return any(f"{name}.{part}" in named for part in DATE_PARTS)
 
 
@@ -51,24 +51,24 @@ def _date_part(when: Array, part: str) -> Factorized:
 
 
 def datetimes_to_days(when: Array) -> Floats:
-    """Days since 1970 began, with fractions."""
+    """Return days since 1970-01-01, with fractions."""
     return np.asarray((when - np.datetime64(0, "D")) / np.timedelta64(1, "D"))
 
 
 def days_to_datetimes(number: Floats) -> Array:
-    """Dates from days since 1970 began."""
+    """Return dates from days since 1970-01-01."""
     known = np.isfinite(number)
     ticks = np.where(known, number, 0.0) * 86_400e6
     return np.where(known, ticks.astype("datetime64[us]"), np.datetime64("NaT", "us"))
 
 
 def durations_to_seconds(duration: Array) -> Floats:
-    """Durations as numbers."""
+    """Return durations as seconds."""
     return np.asarray(duration / np.timedelta64(1, "s"))
 
 
 def date_categories(when: Array) -> Factorized:
-    """Dates as categories: each by its text, without the time where that is midnight."""
+    """Return dates as categories, labeled by their ISO text without a time of midnight."""
     known = ~np.isnat(when)
     moments, positions = np.unique(when[known].astype("datetime64[us]"), return_inverse=True)
     codes = np.full(len(when), -1, dtype=np.int32)

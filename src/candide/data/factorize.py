@@ -18,60 +18,60 @@ from .columns import Column
 from .index import EXACT, sort_labels
 
 NUMBERS = (int, float, np.number, np.bool_, Decimal, Fraction)
-# Among numbers, this share of texts or less is a slip ("n/a"), more is a column of categories.
+# Up to this share, texts among numbers are reported as an error ("n/a"); above, the column is categorical.
 _MAX_STRAY_SHARE = 0.1
 
 
 class Factorized(NamedTuple):
-    """Where the label of each row stands among distinct ones, -1 if it is missing."""
+    """The position of each row's label among distinct labels, -1 for missing cells."""
 
     codes: Array
     labels: list[Any]
-    declared: bool = False  # the container says that these are categories, though they be numbers
+    declared: bool = False  # the data type of the container is categorical
 
-    def expand(self, values: Array, hole: Any) -> Array:
-        """For each row the value that belongs to its label."""
-        return np.asarray(np.append(values, np.asarray([hole], dtype=values.dtype))[self.codes])
+    def expand(self, values: Array, missing: Any) -> Array:
+        """Return the value that belongs to the label of each row."""
+        return np.asarray(np.append(values, np.asarray([missing], dtype=values.dtype))[self.codes])
 
-    def rows_where(self, is_odd: list[bool]) -> Array:
-        """The rows whose label is one of the odd ones."""
-        return np.flatnonzero(self.expand(np.array(is_odd, dtype=bool), False))
+    def rows_where(self, selected: list[bool]) -> Array:
+        """Return the rows whose label is selected by a mask over labels."""
+        return np.flatnonzero(self.expand(np.array(selected, dtype=bool), False))
 
 
 def factorize(items: list[Any]) -> tuple[Array, list[Any]]:
-    """For each item where it stands among the distinct ones, and those in the order in which they came."""
+    """Return the code of each item, and the distinct items in order of appearance."""
     place: defaultdict[Any, int] = defaultdict()
-    place.default_factory = place.__len__  # a new one comes after those known
+    place.default_factory = place.__len__  # a new item gets the next code
     codes = np.fromiter(map(place.__getitem__, items), dtype=np.int64, count=len(items))
     return codes, list(place)
 
 
 def factorize_cells(items: list[Any], name: Any) -> Factorized:
-    """Cells of any types."""
+    """Return cells of any types as codes and labels."""
     try:
         codes, labels = factorize(items)
     except TypeError:
         raise unhashable_error(items, name) from None
-    holes = [is_missing(label) for label in labels]
-    if any(holes):
-        place = np.where(holes, -1, np.cumsum(~np.array(holes)) - 1)
-        codes, labels = place[codes], [label for label, hole in zip(labels, holes, strict=True) if not hole]
+    missing = [is_missing(label) for label in labels]
+    if any(missing):
+        position = np.where(missing, -1, np.cumsum(~np.array(missing)) - 1)
+        codes, labels = position[codes], [label for label in labels if not is_missing(label)]
     return Factorized(codes, labels)
 
 
 def unhashable_error(items: Iterable[Any], name: Any) -> InputError:
-    """The error for a cell that holds several things."""
+    """Return the error for a cell that is a list, a dict or another unhashable object."""
     for row, item in enumerate(items):
         try:
             hash(item)
         except TypeError:
             found = f"column {name!r} holds a {type(item).__name__} at row {row} ({item!r})"
             return InputError(f"{found}; a cell is one number, text, boolean or date; give each part its own column")
-    return InputError(f"column {name!r} holds cells that cannot be told apart; use numbers, texts, booleans or dates")
+    return InputError(f"column {name!r} holds cells that cannot be hashed; use numbers, texts, booleans or dates")
 
 
 def category_column(name: Any, found: Factorized) -> Column:
-    """A column of categories."""
+    """Return a category column."""
     texts = set(map(type, found.labels)) == {str}
     plain = found.labels if texts else [python_label(label) for label in found.labels]
     try:
@@ -79,8 +79,8 @@ def category_column(name: Any, found: Factorized) -> Column:
     except TypeError:
         kinds = ", ".join(sorted({type(label).__name__ for label in plain}))
         raise InputError(
-            f"column {name!r} holds cells of type {kinds}, which cannot be put in order; use numbers, texts, booleans "
-            "or dates"
+            f"column {name!r} holds cells of type {kinds}, which cannot be sorted; use numbers, texts, booleans or "
+            "dates"
         ) from None
     place = {label: code for code, label in enumerate(labels.tolist())}
     codes = np.fromiter((place.get(label, -1) for label in plain), dtype=np.int32, count=len(plain))
@@ -88,7 +88,7 @@ def category_column(name: Any, found: Factorized) -> Column:
 
 
 def python_label(label: Any) -> Any:
-    """A label as people write it: whole numbers and booleans are int, texts are str, holes are None."""
+    """Return a label as a Python object: int for integers and booleans, str for texts, None for missing cells."""
     if isinstance(label, str):
         return str.__str__(label)  # a member of an enumeration may have another str()
     if isinstance(label, np.generic) and label.dtype.kind in "biufS":
@@ -103,7 +103,7 @@ def python_label(label: Any) -> Any:
 
 
 def unbox_cells(found: Factorized, name: Any, *, numbers: bool = True) -> Array | Factorized:
-    """Dates, times of day, durations and, if asked for, numbers that came as objects, in an array; else as they are."""
+    """Return dates, times, durations and, if requested, numbers that are objects as an array; others unchanged."""
     kinds = set(map(type, found.labels))
     if not kinds or kinds == {str}:
         return found
@@ -140,7 +140,7 @@ def _is_too_large(label: Any) -> bool:
 
 
 def parse_numbers(found: Factorized, name: Any) -> Floats:
-    """Labels as numbers, also those written as text; what is no number is refused."""
+    """Return labels as numbers, including numbers written as text; raise for others."""
     values = [_number(label) for label in found.labels]
     rows = found.rows_where([value is None for value in values])
     if len(rows):
@@ -158,7 +158,7 @@ def _number(label: Any) -> float | None:
 
 
 def reject_stray_texts(found: Factorized, name: Any) -> None:
-    """Raises for what is plainly a column of numbers with a few texts in it."""
+    """Raise an error for a column of numbers with a few texts in it."""
     is_text = [isinstance(label, str) for label in found.labels]
     if all(is_text) or not any(is_text):
         return
@@ -176,7 +176,7 @@ def _describe_stray_texts(found: Factorized, name: Any, rows: Array) -> str:
 
 
 def series_cells(series: Any) -> Array | Factorized:
-    """Numbers, dates and durations as arrays, everything else by its labels."""
+    """Return numbers, dates and durations of a series as arrays, everything else factorized."""
     import narwhals.stable.v2 as nw
 
     if series.dtype in (nw.Int128, nw.UInt128):
@@ -190,7 +190,7 @@ def series_cells(series: Any) -> Array | Factorized:
     if dtype.is_numeric() or dtype == nw.Boolean:
         return _series_numbers(series, nw.Float32 if dtype == nw.Boolean else nw.Float64)
     if dtype == nw.Datetime and dtype.time_zone is not None:
-        series = _zoned(series, dtype).dt.replace_time_zone(None)  # what the clock showed there
+        series = _zoned(series, dtype).dt.replace_time_zone(None)  # local time
     if dtype.is_temporal() or dtype == nw.Unknown:
         return array_cells(series_array(series), name)
     declared = dtype == nw.Categorical or dtype == nw.Enum
@@ -204,7 +204,8 @@ def series_cells(series: Any) -> Array | Factorized:
 
 
 def _zoned(series: Any, dtype: Any) -> Any:
-    """Of Arrow in a frame of pandas, pandas' own type: before version 3, the other one shows the clock of UTC."""
+    """Return an Arrow series in pandas as pandas' own type: before version 3, the Arrow type gives UTC instead of
+    local time."""
     import narwhals.stable.v2 as nw
 
     if not series.implementation.is_pandas_like() or "pyarrow" not in str(series.to_native().dtype):
@@ -214,18 +215,18 @@ def _zoned(series: Any, dtype: Any) -> Any:
 
 
 def array_cells(values: Array, name: Any) -> Array | Factorized:
-    """A one-dimensional array: numbers, dates and durations as they are, everything else by its labels."""
+    """Return numbers, dates and durations of an array as they are, everything else factorized."""
     if values.dtype.kind == "c":
         raise InputError(f"Complex data not supported: column {name!r} is of type {values.dtype}; pass real numbers")
     return values if values.dtype.kind in "biufmM" else factorize_cells(values.tolist(), name)
 
 
-def _series_numbers(series: Any, with_holes: Any) -> Array | Factorized:
+def _series_numbers(series: Any, nullable_type: Any) -> Array | Factorized:
     values = series_array(series)
-    if values.dtype.kind == "O":  # booleans with holes, decimals
-        values = series_array(series.cast(with_holes))
+    if values.dtype.kind == "O":  # booleans with nulls, decimals
+        values = series_array(series.cast(nullable_type))
     if values.dtype.kind == "f" and series.dtype.is_integer() and bool((np.abs(values) >= EXACT).any()):
-        return factorize_cells(series.to_list(), series.name)  # holes made doubles of them, which round
+        return factorize_cells(series.to_list(), series.name)  # nulls converted them to float64, which rounds
     return array_cells(values, series.name)
 
 
@@ -245,7 +246,7 @@ def _arrow_labels(native: Any, declared: bool) -> Factorized:
 
 
 def _polars_labels(series: Any, declared: bool) -> Factorized:
-    # A code belongs to all columns of the process, so only those that occur are asked for their labels.
+    # Codes are shared by all columns of the process, so labels are read only for codes that occur.
     native = series.to_native()
     occurring = native.drop_nulls().unique()
     places = occurring.to_physical().to_numpy()
@@ -255,5 +256,5 @@ def _polars_labels(series: Any, declared: bool) -> Factorized:
 
 
 def _integer_codes(numbers: Array) -> Array:
-    """Codes that are doubles, because some are missing, as whole numbers again."""
+    """Return codes as integers; they are float64 if some are missing."""
     return numbers if numbers.dtype.kind != "f" else np.where(np.isnan(numbers), -1, numbers).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Labels and their positions. Classes and categories are this one thing."""
+"""Index of distinct labels and their positions, for classes and categories."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ..kernels.hashing import mix64
 from ..kernels.layouts import Array, Dense, Positions
 from ..lazy_dataclass import dataclass
 
-# Whole numbers from here on are not all doubles: two of them may become one.
+# From here on, float64 does not represent all integers.
 EXACT = 1 << 53
-# Bits of a hash that tell a few texts apart, and characters that are hashed sooner than made an object of.
+# Bits of the hash that distinguishes few texts, and the width up to which hashing is faster than making objects.
 _HASH_BITS, _MAX_WIDTH = 16, 32
 
 
 @dataclass(frozen=True, eq=False)
 class Index:
-    """Distinct labels in order. Two indexes agree on nothing until one is mapped into the other.
+    """Distinct labels in sorted order. Positions of two indexes are comparable only after ``positions_in``.
 
     >>> a, b = Index(np.array(["ham", "spam"])), Index(np.array(["news", "spam"]))
     >>> both = a.union(b)
@@ -40,21 +40,21 @@ class Index:
     __hash__ = None  # type: ignore[assignment]
 
     def union(self, other: Index) -> Index:
-        """Both sets of labels in order."""
+        """Return the index of the labels of both."""
         return self if self == other else Index(union_labels(self.labels, other.labels))
 
     def positions_in(self, other: Index) -> Array:
-        """Where each of these labels stands in ``other``; -1 where it does not."""
+        """Return the position of each label in ``other``, -1 if it is not there."""
         place = {label: i for i, label in enumerate(other.labels.tolist())}
         return np.array([place.get(label, -1) for label in self.labels.tolist()], dtype=np.int64)
 
     def take(self, keep: Array) -> Index:
-        """Only some labels, by mask or position."""
+        """Return some of the labels, by mask or position."""
         return Index(self.labels[keep])
 
 
 def union_all(parts: Sequence[Index]) -> tuple[Index, list[Array]]:
-    """The labels of all parts, and where those of each stand among them.
+    """Return the union of several indexes, and the positions of the labels of each in it.
 
     >>> both, places = union_all([Index(np.array(["ham", "spam"])), Index(np.array(["news", "spam"]))])
     >>> both.labels.tolist(), [place.tolist() for place in places]
@@ -66,13 +66,13 @@ def union_all(parts: Sequence[Index]) -> tuple[Index, list[Array]]:
 
 
 def _union_tree(parts: Sequence[Array]) -> Array:
-    """By halves: labels take part in few unions, however many parts there are."""
+    """Return the union by halves, so that each label takes part in a logarithmic number of unions."""
     middle = len(parts) // 2
     return union_labels(_union_tree(parts[:middle]), _union_tree(parts[middle:])) if middle else parts[0]
 
 
 def union_labels(a: Array, b: Array) -> Array:
-    """The distinct labels of both in order. Labels that a common type would round stay objects."""
+    """Return the distinct labels of both in order; objects if a common data type would round them."""
     if not len(a) or not len(b):
         return a if len(a) else b
     kinds = {a.dtype.kind, b.dtype.kind}
@@ -87,17 +87,17 @@ def union_labels(a: Array, b: Array) -> Array:
 
 
 def is_exact(numbers: Array) -> bool:
-    """Whether integers and doubles cannot be mistaken for one another: all are below 2^53 in size."""
+    """Return whether all numbers are below 2^53 in absolute value, so that float64 represents integers exactly."""
     return numbers.dtype == bool or bool((np.abs(numbers.astype(np.float64)) < EXACT).all())
 
 
 def is_whole(numbers: Array) -> bool:
-    """Whether all are whole numbers that a double holds exactly."""
+    """Return whether all numbers are integers that float64 represents exactly."""
     return bool((numbers == np.trunc(numbers)).all()) and is_exact(numbers)
 
 
 def canonical_labels(labels: Array) -> Array:
-    """Labels in the type they have when nothing else was ever seen: whole numbers are int64, also after texts left."""
+    """Return labels in the data type that they have on their own: int64 for integers, even if texts were removed."""
     if not len(labels):
         return np.empty(0, dtype=np.int64)
     if labels.dtype.kind == "O":
@@ -113,9 +113,9 @@ def canonical_labels(labels: Array) -> Array:
 
 
 def sort_labels(labels: list[Any]) -> Array:
-    """Distinct labels of any types in a fixed order: by kind of type, then by value."""
+    """Return the distinct labels in a fixed order: by type, then by value."""
     distinct = set(labels)
-    # Texts alone need no key, which takes longer than the sorting.
+    # Texts alone need no sort key, which takes longer than sorting.
     texts = set(map(type, distinct)) == {str}
     in_order = sorted(distinct) if texts else sorted(distinct, key=lambda label: (label_type(label), label))
     out = np.empty(len(in_order), dtype=object)
@@ -124,14 +124,14 @@ def sort_labels(labels: list[Any]) -> Array:
 
 
 def label_type(label: Any) -> str:
-    """Labels of one kind have an order: numbers and booleans, texts, or any one other type."""
+    """Return the type of a label for sorting: "" for numbers and booleans, "str" for texts, else its class name."""
     if isinstance(label, (bool, int, float, np.number, np.bool_)):
         return ""
     return "str" if isinstance(label, str) else type(label).__name__
 
 
 def encode(values: Array, kernels: Kernels) -> tuple[Index, Positions]:
-    """The distinct values of a column without holes, and the position of each row's value."""
+    """Return the distinct values of a column without missing cells, and the position of each row's value."""
     kind = values.dtype.kind
     if kind in "iub":
         found = kernels.encode_labels(values)
@@ -146,7 +146,7 @@ def encode(values: Array, kernels: Kernels) -> tuple[Index, Positions]:
 
 
 def _encode_texts(values: Array, kernels: Kernels) -> tuple[Index, Positions] | None:
-    """Of texts of one width, by a few bits of their hash, without an object each; None if two texts share them."""
+    """Encode texts of fixed width by a few bits of their hash; None if two texts collide."""
     part = np.dtype(np.uint32 if values.dtype.kind == "U" else np.uint8)
     width = values.dtype.itemsize // part.itemsize
     if not len(values) or not 0 < width <= _MAX_WIDTH:
@@ -154,7 +154,7 @@ def _encode_texts(values: Array, kernels: Kernels) -> tuple[Index, Positions] | 
     parts = np.ascontiguousarray(values).view(part).reshape(-1, width)
     keys = mix64(np.arange(1, width + 1, dtype=np.uint64))
     found = kernels.encode_labels(kernels.hash_rows(Dense.of(parts), keys) >> np.uint64(64 - _HASH_BITS))
-    assert found is not None  # few bits are small numbers
+    assert found is not None  # hashes of few bits are small integers
     first = np.empty(len(found[0]), dtype=np.int64)
     first[found[1][::-1]] = np.arange(len(values))[::-1]
     if not np.array_equal(parts, parts[first[found[1]]]):
@@ -180,7 +180,7 @@ def _unsortable_message(items: list[Any]) -> str:
     if odd is not None:
         return f"a label or category is a {type(odd).__name__} ({odd!r}); use numbers, texts or booleans"
     kinds = sorted({type(item).__name__ for item in items})
-    return f"labels or categories of types {', '.join(kinds)} cannot be put in order; use numbers, texts or booleans"
+    return f"labels or categories of types {', '.join(kinds)} cannot be sorted; use numbers, texts or booleans"
 
 
 def _hashable(item: Any) -> bool:

@@ -16,12 +16,12 @@ from .arrays import aligned, as_array, is_missing
 from .columns import Column, Columns
 from .index import Index, encode, label_type, union_all
 
-# More classes than this that are floating-point numbers are worth a warning.
+# More classes than this that are floats cause a warning.
 _MAX_FLOAT_CLASSES = 50
 
 
 def read_labels(y: Any, n_rows: int, kernels: Kernels) -> tuple[Index, Positions]:
-    """The classes that occur, in order, and the position of each row's class."""
+    """Return the classes that occur, in order, and the position of each row's class."""
     if y is None:
         raise InputError("this model requires y to be passed, but the target y is None; give each row a label")
     values = label_array(y)
@@ -34,7 +34,7 @@ def read_labels(y: Any, n_rows: int, kernels: Kernels) -> tuple[Index, Positions
 
 
 def label_array(y: Any) -> Array:
-    """Labels as a one-dimensional array of whole numbers, booleans or objects."""
+    """Return labels as a one-dimensional array of integers, booleans or objects."""
     values = y if type(y) is np.ndarray else as_array(y, "y")
     if values.ndim != 1:
         raise InputError(f"y should be a 1d array, got an array of shape {values.shape} instead; pass one label a row")
@@ -56,7 +56,7 @@ def label_array(y: Any) -> Array:
 
 
 def is_unlabeled(y: Any) -> Array:
-    """Which rows have no label: None, NaN or a null.
+    """Return a mask of the rows without a label: None, NaN or null.
 
     >>> is_unlabeled(["spam", None])
     array([False,  True])
@@ -88,7 +88,7 @@ def _float_labels(values: Array) -> Array:
 
 
 def _reject_fractions(floats: Array, labels: Any) -> None:
-    """``floats``: the finite numbers among the labels."""
+    """Raise an error for labels with fractions; ``floats`` are the finite numbers among the labels."""
     fraction = np.flatnonzero(floats != np.trunc(floats))
     if len(fraction):
         found = floats[fraction[0]]
@@ -100,7 +100,7 @@ def _reject_fractions(floats: Array, labels: Any) -> None:
 
 
 def warn_if_continuous(classes: Array) -> None:
-    """Warns of so many classes that are floating-point numbers: they are more likely measurements than labels.
+    """Warn if many classes are floats: they are more likely measurements than labels.
 
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as found:
@@ -122,7 +122,7 @@ def warn_if_continuous(classes: Array) -> None:
 
 
 def _check_objects(labels: list[Any]) -> None:
-    if set(map(type, labels)) == {str}:  # the usual
+    if set(map(type, labels)) == {str}:  # the usual case
         return
     floats = np.array([label for label in labels if isinstance(label, float)])
     _reject_fractions(floats[np.isfinite(floats)], labels)
@@ -138,7 +138,7 @@ def _check_objects(labels: list[Any]) -> None:
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> Floats | None:
-    """Row weights, all finite and none negative; None stands for all ones."""
+    """Return row weights, finite and not negative; None stands for weights of 1."""
     if sample_weight is None:
         return None
     try:
@@ -154,19 +154,22 @@ def read_weights(sample_weight: Any, n_rows: int) -> Floats | None:
     odd = np.flatnonzero(~(weight >= 0) | np.isinf(weight))
     if len(odd):
         raise InputError(
-            f"Input sample_weight contains {weight[odd[0]]} at row {odd[0]}; negative, NaN or infinite weights mean "
-            "nothing here; use 0 to leave a row out, and forget() to remove learned rows"
+            f"Input sample_weight contains {weight[odd[0]]} at row {odd[0]}; negative, NaN or infinite weights are "
+            "not allowed; use 0 to leave a row out, and forget() to remove learned rows"
         )
     if not np.isfinite(weight.sum()):
         raise InputError(f"sample_weight adds up to infinity (largest: {weight.max():g}); divide the weights by it")
     if not weight.any():
-        raise InputError("all sample weights are zero: nothing would be learned; give a row a weight above 0")
+        raise InputError(
+            "all sample weights are zero; expected at least one positive weight; give a row a weight above 0"
+        )
     return np.require(weight, requirements=("C", "A"))
 
 
 class LabeledRows(NamedTuple):
-    """Encoded rows, the classes that occur among them, and of each row the class, the weight (None: all 1) and the
-    hash of its group (None, or 0: it has none).
+    """Encoded rows, their classes, and the position of the class, the weight and the group of each row.
+
+    ``weight`` is None if all weights are 1. ``groups`` are hashes, 0 for rows without a group, or None.
     """
 
     data: Any
@@ -176,13 +179,13 @@ class LabeledRows(NamedTuple):
     groups: Hashes | None = None
 
     def can_concatenate(self, other: LabeledRows) -> bool:
-        """Whether these rows and others can become one."""
+        """Return whether these rows can be concatenated with others."""
         kinds = {label_type(rows.classes.labels[:1].tolist()[0]) for rows in (self, other)}
         return len(kinds) == 1 and same_layout(self.data, other.data)
 
 
 def concatenate_labeled(parts: Sequence[LabeledRows]) -> LabeledRows:
-    """Rows that join, one after the other. A copy, which stays what it is when what was read is written over."""
+    """Return the concatenation of rows for which ``can_concatenate`` holds, as a copy."""
     classes, places = union_all([part.classes for part in parts])
     positions = np.concatenate([place[part.positions] for place, part in zip(places, parts, strict=True)])
     weight = None
@@ -201,7 +204,7 @@ Rows = Dense | Sparse | Columns | TextRows
 
 
 def same_layout(a: Rows, b: Rows) -> bool:
-    """Whether the cells of both lie in memory in one way, so that none changes when they are stacked."""
+    """Return whether rows have the same layout and data types, so that concatenation changes no cell."""
     return type(a) is type(b) and _layout(a) == _layout(b)
 
 
@@ -216,7 +219,7 @@ def _layout(data: Rows) -> Any:
 
 
 def concatenate_rows(parts: Sequence[Any]) -> Any:
-    """The rows of parts that are alike, one after the other. A copy, but for texts, which nobody can change.
+    """Return the concatenation of rows of the same layout. All but texts, which are immutable, are copied.
 
     >>> concatenate_rows([Dense.of(np.array([[1, 2]])), Dense.of(np.array([[3, 4], [5, 6]]))]).values.tolist()
     [[1, 2], [3, 4], [5, 6]]
@@ -247,6 +250,6 @@ def _concatenate_columns(parts: tuple[Column, ...]) -> Column:
         values = np.concatenate([part.values for part in parts])
         return Column(first.name, first.kind, values, None, texts, absent)
     index, places = union_all([Index(part.labels) for part in parts if part.labels is not None])
-    # The code -1 is the last place.
+    # The code -1 selects the last entry.
     codes = [np.append(place, -1)[part.values] for place, part in zip(places, parts, strict=True)]
     return Column(first.name, first.kind, np.concatenate(codes).astype(np.int32), index.labels, absent=absent)

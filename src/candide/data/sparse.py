@@ -1,4 +1,4 @@
-"""Sparse matrices, checked before anything reads them: neither scipy nor a kernel sees one whose arrays disagree."""
+"""Validation of sparse matrices before scipy or a kernel reads them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_COLUMNS = (1 << 31) - 1
 
 
 def checked_rows(X: Any) -> Any:
-    """A scipy matrix of any format as compressed rows of numbers; one whose arrays do not fit its shape is refused.
+    """Return a scipy matrix of any format as CSR; raise if its arrays do not fit its shape.
 
     scipy checks a matrix when it is made, not when its arrays are changed, and its conversions trust them.
     """
@@ -46,7 +46,7 @@ def _check_compressed(X: Any) -> Any:
     indptr, stored = X.indptr, min(len(X.indices), len(X.data))
     _require(len(indptr) == major + 1, f"indptr has {len(indptr)} entries, expected {major + 1}")
     _require(indptr[0] == 0, f"indptr begins with {indptr[0]}, expected 0")
-    _require(bool((indptr[1:] >= indptr[:-1]).all()), "indptr falls")
+    _require(bool((indptr[1:] >= indptr[:-1]).all()), "indptr decreases")
     end = int(indptr[-1])
     _require(end <= stored, f"indptr ends at {end}, and {len(X.indices)} indices and {len(X.data)} values are stored")
     _require_within(X.indices[:end], minor)
@@ -65,7 +65,7 @@ def _check_coo(X: Any) -> Any:
 
 
 def _check_dia(X: Any) -> Any:
-    """Diagonals that lie outside the shape are legal, and hold nothing."""
+    """Check diagonals; those outside the shape are allowed and dropped."""
     _require_integers(offsets=X.offsets)
     _require(X.data.ndim == 2, f"data has {X.data.ndim} dimensions, expected 2")
     n_diagonals, offsets = len(X.data), X.offsets
@@ -127,7 +127,7 @@ def _require_indices(indices: Sequence[Any], size: int) -> None:
 
 
 def _with_floats(matrix: Any) -> Any:
-    """The same matrix with doubles for values of a type that no kernel reads, such as Python objects."""
+    """Return the matrix with float64 values, converted from a data type that kernels do not read."""
     if matrix.format in ("lil", "dok"):
         from scipy.sparse import coo_array
 

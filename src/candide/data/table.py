@@ -1,4 +1,4 @@
-"""Any table, with columns of any kinds, as columns of numbers, of coded categories and of texts."""
+"""Tables of any container as typed columns: numbers, coded categories and texts."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from .columns import Column, Columns, Kind
 from .factorize import array_cells, series_cells
 from .sparse import checked_rows
 
-# More sparse columns than this are words or the like: too many for a model of each.
+# A sparse matrix with more columns holds words or the like, too many for a model per column.
 MOST_SPARSE_COLUMNS = 4096
-# Rows looked at together, column by column: columns of one array lie interleaved, and are read from memory once.
+# Rows per block: columns of one array are interleaved in memory, so blocks of rows read each cache line once.
 _BLOCK_ROWS = 1 << 13
 
 
 def read_table(X: Any, kinds: Mapping[Any, Kind] | None = None) -> Columns:
-    """The columns of a frame, a dict of columns, a two-dimensional array, lists of rows, or a sparse matrix.
+    """Return the typed columns of a data frame, a dict of columns, a 2-D array, lists of rows, or a sparse matrix.
 
-    Numbers and booleans (0 and 1) are number columns; names, categoricals and columns of mixed objects are categories,
-    but many different texts of several words are texts; a date makes a number column, the days since 1970 by the clock
-    of its own time zone, and categories ``month``, ``weekday`` and, where times of day occur, ``hour``; durations and
-    times of day are numbers, in seconds. Names that look like numbers stay names.
+    Numbers and booleans (0 and 1) become number columns. Strings, categoricals and mixed objects become categories;
+    many distinct texts of several words become text columns. A date becomes a number column, the days since 1970 in
+    local time, and the categories ``month``, ``weekday`` and, if times of day occur, ``hour``. Durations and times of
+    day become numbers, in seconds. Strings that look like numbers stay strings.
 
-    ``kinds`` forces columns by name: a number column to be categories, names to be numbers or texts. What was learned
-    as "missing" forces nothing. Of a date that is named there, only the parts that are named too are made.
+    ``kinds`` sets the kinds of columns by name: a number column may be read as categories, strings as numbers or
+    texts. The kind "missing" sets nothing. For a date in ``kinds``, only the parts in ``kinds`` are made.
 
     >>> table = read_table({"age": [31, None, 58], "job": ["cook", "smith", None]})
     >>> [(column.name, column.kind, column.values.tolist()) for column in table.columns]
@@ -47,7 +47,7 @@ def read_table(X: Any, kinds: Mapping[Any, Kind] | None = None) -> Columns:
 def table_of(
     data: Dense, kinds: tuple[Kind, ...], names: tuple[Any, ...], texts: Mapping[int, TextRows] | None = None
 ) -> Columns:
-    """The table of rows as a ``Sample`` keeps them; ``texts`` are those of text columns, by place.
+    """Return the table of rows as a ``Sample`` keeps them; ``texts`` are those of text columns, by position.
 
     >>> table = read_table([[1.5, "a"], [2.5, None]])
     >>> again = table_of(table.dense(), table.kinds, table.names)
@@ -73,7 +73,7 @@ def _table_cells(X: Any) -> Iterator[tuple[Any, Cells]]:
     if frame is None:
         values = as_2d_array(X)
         return _array_cells(values, range(values.shape[1]))
-    # Made one array, few columns would be copied; asked one by one, many take longer than all the rest.
+    # One array avoids the overhead of many separate columns, but copies; few columns are read one by one.
     whole = as_single_array(frame) if len(frame.columns) > MANY_COLUMNS else None
     if whole is not None:
         return _array_cells(whole, frame.columns)
@@ -81,7 +81,7 @@ def _table_cells(X: Any) -> Iterator[tuple[Any, Cells]]:
 
 
 def _n_rows(X: Any) -> int:
-    """Of a table without columns."""
+    """Return the number of rows of a table without columns."""
     frame = None if isinstance(X, Mapping) or is_sparse(X) else as_frame(X)
     return len(frame) if frame is not None else int(np.shape(X)[0]) if np.ndim(X) else 0
 
@@ -107,7 +107,7 @@ def _mapping_cells(X: Mapping[Any, Any]) -> Iterator[tuple[Any, Cells]]:
 def _sparse_cells(X: Any) -> Iterator[tuple[Any, Cells]]:
     if X.ndim == 2 and X.shape[1] > MOST_SPARSE_COLUMNS:
         raise InputError(
-            f"X is sparse and has {X.shape[1]} columns; up to {MOST_SPARSE_COLUMNS} are modelled one by one; for "
+            f"X is sparse and has {X.shape[1]} columns; up to {MOST_SPARSE_COLUMNS} are modeled one by one; for "
             "counts of words use MultinomialNB, or pass the columns that matter"
         )
     values = as_2d_array(checked_rows(X).toarray(order="F"))

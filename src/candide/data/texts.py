@@ -14,15 +14,15 @@ from ..kernels.layouts import Array
 from ..kernels.vocabulary import Vocabulary
 from .arrays import is_missing, is_sparse, reject_lazy_table
 
-# Characters of a cell that a message shows.
+# The maximal number of characters of a cell in a message.
 _MAX_SHOWN = 60
 
 
 def read_texts(source: Any) -> Texts:
-    """Texts from a list, an array, a series of any data frame, Arrow strings, or any iterable of strings.
+    """Return texts from a list, an array, a series, Arrow strings, or any iterable of strings.
 
-    Nothing is copied: strings and Arrow buffers are read where they are. None, NaN and nulls are missing texts, which
-    have no tokens. What is no UTF-8, or half a surrogate pair, is read as U+FFFD.
+    Strings and Arrow buffers are read in place, without a copy. None, NaN and nulls are missing texts, which have no
+    tokens. Invalid UTF-8 and unpaired surrogates are read as U+FFFD.
 
     >>> texts = read_texts(["free entry", None])
     >>> len(texts), texts.missing().tolist()
@@ -80,9 +80,9 @@ def _read(items: list[Any]) -> tuple[Texts, int]:
 
 
 def _shorten(item: Any) -> str:
-    """The beginning of what something says of itself, in one line."""
-    said = " ".join(repr(item).split())
-    return said if len(said) <= _MAX_SHOWN else f"{said[:_MAX_SHOWN]}…"
+    """Return the beginning of the representation of an object, on one line."""
+    text = " ".join(repr(item).split())
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
 
 
 def _not_text_message(item: Any, row: int) -> str:
@@ -94,7 +94,7 @@ def _not_text_message(item: Any, row: int) -> str:
 
 
 def _arrow_chunks(source: Any) -> list[Any] | None:
-    """The Arrow arrays inside, None if there are none."""
+    """Return the Arrow arrays of a column; None if it is not backed by Arrow."""
     if hasattr(source, "chunks") and hasattr(source, "type"):
         return list(source.chunks)
     if hasattr(source, "buffers") and hasattr(source, "type"):
@@ -105,7 +105,7 @@ def _arrow_chunks(source: Any) -> list[Any] | None:
     if hasattr(source, "to_arrow") and hasattr(source, "dtype"):  # of polars
         try:
             return _arrow_chunks(source.to_arrow())
-        except ModuleNotFoundError:  # it asks for pyarrow
+        except ModuleNotFoundError:  # polars needs pyarrow for this
             return None
     return None
 
@@ -142,7 +142,7 @@ def _validity(valid: Any, begin: int, n: int) -> Array | None:
 
 
 def read_vocabulary(source: Iterable[str] | Path) -> Vocabulary:
-    """A fixed vocabulary from tokens, or from a file with one token on each line.
+    """Return a fixed vocabulary from tokens, or from a file with one token per line.
 
     >>> read_vocabulary(["spam", "ham"]).tokens()
     ['spam', 'ham']

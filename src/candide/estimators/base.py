@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..explain.explanation import Explanations
     from ..explain.fractions import Fractions
     from ..explain.what_if import WhatIf
-    from ..report.findings import Findings
+    from ..report.model_report import ModelReport
 
 # Parameters that apply at once; all others apply when rows are learned next.
 _APPLIED_AT_ONCE = ("n_threads", "unlabeled", "compute_loo", "absent")
@@ -434,7 +434,7 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         *,
         title: str | None = None,
         notes: dict[str, str] | None = None,
-    ) -> Findings:
+    ) -> ModelReport:
         """Write an HTML report: what the model is, its estimated accuracy, what it uses, and warnings.
 
         One file without scripts, which needs no other file and no network; light, dark and for paper.
@@ -453,7 +453,7 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
 
         Returns
         -------
-        Findings
+        ModelReport
             All that the page says: ``as_dict()`` as numbers, ``html()`` as the page.
 
         Examples

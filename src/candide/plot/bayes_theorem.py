@@ -22,7 +22,7 @@ def bayes_theorem(
 ) -> Display:
     """p(class | evidence) as shares of an area: as wide as the class is probable, as high as it makes the evidence.
 
-    The whole square is everything there is. The evidence leaves the coloured parts; the bar beside it shows their
+    The whole square is everything there is. The evidence leaves the colored parts; the bar beside it shows their
     shares, which are the posterior.
 
     Parameters
@@ -38,7 +38,7 @@ def bayes_theorem(
     Returns
     -------
     Display
-        ``table``: class, prior, likelihood, area, posterior. ``numbers``: ``evidence``, the whole coloured area.
+        ``table``: class, prior, likelihood, area, posterior. ``numbers``: ``evidence``, the whole colored area.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def bayes_theorem(
     beside = style.size_beside(texts)
     ax = style.one_axes(ax, 4.6 + beside[0], max(3.9, beside[1]))
     for i, text in enumerate(texts):
-        look: dict[str, Any] = {"facecolor": style.colour(i), "hatch": style.hatch(i), "edgecolor": "white", "lw": 0.8}
+        look: dict[str, Any] = {"facecolor": style.color(i), "hatch": style.hatch(i), "edgecolor": "white", "lw": 0.8}
         ax.bar(begin[i], 1.0, width[i], align="edge", color=style.PALE, edgecolor="white", lw=0.8, alpha=0.6)
         ax.bar(begin[i], height[i], width[i], align="edge", label=text, **look)
         ax.bar(_BAR[0], share[i], _BAR[1], bottom=share[:i].sum(), align="edge", **look)

@@ -19,12 +19,12 @@ from ..families.table import TableFamily, Wanted
 from ..kernels.layouts import Array, Floats
 from ..model.blend import seen_rows
 from ..statistics.grid import Cells
-from .probes import Scale, rows_of, scale_of
+from ._inputs import Scale, column_scale, single_cell_rows
 
 _N_POINTS = 120
-_FINER = 16
+_OVERSAMPLING = 16
 _N_BINS = 30
-_OF_VALUES = ("poisson", "categorical", "bernoulli")
+_DISCRETE = ("poisson", "categorical", "bernoulli")
 _FAMILIES = {GaussianNB: "gaussian", PoissonNB: "poisson", CategoricalNB: "categorical", BernoulliNB: "bernoulli"}
 
 
@@ -48,12 +48,12 @@ class Histogram(NamedTuple):
 
 def curves_of(model: BaseNB, place: int, X: Any, y: Any, families: tuple[str, ...]) -> Curves:
     """Of a column, by its place."""
-    own, scale = _own_family(model, place), scale_of(model, place)
+    own, scale = _own_family(model, place), column_scale(model, place)
     name = str(model._fitted().column_names()[place])
     if scale is None:
         raise InputError(f"column {name!r} has no value that could be shown: nothing was observed, or it holds texts")
     parts = _seen_parts(model, place, X, y)
-    if own in _OF_VALUES or scale.labels is not None:
+    if own in _DISCRETE or scale.labels is not None:
         return _values(model, scale, own, parts)
     mine = model._fitted().classifier.likelihood.models[place] if isinstance(model, NaiveBayes) else None
     points = _points(mine)
@@ -61,14 +61,14 @@ def curves_of(model: BaseNB, place: int, X: Any, y: Any, families: tuple[str, ..
     if cells is not None and not len(points):
         points = cells.low[atoms_of(cells)]
     rest = None if cells is None else _without(cells, points)
-    at = _reaching(_numbers(scale, rest), points)
+    at = _extend(_numbers(scale, rest), points)
     titled = f"{own} (the model's)"
-    by_family = {titled: _averaged(at, lambda x: _but_points(mine, x, _own(model, place, x)))}
+    by_family = {titled: _average(at, lambda x: _mask_point_masses(mine, x, _own(model, place, x)))}
     masses = {titled: mine.point_masses()[2]} if isinstance(mine, CodedColumn) and len(_points(mine)) else {}
     if parts is not None:
         for family in (family for family in families if family != own):
             made = named_column(family, **{**parts, "treat_missing": "ignore"}, name=name)
-            by_family[family] = _averaged(at, partial(_said, made, name))
+            by_family[family] = _average(at, partial(_column_density, made, name))
             if len(points) and np.array_equal(_points(made), points):
                 assert isinstance(made, CodedColumn)
                 masses[family] = made.point_masses()[2]
@@ -91,14 +91,14 @@ def _without(cells: Cells, points: Floats) -> Cells:
     return Cells._make(part[kept] for part in cells) if kept.any() else cells
 
 
-def _reaching(at: Floats, points: Floats) -> Floats:
+def _extend(at: Floats, points: Floats) -> Floats:
     """As far as the point masses, but for those that would leave less than a third of the picture to the others."""
     low, high = float(at[0]), float(at[-1])
     near = points[(points >= 3 * low - 2 * high) & (points <= 3 * high - 2 * low)]
     return np.linspace(min([low, *near.tolist()]), max([high, *near.tolist()]), len(at))
 
 
-def _but_points(model: Any, x: Floats, density: Floats) -> Floats:
+def _mask_point_masses(model: Any, x: Floats, density: Floats) -> Floats:
     """Without the numbers that have the code of a point mass, whose score is no density."""
     if not len(_points(model)):
         return density
@@ -128,7 +128,7 @@ def _own_family(model: BaseNB, place: int) -> str:
 
 def _own(model: BaseNB, place: int, at: Array) -> Floats:
     """What the model itself says, ``(values, classes)``."""
-    fitted, data = model._fitted().classifier, rows_of(model, [(place, at)], len(at))
+    fitted, data = model._fitted().classifier, single_cell_rows(model, [(place, at)], len(at))
     if isinstance(model, NaiveBayes):
         return np.asarray(np.exp(fitted.likelihood.models[place].scores(data.columns[place])))
     nothing = np.zeros(len(fitted.classes))
@@ -136,15 +136,15 @@ def _own(model: BaseNB, place: int, at: Array) -> Floats:
     return np.asarray(np.exp(scores + fitted.likelihood.log_base(data)[:, None]))
 
 
-def _said(model: ColumnModel, name: str, x: Floats) -> Floats:
-    return _but_points(model, x, np.exp(model.scores(Column(name, "number", x))))
+def _column_density(model: ColumnModel, name: str, x: Floats) -> Floats:
+    return _mask_point_masses(model, x, np.exp(model.scores(Column(name, "number", x))))
 
 
-def _averaged(at: Floats, density: Callable[[Floats], Floats]) -> Floats:
+def _average(at: Floats, density: Callable[[Floats], Floats]) -> Floats:
     """Means over steps: densities of kernels and bins have peaks that are thinner than a line."""
     step = float(at[1] - at[0])
-    inside = np.clip(at[:, None] + step * ((np.arange(_FINER) + 0.5) / _FINER - 0.5), at[0], at[-1])
-    said = density(inside.ravel()).reshape(len(at), _FINER, -1)
+    inside = np.clip(at[:, None] + step * ((np.arange(_OVERSAMPLING) + 0.5) / _OVERSAMPLING - 0.5), at[0], at[-1])
+    said = density(inside.ravel()).reshape(len(at), _OVERSAMPLING, -1)
     known = ~np.isnan(said)
     return np.asarray(np.where(known, said, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1))
 

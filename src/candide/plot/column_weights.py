@@ -11,7 +11,7 @@ from ..estimators import NaiveBayes
 from ..kernels.layouts import Array
 from ..model.table import Table
 from . import style
-from .asked import fitted
+from ._inputs import check_fitted
 from .display import Display
 
 
@@ -41,7 +41,7 @@ def column_weights(model: Any, *, most: int = 20, axes: Any = None) -> Display:
     >>> shown.table["column"].tolist()
     ['3', '2', '0', '1', 'all columns, added up']
     """
-    summary = fitted(model, "column_weights", NaiveBayes).summary()
+    summary = check_fitted(model, "column_weights", NaiveBayes).summary()
     order = _order(summary, most)
     shown = Table({name: summary[name][order] for name in ("column", "bits", "contribution", "own_weight")})
     left, right = style.panels(axes, 2, size=(3.6, style.thin_rows(len(order))), sharey=True)

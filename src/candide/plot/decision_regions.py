@@ -17,11 +17,11 @@ from ..kernels.layouts import Array, Floats
 from ..model.table import Table
 from ..specs.table_schema import TableSchema
 from . import style
-from .asked import fitted
+from ._inputs import check_fitted
 from .display import Display
 
 _STEPS = 200
-_MOST_POINTS = 2_000
+_MAX_POINTS = 2_000
 
 
 def decision_regions(models: Any, X: Any, y: Any, *, axes: Any = None) -> Display:
@@ -65,7 +65,7 @@ def decision_regions(models: Any, X: Any, y: Any, *, axes: Any = None) -> Displa
     )
     answers = []
     for ax, (title, model) in zip(drawn, titled.items(), strict=True):
-        answers.append(_answers(fitted(model, "decision_regions"), grid, names))
+        answers.append(_predict(check_fitted(model, "decision_regions"), grid, names))
         _draw(ax, x, up, answers[-1], labels)
         _scatter(ax, points, places, labels)
         ax.set_title(style.name(title, 36), fontsize="medium")
@@ -92,7 +92,7 @@ def _steps(values: Floats) -> Floats:
     return np.linspace(low - margin, high + margin, _STEPS)
 
 
-def _answers(model: BaseNB, grid: Floats, names: list[str]) -> Array:
+def _predict(model: BaseNB, grid: Floats, names: list[str]) -> Array:
     # Past the checks of names: the columns are in order, as they were given.
     fitted_model = model._fitted()
     schema = fitted_model.schema
@@ -106,17 +106,17 @@ def _answers(model: BaseNB, grid: Floats, names: list[str]) -> Array:
 
 def _draw(ax: Axes, x: Floats, up: Floats, answer: Array, labels: Array) -> None:
     place = np.searchsorted(labels, answer).reshape(len(up), len(x))
-    colours = ListedColormap([style.colour(k) for k in range(len(labels))])
-    ax.pcolormesh(x, up, place, cmap=colours, vmin=-0.5, vmax=len(labels) - 0.5, alpha=0.22, lw=0, rasterized=True)
+    colors = ListedColormap([style.color(k) for k in range(len(labels))])
+    ax.pcolormesh(x, up, place, cmap=colors, vmin=-0.5, vmax=len(labels) - 0.5, alpha=0.22, lw=0, rasterized=True)
     for k in np.unique(place)[:-1]:
         ax.contour(x, up, (place > k).astype(np.float64), levels=[0.5], colors="black", linewidths=0.8)
 
 
 def _scatter(ax: Axes, points: Floats, places: Array, labels: Array) -> None:
-    some = np.unique(np.linspace(0, len(points) - 1, min(len(points), _MOST_POINTS)).astype(np.intp))
+    some = np.unique(np.linspace(0, len(points) - 1, min(len(points), _MAX_POINTS)).astype(np.intp))
     for k, label in enumerate(style.names(labels)):
         of_class = some[places[some] == k]
         ax.scatter(
-            points[of_class, 0], points[of_class, 1], s=14, color=style.colour(k), marker=style.marker(k), lw=0.4,
+            points[of_class, 0], points[of_class, 1], s=14, color=style.color(k), marker=style.marker(k), lw=0.4,
             edgecolor="white", label=label,
         )  # fmt: skip

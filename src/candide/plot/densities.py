@@ -13,14 +13,13 @@ from ..families.columns.named import OPTIONS
 from ..kernels.layouts import Array
 from ..model.table import Table
 from . import style
-from .asked import fitted, place_of
+from ._inputs import Scale, check_fitted, class_position, column_position
 from .column_curves import Curves, curves_of
 from .display import Display
-from .probes import Scale, named_place
 
-_MOST_PANELS = 20
-_MOST_VALUES = 12
-_MOST_DATES = 3
+_MAX_PANELS = 20
+_MAX_VALUES = 12
+_MAX_DATES = 3
 
 
 def densities(
@@ -63,11 +62,11 @@ def densities(
     >>> len(shown.axes), list(dict.fromkeys(shown.table["family"]))
     (3, ["kernel (the model's)", 'gaussian', 'bins'])
     """
-    model = fitted(model, "densities")
+    model = check_fitted(model, "densities")
     unknown = [family for family in families if family not in OPTIONS]
     if unknown:
         raise ParameterError(f"{unknown[0]!r} is no family of columns; choose some of {', '.join(OPTIONS)}")
-    found = curves_of(model, named_place(model, column), X, y, tuple(families))
+    found = curves_of(model, column_position(model, column), X, y, tuple(families))
     shown = _shown(model, classes)
     numbers = found.at.dtype != object
     size = (3.6, 2.6) if len(shown) < 4 else (3.0, 2.2)
@@ -89,22 +88,22 @@ def densities(
 
 def _shown(model: Any, classes: Any) -> list[int]:
     if classes is not None:
-        return [place_of(model, label) for label in classes]
-    return sorted(np.argsort(-model.class_count_, kind="stable")[:_MOST_PANELS].tolist())
+        return [class_position(model, label) for label in classes]
+    return sorted(np.argsort(-model.class_count_, kind="stable")[:_MAX_PANELS].tolist())
 
 
 def _draw_numbers(ax: Axes, found: Curves, k: int) -> None:
     if found.seen is not None:
         ax.stairs(found.seen.height[:, k], found.seen.edges, fill=True, color=style.PALE, label="data")
     for i, (family, density) in enumerate(found.by_family.items()):
-        ax.plot(found.at, density[:, k], color=style.colour(i), ls=style.dash(i), lw=1.6, label=family)
+        ax.plot(found.at, density[:, k], color=style.color(i), ls=style.dash(i), lw=1.6, label=family)
 
 
 def _draw_points(drawn: list[Axes], found: Curves, shown: list[int]) -> None:
     """Point masses of the first family that has any, as stems; one beyond the picture is at its border."""
     low, high = float(found.at[0]), float(found.at[-1])
     places, (family, mass) = np.clip(found.points, low, high), next(iter(found.masses.items()))
-    color = style.GREY if family == "data" else style.colour(list(found.by_family).index(family))
+    color = style.GREY if family == "data" else style.color(list(found.by_family).index(family))
     for i, (ax, k) in enumerate(zip(drawn, shown, strict=True)):
         right = ax.twinx()
         right.set_ylim(0.0, 1.1)
@@ -144,7 +143,7 @@ def _draw_values(ax: Axes, found: Curves, k: int) -> None:
 def _frequent(found: Curves) -> Array:
     """The values that are most probable in some class, in their order."""
     said = next(iter(found.by_family.values()))
-    return np.sort(np.argsort(-said.max(axis=1), kind="stable")[:_MOST_VALUES])
+    return np.sort(np.argsort(-said.max(axis=1), kind="stable")[:_MAX_VALUES])
 
 
 def _name_axes(drawn: list[Axes], scale: Scale, numbers: bool) -> None:
@@ -154,7 +153,7 @@ def _name_axes(drawn: list[Axes], scale: Scale, numbers: bool) -> None:
         ax.tick_params(labelbottom=True)
         ax.set_xlabel(style.name(scale.name))
         if numbers and scale.dates:
-            ax.xaxis.set_major_locator(MaxNLocator(_MOST_DATES))
+            ax.xaxis.set_major_locator(MaxNLocator(_MAX_DATES))
             ax.xaxis.set_major_formatter(lambda day, _: scale.written(round(day)))
         if i % 4 == 0:
             ax.set_ylabel(label, fontsize="small")

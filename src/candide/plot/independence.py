@@ -14,10 +14,10 @@ from ..model.table import Table
 from . import style
 from .display import Display
 
-_MOST_VALUES = 8
+_MAX_VALUES = 8
 
 
-class Coded(NamedTuple):
+class CodedValues(NamedTuple):
     """Labels and the place of each row's among them."""
 
     labels: Array
@@ -27,7 +27,7 @@ class Coded(NamedTuple):
 def independence(
     a: Any, b: Any, given: Any, *, names: tuple[str, str, str] = ("a", "b", "class"), axes: Any = None
 ) -> Display:
-    """Two columns in all rows, and within each class: where they are independent, tiles of one colour are equally high.
+    """Two columns in all rows, and within each class: where they are independent, tiles of one color are equally high.
 
     A tile is as wide as its value of ``a`` is frequent, and as high as its value of ``b`` is among those; dashed lines
     are where all heights would be without any dependence. The naive assumption is about the panels of the classes: the
@@ -95,7 +95,7 @@ def _tiles(ax: Axes, cells: Floats, first: Array, second: Array) -> None:
     share = _heights(cells)
     for k in range(len(second)):
         ax.bar(
-            begin, share[:, k], width, bottom=share[:, :k].sum(axis=1), align="edge", color=style.colour(k),
+            begin, share[:, k], width, bottom=share[:, :k].sum(axis=1), align="edge", color=style.color(k),
             hatch=style.hatch(k), edgecolor="white", lw=1.0,
         )  # fmt: skip
     ax.hlines(np.cumsum(overall)[:-1], 0.0, 1.0, color="black", ls="--", lw=1.2)
@@ -111,28 +111,28 @@ def _heights(cells: Floats) -> Floats:
     return np.asarray(np.divide(cells, rows, out=np.zeros_like(cells), where=rows > 0))
 
 
-def _read(a: Any, b: Any, given: Any, names: tuple[str, str, str]) -> tuple[Coded, Coded, Coded]:
+def _read(a: Any, b: Any, given: Any, names: tuple[str, str, str]) -> tuple[CodedValues, CodedValues, CodedValues]:
     columns = [np.asarray(part, dtype=object).ravel() for part in (a, b, given)]
     if len({len(column) for column in columns}) > 1:
         raise InputError(f"a, b and given have {[len(column) for column in columns]} rows; give as many of each")
     known = ~np.any([missing_cells(column) for column in columns], axis=0)
     if not known.any():
         raise InputError("no row has all three values, so there is nothing to draw; pass rows without holes")
-    first, second, classes = (_coded(column[known], name) for column, name in zip(columns, names, strict=True))
+    first, second, classes = (_code_values(column[known], name) for column, name in zip(columns, names, strict=True))
     for coded, name in ((first, names[0]), (second, names[1])):
-        if len(coded.labels) > _MOST_VALUES:
+        if len(coded.labels) > _MAX_VALUES:
             raise InputError(
-                f"{name!r} has {len(coded.labels)} different values, and tiles show at most {_MOST_VALUES}; join rare "
+                f"{name!r} has {len(coded.labels)} different values, and tiles show at most {_MAX_VALUES}; join rare "
                 "ones, or cut numbers with numpy.digitize"
             )
     return first, second, classes
 
 
-def _coded(values: Array, name: str) -> Coded:
+def _code_values(values: Array, name: str) -> CodedValues:
     try:
-        return Coded(*np.unique(values, return_inverse=True))
+        return CodedValues(*np.unique(values, return_inverse=True))
     except TypeError:
-        return Coded(*np.unique(values.astype(str), return_inverse=True))
+        return CodedValues(*np.unique(values.astype(str), return_inverse=True))
 
 
 def _table(titles: list[str], parts: list[Floats], first: Array, second: Array) -> Table:

@@ -11,7 +11,7 @@ from ..exceptions import ParameterError
 from ..model.learning_curve import learning_curve as reports_by_size
 from ..model.table import Table
 from . import style
-from .asked import fitted
+from ._inputs import check_fitted
 from .display import Display
 
 _MEASURES = {
@@ -59,7 +59,7 @@ def learning_curve(
     >>> shown.table["rows"].tolist(), shown.table["value"].round(2).tolist()
     ([50.0, 100.0], [0.96, 0.95])
     """
-    model = fitted(model, "learning_curve")
+    model = check_fitted(model, "learning_curve")
     if measure not in _MEASURES:
         raise ParameterError(f"measure is {measure!r}; it must be one of {', '.join(_MEASURES)}")
     fitted_model = model._fitted()
@@ -72,7 +72,7 @@ def learning_curve(
     i = len(ax.containers)
     known, name = np.isfinite(value), style.name(label or type(model).__name__)
     ax.errorbar(
-        shown["rows"][known], value[known], np.nan_to_num(error[known]), color=style.colour(i), ls=style.dash(i),
+        shown["rows"][known], value[known], np.nan_to_num(error[known]), color=style.color(i), ls=style.dash(i),
         marker=style.marker(i), capsize=3, lw=1.8, label=name,
     )  # fmt: skip
     ax.set_xlabel("rows learned from")

@@ -1,25 +1,24 @@
-"""A nomogram: a naive Bayes model to be read with a ruler."""
+"""Nomogram: a naive Bayes model as a sum of points."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from ..estimators.base import BaseNB
 from ..exceptions import ParameterError
-from ..kernels.layouts import Array
+from ..kernels.layouts import Array, Floats
 from ..model.table import Table
 from . import style
-from .asked import fitted, log_odds, pair_of
+from ._inputs import Scale, check_fitted, class_pair, column_position, column_scale, log_odds, log_probability
 from .display import Display
-from .probes import Scale, log_probability, named_place, scale_of
-from .ruler import Line, draw_lines, draw_sums
 
 _BITS = 1 / np.log(2.0)
 # Columns that are asked one by one; more would take long, and nobody would see them.
-_MOST_ASKED = 500
+_MAX_PROBES = 500
 _N_CHECKS = 16
 
 
@@ -66,13 +65,13 @@ def nomogram(
     x1      hot     0.847997     100
     x1      mild   -0.736966       0
     """
-    model = fitted(model, "nomogram")
-    first, second = pair_of(model, of, against)
+    model = check_fitted(model, "nomogram")
+    first, second = class_pair(model, of, against)
     base = log_odds(log_probability(model, [], 1), first, second)[0] * _BITS
     lines = _lines(model, first, second, base, columns)
     adds = second is not None
     if adds:
-        _refuse_curved(model, lines, first, second, base)
+        _check_additive(model, lines, first, second, base)
     lines = sorted(lines, key=lambda line: -line.length)[:most]
     unit = lines[0].length / 100.0
     ax = style.one_axes(ax, 8.4, style.thin_rows(len(lines) + 1 + 3 * adds, each=0.52, beside=0.5))
@@ -86,14 +85,14 @@ def nomogram(
     return Display((ax,), _table(lines, unit), numbers)
 
 
-def _lines(model: BaseNB, of: int, against: int | None, base: float, columns: Any) -> list[Line]:
+def _lines(model: BaseNB, of: int, against: int | None, base: float, columns: Any) -> list[Axis]:
     """The columns asked for that tell the classes apart."""
     n_columns = len(model._fitted().column_names())
-    places = range(n_columns) if columns is None else [named_place(model, column) for column in columns]
-    if len(places) > _MOST_ASKED:
+    places = range(n_columns) if columns is None else [column_position(model, column) for column in columns]
+    if len(places) > _MAX_PROBES:
         raise ParameterError(f"a nomogram of {len(places)} columns cannot be read; name some of them as columns=[…]")
-    scales = [scale for place in places if (scale := scale_of(model, place)) is not None]
-    lines = [Line(scale, _added(model, scale, of, against, base)) for scale in scales]
+    scales = [scale for place in places if (scale := column_scale(model, place)) is not None]
+    lines = [Axis(scale, _contribution(model, scale, of, against, base)) for scale in scales]
     told = [line for line in lines if line.length > 1e-9]
     if not told:
         raise ParameterError(
@@ -103,12 +102,12 @@ def _lines(model: BaseNB, of: int, against: int | None, base: float, columns: An
     return told
 
 
-def _added(model: BaseNB, scale: Scale, of: int, against: int | None, base: float) -> Any:
+def _contribution(model: BaseNB, scale: Scale, of: int, against: int | None, base: float) -> Any:
     said = log_probability(model, [(scale.place, scale.cells)], len(scale.cells))
     return log_odds(said, of, against) * _BITS - base
 
 
-def _refuse_curved(model: BaseNB, lines: list[Line], of: int, against: int | None, base: float) -> None:
+def _check_additive(model: BaseNB, lines: list[Axis], of: int, against: int | None, base: float) -> None:
     """Whether the model says of whole rows what the sum of their cells says: of some, drawn at random."""
     rng = np.random.default_rng(0)
     finite = [np.flatnonzero(np.isfinite(line.bits)) for line in lines]
@@ -130,7 +129,7 @@ def _title(labels: Array, of: int, against: int | None, unit: float) -> str:
     return f"{names[of]} against {other}\n100 points = {100 * unit:.3g} bits of log-odds"
 
 
-def _table(lines: list[Line], unit: float) -> Table:
+def _table(lines: list[Axis], unit: float) -> Table:
     sizes = [len(line.bits) for line in lines]
     value = np.empty(sum(sizes), dtype=object)
     value[:] = [label for line in lines for label in line.labels]
@@ -142,3 +141,135 @@ def _table(lines: list[Line], unit: float) -> Table:
             "points": np.concatenate([(line.bits - line.least) / unit for line in lines]),
         }
     )
+
+
+_MAX_MARKS = 7
+_CHARACTER = 0.062  # width of one, in inches
+_TICK = 0.16
+_FINE = "x-small"
+_PROBABILITY_TICKS = (0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)
+
+
+class Axis(NamedTuple):
+    """A column with what its values add to the log-odds, in bits."""
+
+    scale: Scale
+    bits: Floats
+
+    @property
+    def least(self) -> float:
+        return float(self._known.min(initial=np.inf))
+
+    @property
+    def length(self) -> float:
+        """0 where no value has a finite number of bits."""
+        return float(np.ptp(self._known)) if self._known.size else 0.0
+
+    @property
+    def _known(self) -> Floats:
+        return np.asarray(self.bits[np.isfinite(self.bits)])
+
+    @property
+    def labels(self) -> list[Any]:
+        """What its values are called."""
+        return self.scale.cells.tolist() if self.scale.labels is None else self.scale.labels
+
+
+class Mark(NamedTuple):
+    """A value with a name on a line: on its upper side, or on the lower."""
+
+    at: float
+    text: str
+    above: bool
+
+
+def draw_lines(ax: Axes, lines: list[Axis], unit: float) -> None:
+    """The scale of points, and a line for each column below it."""
+    ax.set(xlim=(-1.0, 101.0), ylim=(len(lines) + 0.6, -0.8))
+    ax.axis("off")
+    _axis(ax, 0, "points", [(float(at), f"{at:g}") for at in range(0, 101, 10)], (0.0, 100.0))
+    for i, line in enumerate(lines, 1):
+        ax.axhline(i, color=style.PALE, lw=0.5, zorder=0)
+        _axis(ax, i, style.name(line.scale.name, 20), [], (0.0, line.length / unit))
+        for mark in _avoid_overlaps(ax, _marks(line, unit)):
+            _draw_mark(ax, i, mark)
+        absent = -line.least / unit
+        if 0.0 <= absent <= 100.0:
+            ax.plot(absent, i, marker="o", mfc="white", mec=style.AGAINST, ms=5, ls="none", zorder=3)
+    ax.plot([], [], marker="o", mfc="white", mec=style.AGAINST, ms=5, ls="none", label="missing cell")
+    ax.legend(loc="lower right", bbox_to_anchor=(0.0, 1.0), fontsize=_FINE, frameon=False, borderpad=0.0)
+
+
+def draw_sums(ax: Axes, row: int, whole: float, unit: float, bits_at_0: float) -> None:
+    """The sum of all points, and the log-odds and the probability that it stands for."""
+    ax.set_ylim(row + 3.0, -0.8)
+    ticks = MaxNLocator(9).tick_values(0.0, whole)
+    _axis(ax, row + 0.3, "sum of points", [(100 * t / whole, f"{t:g}") for t in ticks if 0 <= t <= whole], (0.0, 100.0))
+    ends = bits_at_0, bits_at_0 + whole * unit
+
+    def place(bits: float) -> float:
+        return 100.0 * (bits - ends[0]) / (ends[1] - ends[0])
+
+    bits = [b for b in MaxNLocator(9).tick_values(*ends) if ends[0] <= b <= ends[1]]
+    _axis(ax, row + 1.3, "log-odds (bits)", [(place(b), f"{b:g}") for b in bits], (0.0, 100.0))
+    chances = [(place(np.log2(p / (1 - p))), p) for p in _PROBABILITY_TICKS]
+    marks = [Mark(at, f"{p:g}", True) for at, p in chances if 0.0 <= at <= 100.0]
+    _axis(ax, row + 2.3, "probability", [], (0.0, 100.0))
+    for mark in _avoid_overlaps(ax, marks):
+        _draw_mark(ax, row + 2.3, mark)
+
+
+def _axis(ax: Axes, row: float, name: str, ticks: list[tuple[float, str]], ends: tuple[float, float]) -> None:
+    ax.hlines(row, *ends, color="black", lw=1.2)
+    ax.text(-2.5, row, name, ha="right", va="center", fontsize="small")
+    for at, text in ticks:
+        _draw_mark(ax, row, Mark(at, text, True))
+
+
+def _draw_mark(ax: Axes, row: float, mark: Mark) -> None:
+    side = -1.0 if mark.above else 1.0
+    ax.vlines(mark.at, row, row + side * _TICK, color="black", lw=0.8)
+    ax.text(
+        mark.at, row + side * 1.3 * _TICK, mark.text, ha="center", va="bottom" if mark.above else "top", fontsize=_FINE
+    )
+
+
+def _marks(line: Axis, unit: float) -> list[Mark]:
+    """The ends first, so that they keep their names."""
+    at, known = (line.bits - line.least) / unit, np.isfinite(line.bits)
+    if line.scale.labels is not None:
+        order = [i for i in np.argsort(at, kind="stable").tolist() if known[i]]
+        marks = [Mark(float(at[i]), style.name(line.scale.labels[i], 12), n % 2 == 0) for n, i in enumerate(order)]
+    else:
+        marks = _number_marks(line.scale, at, known)
+    return sorted(marks, key=lambda mark: min(mark.at, line.length / unit - mark.at))
+
+
+def _number_marks(scale: Scale, at: Floats, known: Any) -> list[Mark]:
+    """Round numbers: those of the longer way above the line, those of the way back below it."""
+    rises = np.gradient(np.where(known, at, 0.0)) >= 0 if len(at) > 1 else np.array([True])
+    upward = np.abs(np.diff(at, append=at[-1:]))[rises].sum() >= np.abs(np.diff(at, append=at[-1:]))[~rises].sum()
+    ticks = np.asarray(MaxNLocator(_MAX_MARKS, integer=scale.whole).tick_values(scale.cells[0], scale.cells[-1]))
+    least = 1e-9 * float(np.ptp(scale.cells))
+    chosen = [i for i, cell in enumerate(scale.cells) if (np.abs(ticks - cell) <= least).any()]
+    return [
+        Mark(float(at[i]), scale.written(float(scale.cells[i])), bool(rises[i] == upward))
+        for i in (*chosen, *{0, len(at) - 1}.difference(chosen))
+        if known[i]
+    ]
+
+
+def _avoid_overlaps(ax: Axes, marks: list[Mark]) -> list[Mark]:
+    """Without names that would lie on each other: these may have room on the other side, else they stay unwritten."""
+    width = ax.get_position().width * style.figure_of(ax).get_figwidth()
+    character = _CHARACTER * 100.0 / max(width, 1.0)
+    placed: list[Mark] = []
+    for mark in marks:
+        for above in (mark.above, not mark.above):
+            beside = [other for other in placed if other.above == above]
+            if all(abs(mark.at - o.at) > character * (len(mark.text) + len(o.text) + 1) / 2 for o in beside if o.text):
+                placed.append(mark._replace(above=above))
+                break
+        else:
+            placed.append(mark._replace(text=""))
+    return placed

@@ -16,10 +16,10 @@ from . import style
 from .display import Display
 
 _N_POINTS = 401
-_MARKS = {"MLE": ("v", "-."), "MAP": ("D", "--"), "mean": ("o", "-")}
+_ESTIMATE_STYLES = {"MLE": ("v", "-."), "MAP": ("D", "--"), "mean": ("o", "-")}
 
 
-class Belief(NamedTuple):
+class Parameter(NamedTuple):
     """One parameter: its distributions (SciPy's) and estimates."""
 
     symbol: str
@@ -57,7 +57,7 @@ def posterior(before: Any, after: Any, *, of: Any = None, level: float = 0.95, a
     >>> [round(shown.numbers[name], 3) for name in ("MLE", "MAP", "mean")]
     [0.7, 0.667, 0.643]
     """
-    belief = _belief(before, after, of)
+    belief = _parameter(before, after, of)
     x = _range(belief)
     curves = [np.full(len(x), np.nan) if one is None else one.pdf(x) for one in (belief.before, belief.after)]
     low, high = (float(belief.after.ppf(tail)) for tail in ((1 - level) / 2, (1 + level) / 2))
@@ -85,10 +85,10 @@ def _draw(ax: Axes, x: Floats, prior: Floats, after: Floats, *, inside: Any, lab
 
 
 def _mark(ax: Axes, i: int, what: str, value: float, top: float) -> None:
-    marker, dash = _MARKS[what]
-    colour, height = style.COLOURS[1 + i], (1.08 + 0.06 * i) * top
-    ax.vlines(value, 0.0, height, color=colour, ls=dash, lw=1.2)
-    ax.plot(value, height, marker=marker, color=colour, ls="none", clip_on=False, label=f"{what} {value:.3g}")
+    marker, dash = _ESTIMATE_STYLES[what]
+    color, height = style.COLORS[1 + i], (1.08 + 0.06 * i) * top
+    ax.vlines(value, 0.0, height, color=color, ls=dash, lw=1.2)
+    ax.plot(value, height, marker=marker, color=color, ls="none", clip_on=False, label=f"{what} {value:.3g}")
 
 
 def _top(*curves: Floats) -> float:
@@ -98,7 +98,7 @@ def _top(*curves: Floats) -> float:
     return max(peak, min(float(prior.max(initial=0.0)), 1.5 * peak))
 
 
-def _range(belief: Belief) -> Floats:
+def _range(belief: Parameter) -> Floats:
     """Where the posterior is, and as much of the prior as leaves it some room."""
     low, high = (float(end) for end in belief.after.ppf([0.002, 0.998]))
     if belief.before is not None:
@@ -117,8 +117,8 @@ def _range(belief: Belief) -> Floats:
     return np.union1d(np.linspace(low, high, _N_POINTS), within[(within >= low) & (within <= high)])
 
 
-def _belief(before: Any, after: Any, of: Any) -> Belief:
-    makers: dict[type, Callable[[Any, Any, Any], Belief]] = {
+def _parameter(before: Any, after: Any, of: Any) -> Parameter:
+    makers: dict[type, Callable[[Any, Any, Any], Parameter]] = {
         Beta: _beta,
         Dirichlet: _dirichlet,
         Gamma: _gamma,
@@ -139,12 +139,12 @@ def _belief(before: Any, after: Any, of: Any) -> Belief:
     return make(before, after, of)
 
 
-def _beta(before: Beta, after: Beta, of: Any) -> Belief:
+def _beta(before: Beta, after: Beta, of: Any) -> Parameter:
     _single(before.a, before.b, after.a, after.b)
     return _share("probability φ", (before.a, before.b), (after.a, after.b), after.mean(), after.mode())
 
 
-def _dirichlet(before: Dirichlet, after: Dirichlet, of: Any) -> Belief:
+def _dirichlet(before: Dirichlet, after: Dirichlet, of: Any) -> Parameter:
     cells = after._cells()
     pseudo = np.broadcast_to(np.asarray(before.concentration, dtype=np.float64), cells.shape)
     outcome = 0 if of is None else of
@@ -154,34 +154,34 @@ def _dirichlet(before: Dirichlet, after: Dirichlet, of: Any) -> Belief:
     return _share(f"share θ of outcome {outcome}", first, last, after.mean()[outcome], after.mode()[outcome])
 
 
-def _share(symbol: str, before: tuple[Any, Any], after: tuple[Any, Any], mean: float, mode: float) -> Belief:
+def _share(symbol: str, before: tuple[Any, Any], after: tuple[Any, Any], mean: float, mode: float) -> Parameter:
     from scipy.stats import beta
 
     on, off = (float(later - earlier) for earlier, later in zip(before, after, strict=True))
     prior = beta(*before) if min(before) > 0 else None
-    return Belief(symbol, prior, beta(*after), _estimates(_ratio(on, on + off), mode, mean))
+    return Parameter(symbol, prior, beta(*after), _estimates(_ratio(on, on + off), mode, mean))
 
 
-def _gamma(before: Gamma, after: Gamma, of: Any) -> Belief:
+def _gamma(before: Gamma, after: Gamma, of: Any) -> Parameter:
     from scipy.stats import gamma
 
     _single(before.shape, before.rate, after.shape, after.rate)
     events, rows = float(after.shape - before.shape), float(after.rate - before.rate)
     prior = gamma(before.shape, scale=1 / before.rate) if before.is_proper else None
     estimates = _estimates(_ratio(events, rows), after.mode(), after.mean())
-    return Belief("rate λ (events a row)", prior, gamma(after.shape, scale=1 / after.rate), estimates)
+    return Parameter("rate λ (events a row)", prior, gamma(after.shape, scale=1 / after.rate), estimates)
 
 
-def _normal(before: Normal, after: Normal, of: Any) -> Belief:
+def _normal(before: Normal, after: Normal, of: Any) -> Parameter:
     from scipy.stats import norm
 
     _single(before.location, before.variance, after.location, after.variance)
     mle = _ratio(after.location * after.strength - before.location * before.strength, after.strength - before.strength)
     prior, later = (norm(one.location, np.sqrt(one.variance)) for one in (before, after))
-    return Belief("mean μ", prior, later, _estimates(mle, after.mode(), after.mean()))
+    return Parameter("mean μ", prior, later, _estimates(mle, after.mode(), after.mean()))
 
 
-def _normal_gamma(before: NormalInverseGamma, after: NormalInverseGamma, of: Any) -> Belief:
+def _normal_gamma(before: NormalInverseGamma, after: NormalInverseGamma, of: Any) -> Parameter:
     from scipy.stats import invgamma, t
 
     if of not in (None, "mean", "variance"):
@@ -193,12 +193,12 @@ def _normal_gamma(before: NormalInverseGamma, after: NormalInverseGamma, of: Any
         away = before.strength * weight / after.strength * (mean - before.location) ** 2 if weight > 0 else 0.0
         mle = _ratio(max(2 * float(after.scale - before.scale) - away, 0.0), weight)
         prior, later = (invgamma(one.shape, scale=one.scale) if one.is_proper else None for one in (before, after))
-        return Belief("variance σ²", prior, later, _estimates(mle, after.mode().variance, after.mean().variance))
+        return Parameter("variance σ²", prior, later, _estimates(mle, after.mode().variance, after.mean().variance))
     prior, later = (
         t(2 * one.shape, one.location, np.sqrt(one.scale / (one.shape * one.strength))) if one.is_proper else None
         for one in (before, after)
     )
-    return Belief("mean μ", prior, later, _estimates(mean, after.mode().mean, after.mean().mean))
+    return Parameter("mean μ", prior, later, _estimates(mean, after.mode().mean, after.mean().mean))
 
 
 def _estimates(mle: float, mode: float, mean: float) -> dict[str, float]:

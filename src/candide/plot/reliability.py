@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from ..model.evaluation import Report
 from ..model.table import Table
 from . import style
-from .asked import fitted, report_of, rows_named
+from ._inputs import check_fitted, describe_rows, evaluate
 from .display import Display
 
 
@@ -43,7 +43,7 @@ def reliability(
     >>> sorted(shown.numbers), shown.numbers["calibrated"] < shown.numbers["raw"]
     (['calibrated', 'raw'], True)
     """
-    model = fitted(model, "reliability")
+    model = check_fitted(model, "reliability")
     reports = _reports(model, X, y, sample_weight)
     ax = style.one_axes(ax, 5.0, 4.8)
     ax.plot([0, 1], [0, 1], color=style.GREY, lw=1, ls="--", zorder=1, label="means what it says")
@@ -54,7 +54,7 @@ def reliability(
     ax.set_aspect("equal")
     ax.set_xlabel("probability of the answer")
     ax.set_ylabel("share of answers that are right")
-    ax.set_title(f"Reliability ({rows_named(X)})", fontsize="medium")
+    ax.set_title(f"Reliability ({describe_rows(X)})", fontsize="medium")
     style.legend(ax, loc="upper left")
     return Display((ax,), _table(reports), {curve: report.ece for curve, report in reports.items()})
 
@@ -62,21 +62,21 @@ def reliability(
 def _reports(model: Any, X: Any, y: Any, sample_weight: Any) -> dict[str, Report]:
     """What there is to show: raw scores alone where nothing corrects them; without rows, none of them."""
     plan = model._fitted().classifier.plan
-    said = report_of(model, X, y, sample_weight)
+    said = evaluate(model, X, y, sample_weight)
     if not plan.corrects:
         return {"raw": said}
     corrected = "calibrated" if plan.order is None else "blended"
     if X is None and not model._fitted().has_training_rows:
         return {corrected: said}
-    return {"raw": report_of(model, X, y, sample_weight, raw=True), corrected: said}
+    return {"raw": evaluate(model, X, y, sample_weight, raw=True), corrected: said}
 
 
 def _draw(ax: Axes, i: int, label: str, bins: Table) -> None:
-    colour = style.COLOURS[1 - i]
+    color = style.COLORS[1 - i]
     size = 12 + 60 * bins["weight"] / bins["weight"].max()
-    ax.plot(bins["confidence"], bins["accuracy"], color=colour, lw=1.5, ls=style.dash(1 - i), zorder=2 + i)
+    ax.plot(bins["confidence"], bins["accuracy"], color=color, lw=1.5, ls=style.dash(1 - i), zorder=2 + i)
     ax.scatter(
-        bins["confidence"], bins["accuracy"], s=size, color=colour, marker=style.marker(i), label=label, zorder=2 + i,
+        bins["confidence"], bins["accuracy"], s=size, color=color, marker=style.marker(i), label=label, zorder=2 + i,
         clip_on=False, alpha=0.9,
     )  # fmt: skip
 

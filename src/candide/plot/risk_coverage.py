@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from . import style
-from .asked import fitted, report_of, rows_named
+from ._inputs import check_fitted, describe_rows, evaluate
 from .display import Display
 
 
@@ -39,19 +39,19 @@ def risk_coverage(
     >>> round(shown.numbers["error"], 3), float(shown.table["coverage"][-1])
     (0.047, 1.0)
     """
-    model = fitted(model, "risk_coverage")
-    report = report_of(model, X, y, sample_weight)
+    model = check_fitted(model, "risk_coverage")
+    report = evaluate(model, X, y, sample_weight)
     curve, error = report.risk_coverage, 1.0 - report.accuracy
     ax = style.one_axes(ax, 5.6, 3.8)
     i = len(ax.lines) // 2
     text = f"{style.name(label or type(model).__name__)} (mean {report.aurc:.3f})"
-    ax.step(curve["coverage"], curve["risk"], where="post", color=style.colour(i), ls=style.dash(i), lw=2, label=text)
-    ax.axhline(error, color=style.colour(i), lw=1, ls=":", label=f"all answered: {error:.3f}")
+    ax.step(curve["coverage"], curve["risk"], where="post", color=style.color(i), ls=style.dash(i), lw=2, label=text)
+    ax.axhline(error, color=style.color(i), lw=1, ls=":", label=f"all answered: {error:.3f}")
     style.unit_ticks(ax, y=False)
     ax.set_ylim(0.0, max(1.45 * float(max(curve["risk"].max(), error)), 0.01, ax.get_ylim()[1] if i else 0.0))
     ax.set_xlabel("coverage: share of rows that are answered, the surest first")
     ax.set_ylabel("risk: share of these answers that are wrong")
-    ax.set_title(f"Risk by coverage ({rows_named(X)})", fontsize="medium")
+    ax.set_title(f"Risk by coverage ({describe_rows(X)})", fontsize="medium")
     style.plain(ax)
     style.legend(ax, loc="upper left")
     return Display((ax,), curve, {"error": error, "aurc": report.aurc})

@@ -15,7 +15,7 @@ from ..priors import Dirichlet
 from . import style
 from .display import Display
 
-_MOST_CURVES = 8
+_MAX_CURVES = 8
 
 
 def smoothing(counts: Any, alphas: Any = None, *, alpha: float | None = None, ax: Axes | None = None) -> Display:
@@ -46,7 +46,7 @@ def smoothing(counts: Any, alphas: Any = None, *, alpha: float | None = None, ax
     >>> shown.table["value"].tolist(), shown.table["share"].round(5).tolist()
     (['good', 'excellent', 'word 0'], [0.16333, 0.005, 0.00083])
     """
-    values, count = _counted(counts)
+    values, count = _read_counts(counts)
     at = np.logspace(-2, 3, 121) if alphas is None else np.sort(np.asarray(alphas, dtype=np.float64))
     if not (len(at) and at[0] > 0):
         raise ParameterError("alphas are drawn on a logarithmic scale, so they must be above 0; leave 0 out")
@@ -54,7 +54,9 @@ def smoothing(counts: Any, alphas: Any = None, *, alpha: float | None = None, ax
     share = np.array([Dirichlet(a).posterior(count).mean()[shown] for a in at])  # (alphas, curves)
     ax = style.one_axes(ax, 6.8, 4.0)
     for i, place in enumerate(shown):
-        _curve(ax, i, at, share[:, i], _called(values, count, place), float(count[place] / max(count.sum(), 1e-300)))
+        _curve(
+            ax, i, at, share[:, i], _curve_name(values, count, place), float(count[place] / max(count.sum(), 1e-300))
+        )
     ax.axhline(1 / len(count), color=style.GREY, lw=1, ls=":", label=f"even share, 1/{len(count):,}")
     if alpha is not None:
         ax.axvline(alpha, color=style.GREY, lw=1, label=f"α = {alpha:g}")
@@ -67,12 +69,12 @@ def smoothing(counts: Any, alphas: Any = None, *, alpha: float | None = None, ax
 
 
 def _curve(ax: Axes, i: int, at: Floats, share: Floats, label: str, seen: float) -> None:
-    ax.plot(at, share, color=style.colour(i), ls=style.dash(i), lw=1.8, label=label)
+    ax.plot(at, share, color=style.color(i), ls=style.dash(i), lw=1.8, label=label)
     if seen > 0:
-        ax.plot(at[0], seen, marker=style.marker(i), color=style.colour(i), ls="none", clip_on=False)
+        ax.plot(at[0], seen, marker=style.marker(i), color=style.color(i), ls="none", clip_on=False)
 
 
-def _counted(counts: Any) -> tuple[Array, Floats]:
+def _read_counts(counts: Any) -> tuple[Array, Floats]:
     pairs = list(counts.items()) if isinstance(counts, Mapping) else list(enumerate(np.ravel(counts).tolist()))
     values, count = np.empty(len(pairs), dtype=object), np.array([number for _, number in pairs], dtype=np.float64)
     values[:] = [value for value, _ in pairs]
@@ -84,12 +86,12 @@ def _counted(counts: Any) -> tuple[Array, Floats]:
 def _first_of_each(count: Floats) -> Array:
     """The first value of each different count, the largest count first; of many, some evenly spaced."""
     _, first = np.unique(-count, return_index=True)
-    if len(first) <= _MOST_CURVES:
+    if len(first) <= _MAX_CURVES:
         return first
-    return first[np.linspace(0, len(first) - 1, _MOST_CURVES).round().astype(np.intp)]
+    return first[np.linspace(0, len(first) - 1, _MAX_CURVES).round().astype(np.intp)]
 
 
-def _called(values: Array, count: Floats, place: int) -> str:
+def _curve_name(values: Array, count: Floats, place: int) -> str:
     alike = int((count == count[place]).sum())
     others = f" and {alike - 1:,} more" if alike > 1 else ""
     return f"{style.name(values[place], 18)}{others}, seen {count[place]:g}×"

@@ -1,4 +1,4 @@
-"""How all pictures look: colours, markers, names that fit, and new axes."""
+"""How all pictures look: colors, markers, names that fit, and new axes."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from matplotlib.figure import Figure, SubFigure
 from ..exceptions import ParameterError
 from ..printable import printable
 
-# Okabe and Ito's colours, which the colour-blind can tell apart, without the yellow that paper swallows.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# Okabe and Ito's colors, which the color-blind can tell apart, without the yellow that paper swallows.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
 DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 HATCHES = ("", "//", "\\\\", "xx", "..", "++", "oo")
-FOR, AGAINST = COLOURS[0], COLOURS[1]
+FOR, AGAINST = COLORS[0], COLORS[1]
 GREY, PALE = "#666666", "#D9D9D9"
 
-_LONGEST = 24
+_MAX_LENGTH = 24
 _PANEL = (3.2, 2.4)
-_MOST_ACROSS = 4
+_MAX_ACROSS = 4
 
 
-def colour(i: int) -> str:
-    """Of the i-th series; more series than colours differ in markers and dashes too."""
-    return COLOURS[i % len(COLOURS)]
+def color(i: int) -> str:
+    """Of the i-th series; more series than colors differ in markers and dashes too."""
+    return COLORS[i % len(COLORS)]
 
 
 def marker(i: int) -> str:
@@ -36,15 +36,15 @@ def marker(i: int) -> str:
 
 
 def dash(i: int) -> Any:
-    """Differs where the colour comes again."""
-    return DASHES[(i + i // len(COLOURS)) % len(DASHES)]
+    """Differs where the color comes again."""
+    return DASHES[(i + i // len(COLORS)) % len(DASHES)]
 
 
 def hatch(i: int) -> str:
-    return HATCHES[(i + i // len(COLOURS)) % len(HATCHES)]
+    return HATCHES[(i + i // len(COLORS)) % len(HATCHES)]
 
 
-def name(label: Any, most: int = _LONGEST) -> str:
+def name(label: Any, most: int = _MAX_LENGTH) -> str:
     """A label that fits, shortened in its middle, because long names often differ at an end.
 
     >>> name("department of redundancy department, east")
@@ -61,7 +61,7 @@ def name(label: Any, most: int = _LONGEST) -> str:
     return f" {text}" if text.startswith("_") else text
 
 
-def names(labels: Iterable[Any], most: int = _LONGEST) -> list[str]:
+def names(labels: Iterable[Any], most: int = _MAX_LENGTH) -> list[str]:
     """Labels that fit, and differ where the labels do.
 
     >>> names(["department of redundancy, east wing, floor 1", "department of redundancy, west wing, floor 1"], 20)
@@ -72,20 +72,20 @@ def names(labels: Iterable[Any], most: int = _LONGEST) -> list[str]:
     if len(set(short)) == len(set(texts)):
         return short
     # Alike at both ends: what stands around the first place where they differ.
-    begin = max(0, _n_alike(texts) - most // 2 + 2)
-    cut = [name("…" * (begin > 0) + _until(text[begin:], most - 2), most) for text in texts]
+    begin = max(0, _n_common(texts) - most // 2 + 2)
+    cut = [name("…" * (begin > 0) + _truncate(text[begin:], most - 2), most) for text in texts]
     if len(set(cut)) == len(set(texts)):
         return cut
     return [f"{name(text, most - 4)} ({i})" for i, text in enumerate(texts, 1)]
 
 
-def _n_alike(texts: Sequence[str]) -> int:
+def _n_common(texts: Sequence[str]) -> int:
     """How many characters all texts begin with alike."""
     first, last = min(texts), max(texts)
     return next((i for i, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first))
 
 
-def _until(text: str, most: int) -> str:
+def _truncate(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most].rstrip()}…"
 
 
@@ -112,7 +112,7 @@ def panels(
         if len(given) != n:
             raise ParameterError(f"axes holds {len(given)} of them, and this picture has {n} panels; give {n}, or None")
         return given
-    across = min(n, _MOST_ACROSS)
+    across = min(n, _MAX_ACROSS)
     down = -(-n // across)
     whole = size[0] * across + beside[0], max(size[1] * down, beside[1])
     figure, made = plt.subplots(down, across, figsize=whole, layout="constrained", squeeze=False, **options)
@@ -142,7 +142,7 @@ def plain(ax: Axes, *sides: str) -> None:
 
 def row_end(drawn: Sequence[Axes]) -> Axes:
     """The last panel of the first row: beside it there is room."""
-    return drawn[min(len(drawn), _MOST_ACROSS) - 1]
+    return drawn[min(len(drawn), _MAX_ACROSS) - 1]
 
 
 def legend(ax: Axes, *what: Any, **options: Any) -> None:

@@ -88,9 +88,9 @@ def _draw(ax: Axes, shown: Table) -> None:
     begin, end = _within(shown["begin"], shown["end"])
     last = shown.n_rows - 1
     for i, bits in enumerate(shown["bits"].tolist()):
-        colour = style.GREY if i == last else style.FOR if bits >= 0 else style.AGAINST
+        color = style.GREY if i == last else style.FOR if bits >= 0 else style.AGAINST
         ax.barh(
-            i, end[i] - begin[i], left=begin[i], color=colour, edgecolor="white", lw=0.5, height=0.7,
+            i, end[i] - begin[i], left=begin[i], color=color, edgecolor="white", lw=0.5, height=0.7,
             hatch="" if bits >= 0 else "//",
         )  # fmt: skip
         ax.annotate(

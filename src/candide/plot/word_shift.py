@@ -12,9 +12,8 @@ from ..exceptions import ParameterError
 from ..kernels.layouts import Floats
 from ..model.table import Table
 from . import style
-from .asked import fitted
+from ._inputs import TokenContrast, check_fitted, contrast_tokens
 from .display import Display
-from .tokens import Spoken, spoken
 
 _PER = 1_000
 
@@ -51,11 +50,11 @@ def word_shift(model: Any, of: Any = None, against: Any = None, *, most: int = 2
     """
     if most < 1:
         raise ParameterError(f"most is {most!r}; show at least one token")
-    found = spoken(fitted(model, "word_shift", TextNB), of, against)
+    found = contrast_tokens(check_fitted(model, "word_shift", TextNB), of, against)
     shift = _shift(found)
     order = np.argsort(-np.abs(shift), kind="stable")[:most]
     order = order[np.argsort(-shift[order], kind="stable")]
-    shown = Table({"token": found.token[order], "shift": shift[order], **_beside(found.take(order))})
+    shown = Table({"token": found.token[order], "shift": shift[order], **_counts_beside(found.take(order))})
     ax = style.one_axes(ax, 6.4, style.thin_rows(len(order), each=0.24))
     _bars(ax, shown)
     unit = "bits a text" if found.by_text else f"bits for {_PER:,} tokens"
@@ -63,13 +62,13 @@ def word_shift(model: Any, of: Any = None, against: Any = None, *, most: int = 2
     return Display((ax,), shown, {"of": float(shift[shift > 0].sum()), "against": float(-shift[shift < 0].sum())})
 
 
-def _shift(found: Spoken) -> Floats:
+def _shift(found: TokenContrast) -> Floats:
     bits = found.bits
     share = np.where(bits > 0, found.here, found.there)
     return np.asarray(share * bits * (1 if found.by_text else _PER))
 
 
-def _beside(shown: Spoken) -> dict[str, Any]:
+def _counts_beside(shown: TokenContrast) -> dict[str, Any]:
     return {"bits": shown.bits, "count": shown.total}
 
 

@@ -1,4 +1,4 @@
-"""The HTML report of a model."""
+"""The HTML report on a model: description, estimated quality, features, warnings and examples of rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..families import Batch
     from ..model.model import Model
-    from .findings import Findings
+    from .model_report import ModelReport
 
 
 def make_report(
@@ -19,16 +19,16 @@ def make_report(
     *,
     title: str | None = None,
     notes: dict[str, str] | None = None,
-) -> Findings:
+) -> ModelReport:
     """Return the report of a model, and write it to ``path`` if that is given.
 
     ``rows``: rows with labels that the model is evaluated on too.
     """
     from ..storage.atomic_write import write_atomically
-    from .findings import find
-    from .subject import Subject
+    from .model_report import build_report
+    from .reported_model import ReportedModel
 
-    subject = Subject(
+    reported = ReportedModel(
         kind=model.spec.name,
         described=repr(model.spec),
         model=model.classifier,
@@ -38,7 +38,7 @@ def make_report(
         provenance=model.provenance,
         roles=model.schema.roles,
     )
-    found = find(subject, rows, title, notes or {})
+    found = build_report(reported, rows, title, notes or {})
     if path is not None:
         write_atomically(path, [found.html().encode()])
     return found

@@ -1,8 +1,10 @@
-"""The pictures of a report, each with the table behind it."""
+"""Charts of the page as SVG, each with the table of its numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,66 +12,175 @@ import numpy as np
 from ..kernels.layouts import Array, Floats
 from ..model.evaluation import Report
 from ..model.table import Table
-from .markup import Column, details, figure, legend, number, percent, plain, table, users
-from .pictures import Shares
-from .svg import Frame
+from .feature_summary import ColumnShares
+from .markup import Column, details, escape_text, figure, legend, number, percent, table, user_text
+
+_WIDTH = 340
+
+
+@dataclass
+class Frame:
+    """The mapping from data to SVG coordinates. Small enough to be readable on a phone."""
+
+    x: tuple[float, float]
+    y: tuple[float, float]
+    height: int = 220
+    left: int = 58
+    right: int = 22
+    top: int = 10
+    bottom: int = 42
+    parts: list[str] = field(default_factory=list)
+
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        """Return the coordinates of a point; points outside are moved to the border."""
+        along, up = _share(x, *self.x), _share(y, *self.y)
+        wide, high = _WIDTH - self.left - self.right, self.height - self.top - self.bottom
+        return round(self.left + along * wide, 1), round(self.height - self.bottom - up * high, 1)
+
+    def line(self, points: Iterable[tuple[float, float]], css: str) -> None:
+        """Draw a polyline."""
+        drawn = " ".join(f"{x},{y}" for x, y in (self.at(*point) for point in points))
+        self.parts.append(f'<polyline class="line {css}" points="{drawn}"/>')
+
+    def steps(self, edges: Sequence[float], heights: Sequence[float], css: str) -> None:
+        """Draw a step function over bins."""
+        corners = [(edge, height) for i, height in enumerate(heights) for edge in edges[i : i + 2]]
+        self.line([(edges[0], 0.0), *corners, (edges[-1], 0.0)], css)
+
+    def dots(self, points: Iterable[tuple[float, float]], css: str, radius: float = 3.0) -> None:
+        """Draw a dot at each point."""
+        places = (self.at(*point) for point in points)
+        self.parts += [f'<circle class="dot {css}" cx="{x}" cy="{y}" r="{radius}"/>' for x, y in places]
+
+    def axes(self, x_label: str, y_label: str, as_percent: tuple[bool, bool] = (False, False)) -> None:
+        """Draw both axes with grid lines at round numbers."""
+        for value, shown in _ticks(*self.x, as_percent=as_percent[0]):
+            x, y = self.at(value, self.y[0])
+            self.parts.append(f'<line class="grid" x1="{x}" y1="{y}" x2="{x}" y2="{self.top}"/>')
+            self._text(x, y + 15, shown, "middle")
+        for value, shown in _ticks(*self.y, as_percent=as_percent[1]):
+            x, y = self.at(self.x[0], value)
+            self.parts.append(f'<line class="grid" x1="{x}" y1="{y}" x2="{_WIDTH - self.right}" y2="{y}"/>')
+            self._text(x - 5, y + 4, shown, "end")
+        middle = (self.left + _WIDTH - self.right) / 2
+        self._text(middle, self.height - 6, escape_text(x_label, 48), "middle")
+        self._text(13, (self.top + self.height - self.bottom) / 2, escape_text(y_label, 30), "middle", turned=True)
+
+    def name(self, x: float, y: float, text: str, anchor: str = "end") -> None:
+        """Draw a text at coordinates of the chart."""
+        self._text(x, y, escape_text(text, 17), anchor)
+
+    def block(self, x: float, y: float, width: float, height: float, css: str) -> None:
+        """Draw a bar at coordinates of the chart."""
+        self.parts.append(
+            f'<rect class="{css}" x="{x:.1f}" y="{y:.1f}" width="{max(0.0, width):.1f}" height="{height:.1f}"/>'
+        )
+
+    def _text(self, x: float, y: float, text: str, anchor: str, turned: bool = False) -> None:
+        turn = f' transform="rotate(-90 {x} {y})"' if turned else ""
+        self.parts.append(f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{turn}>{text}</text>')
+
+    def svg(self, title: str, description: str) -> str:
+        """Return the SVG element with a title and a description for screen readers."""
+        return (
+            f'<svg role="img" viewBox="0 0 {_WIDTH} {self.height}"><title>{escape_text(title, 120)}</title>'
+            f"<desc>{escape_text(description, 600)}</desc>{''.join(self.parts)}</svg>"
+        )
+
+    @property
+    def width(self) -> int:
+        return _WIDTH
+
+
+def _share(value: float, low: float, high: float) -> float:
+    if not high > low:
+        return 0.5
+    return max(0.0, min(1.0, (value / 2 - low / 2) / (high / 2 - low / 2)))
+
+
+def _ticks(low: float, high: float, as_percent: bool = False, most: int = 6) -> list[tuple[float, str]]:
+    """Return round numbers within bounds, and their labels.
+
+    >>> _ticks(0.0, 1.0), _ticks(17.0, 90.0), _ticks(0.0, 0.24, True)[1]
+    ([(0.0, '0'), (0.2, '0.2'), (0.4, '0.4'), (0.6, '0.6'), (0.8, '0.8'), (1.0, '1')],
+     [(20.0, '20'), (40.0, '40'), (60.0, '60'), (80.0, '80')], (0.05, '5 %'))
+    """
+    if not (math.isfinite(high - low) and high > low):
+        return [(low, f"{low:.3g}")]
+    rough = (high - low) / (most - 1)
+    unit = 10.0 ** math.floor(math.log10(rough))
+    step = next(unit * factor for factor in (1, 2, 5, 10) if unit * factor >= rough * 0.999)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    values = [float(f"{k * step:.12g}") for k in range(first, last + 1)]
+    return [(value, f"{100 * value:.4g} %" if as_percent else _short(value)) for value in values]
+
+
+def _short(value: float) -> str:
+    """
+    >>> _short(150000.0), _short(0.25), _short(1500000.0)
+    ('150k', '0.25', '1.5M')
+    """
+    if 1e4 <= abs(value) < 1e6:
+        return f"{value / 1e3:.4g}k"
+    return f"{value / 1e6:.4g}M" if 1e6 <= abs(value) < 1e10 else f"{value:.4g}"
+
 
 _SHARES = (True, True)
-# Coverages at which the table names the risk.
+# Coverages for which the table shows the risk.
 _COVERAGES = (1.0, 0.95, 0.9, 0.8, 0.7, 0.5, 0.3, 0.1)
-# Bars of one value in a picture of categories.
+# Height of the bars of one value in a chart of categories, and the gap between values.
 _BAR, _GAP = 9, 9
-# Those with a number beside each.
+# Height of bars with a number next to each.
 _THICK_BAR = 15
 
 
 def reliability(lines: Sequence[tuple[str, Report]]) -> str:
-    """How often answers are right, by the probability that they are given."""
+    """Return the reliability diagram: accuracy by predicted probability."""
     frame = Frame(_bounds([report.reliability for _, report in lines], "confidence"), (0.0, 1.0))
-    frame.axes("probability of the answer", "share that is right", _SHARES)
+    frame.axes("predicted probability", "accuracy", _SHARES)
     frame.line([(frame.x[0], frame.x[0]), (1.0, 1.0)], "ideal")
     for i, (_, report) in enumerate(lines):
         points = list(zip(report.reliability["confidence"], report.reliability["accuracy"], strict=True))
         frame.line(points, f"s{i}")
         frame.dots(points, f"s{i}")
-    words = "; ".join(f"{name}: off by {percent(report.ece)} on average" for name, report in lines)
-    picture = frame.svg("Reliability", f"Share of right answers by the probability of the answer. {words}.")
+    words = "; ".join(f"{name}: calibration error {percent(report.ece)}" for name, report in lines)
+    picture = frame.svg("Reliability", f"Accuracy by predicted probability. {words}.")
     behind = "".join(_reliability_table(name, report) for name, report in lines)
-    caption = "On the dotted line probabilities mean what they say; below it they promise too much."
+    caption = "On the dotted line, probabilities equal observed frequencies; below it, the model is overconfident."
     return figure(picture, caption, details("The numbers", behind), legend([name for name, _ in lines]))
 
 
 def _reliability_table(name: str, report: Report) -> str:
-    columns = [Column("probability", True), Column("share right", True), Column("weight of rows", True)]
+    columns = [Column("probability", True), Column("accuracy", True), Column("weight of rows", True)]
     rows = [[percent(p, 2), percent(right, 2), number(w)] for p, right, w in report.reliability.rows()]
     return table(columns, rows, f"Reliability, {name}")
 
 
 def risk_coverage(lines: Sequence[tuple[str, Report]]) -> str:
-    """What not answering buys."""
+    """Return the risk-coverage curve."""
     top = max(float(report.risk_coverage["risk"].max()) for _, report in lines)
     frame = Frame((0.0, 1.0), (0.0, _round_up(top)))
-    frame.axes("share of rows answered, the surest first", "share that is wrong", _SHARES)
+    frame.axes("coverage, the most confident first", "error rate", _SHARES)
     for i, (_, report) in enumerate(lines):
         frame.line(zip(report.risk_coverage["coverage"], report.risk_coverage["risk"], strict=True), f"s{i}")
-    half = ", ".join(f"{name}: {percent(risk_at(report, 0.5))} of the surest half" for name, report in lines)
-    picture = frame.svg("Risk by coverage", f"Share of wrong answers if only the surest rows are answered. {half}.")
-    columns = [Column("answered", True), *(Column(f"wrong, {name}", True) for name, _ in lines)]
+    half = ", ".join(f"{name}: {percent(risk_at(report, 0.5))} among the most confident half" for name, report in lines)
+    picture = frame.svg("Risk by coverage", f"Error rate among the most confident predictions. {half}.")
+    columns = [Column("coverage", True), *(Column(f"error rate, {name}", True) for name, _ in lines)]
     rows = [[percent(c, 0), *(percent(risk_at(report, c), 2) for _, report in lines)] for c in _COVERAGES]
-    caption = "Leave the unsure rows to people, and fewer of the answers are wrong: decide(X, abstain=…)."
+    caption = "The error rate falls if the least confident predictions are rejected: decide(X, abstain=…)."
     return figure(
-        picture, caption, details("The numbers", table(columns, rows, "Wrong answers by share of rows answered")),
+        picture, caption, details("The numbers", table(columns, rows, "Error rate by coverage")),
         legend([name for name, _ in lines]),
     )  # fmt: skip
 
 
 def risk_at(report: Report, coverage: float) -> float:
-    """The error rate of the surest rows that make up a share of all."""
+    """Return the error rate of the most confident predictions at a coverage."""
     return float(np.interp(coverage, report.risk_coverage["coverage"], report.risk_coverage["risk"]))
 
 
-def column_picture(name: str, facts: dict[str, Any], shares: Shares, labels: list[Any], classes: Array) -> str:
-    """How one column is modelled, in a few of the classes."""
+def column_chart(name: str, facts: dict[str, Any], shares: ColumnShares, labels: list[Any], classes: Array) -> str:
+    """Return the chart of one column for some of the classes."""
     shown, chosen = _in_classes(shares, classes), [labels[k] for k in classes.tolist()]
     drawn = _values(name, shown, chosen) if shares.edges is None else _numbers(name, shown, chosen)
     if shown.point_masses is not None:
@@ -78,27 +189,27 @@ def column_picture(name: str, facts: dict[str, Any], shares: Shares, labels: lis
             f"<p><small>{words}</small></p>{_point_masses(name, _written(shown.point_masses), chosen)}"
             f"<p><small>Other values:</small></p>{drawn}"
         )
-    head = f"<h4>{users(name)}</h4>"
-    words = f"{plain(model_of(facts['family'], facts['parameters']))}; {facts['bits']:.3g} bits about the class"
+    head = f"<h4>{user_text(name)}</h4>"
+    words = f"{escape_text(model_of(facts['family'], facts['parameters']))}; {facts['bits']:.3g} bits about the class"
     behind = details("The numbers", _shares_table(name, shown, chosen))
-    return figure(f"{head}{legend([users(label, 24) for label in chosen])}{drawn}", words, behind)
+    return figure(f"{head}{legend([user_text(label, 24) for label in chosen])}{drawn}", words, behind)
 
 
-def _in_classes(shares: Shares, classes: Array) -> Shares:
+def _in_classes(shares: ColumnShares, classes: Array) -> ColumnShares:
     apart = shares.point_masses
     return shares._replace(
         counted=shares.counted[:, classes],
-        modelled=shares.modelled[:, classes],
+        modeled=shares.modeled[:, classes],
         point_masses=None if apart is None else _in_classes(apart, classes),
     )
 
 
-def _written(shares: Shares) -> Shares:
+def _written(shares: ColumnShares) -> ColumnShares:
     return shares._replace(values=[f"= {number(value)}" for value in shares.values])
 
 
 def model_of(family: str, parameters: str) -> str:
-    """How a column is modelled, in a few words.
+    """Return a short description of the likelihood of a column.
 
     >>> model_of("kernel", "kernel, width 0.04"), model_of("categorical", "6 values, alpha 1"), model_of("-", "")
     ('kernel, width 0.04', 'categorical: 6 values, alpha 1', '-')
@@ -106,23 +217,23 @@ def model_of(family: str, parameters: str) -> str:
     return parameters if parameters.startswith(family) else f"{family}: {parameters}" if parameters else family
 
 
-def _numbers(name: str, shares: Shares, labels: list[Any]) -> str:
+def _numbers(name: str, shares: ColumnShares, labels: list[Any]) -> str:
     edges = shares.edges
     assert edges is not None
-    top = max(float(shares.modelled.max(initial=0.0)), float(shares.counted.max(initial=0.0)), 1e-12)
+    top = max(float(shares.modeled.max(initial=0.0)), float(shares.counted.max(initial=0.0)), 1e-12)
     frame = Frame((float(edges[0]), float(edges[-1])), (0.0, 1.05 * top), height=190)
     frame.axes("", "share of the class", (False, True))
     middle = (edges[:-1] + edges[1:]) / 2
     for i in range(len(labels)):
-        frame.steps(edges.tolist(), shares.modelled[:, i].tolist(), f"s{i}")
+        frame.steps(edges.tolist(), shares.modeled[:, i].tolist(), f"s{i}")
         frame.dots(zip(middle.tolist(), shares.counted[:, i].tolist(), strict=True), f"s{i}", 2.5)
-    tops = middle[shares.modelled.argmax(axis=0)].tolist()
+    tops = middle[shares.modeled.argmax(axis=0)].tolist()
     peaks = [f"{label}: most at {number(top)}" for label, top in zip(labels, tops, strict=True)]
-    return frame.svg(f"{name} by class", f"Lines as modelled, dots as counted. {'; '.join(peaks)}.")
+    return frame.svg(f"{name} by class", f"Lines: the model. Dots: the data. {'; '.join(peaks)}.")
 
 
-def _point_masses(name: str, shares: Shares, labels: list[Any]) -> str:
-    """A bar for each value and class, with its share; a whole class is as long as the picture is wide."""
+def _point_masses(name: str, shares: ColumnShares, labels: list[Any]) -> str:
+    """Return a chart with a bar for each value and class; the full width is a share of 100 %."""
     step = len(labels) * _THICK_BAR + _GAP
     frame = Frame((0.0, 1.0), (0.0, 1.0), height=step * len(shares.values) + 14, left=122, bottom=8)
     wide = frame.width - frame.left - 58
@@ -130,52 +241,52 @@ def _point_masses(name: str, shares: Shares, labels: list[Any]) -> str:
         y = frame.top + row * step
         frame.name(frame.left - 8, y + (step - _GAP) / 2 + 4, str(value))
         for i in range(len(labels)):
-            share, top = float(shares.modelled[row, i]), y + i * _THICK_BAR
+            share, top = float(shares.modeled[row, i]), y + i * _THICK_BAR
             frame.block(frame.left, top, wide * share, _THICK_BAR - 3, f"fill s{i}")
             frame.name(frame.left + wide * share + 6, top + _THICK_BAR - 5, percent(share), "start")
     spoken = "; ".join(
         f"{label}: {percent(share)} {value}"
         for row, value in enumerate(shares.values)
-        for label, share in zip(labels, shares.modelled[row].tolist(), strict=True)
+        for label, share in zip(labels, shares.modeled[row].tolist(), strict=True)
     )
     return frame.svg(f"Point masses of {name} by class", f"Share of each class that has exactly a value. {spoken}.")
 
 
-def _values(name: str, shares: Shares, labels: list[Any]) -> str:
+def _values(name: str, shares: ColumnShares, labels: list[Any]) -> str:
     step = len(labels) * _BAR + _GAP
     frame = Frame((0.0, 1.0), (0.0, 1.0), height=step * len(shares.values) + 14, left=122, bottom=8)
-    top = max(float(shares.modelled.max(initial=0.0)), 1e-12)
+    top = max(float(shares.modeled.max(initial=0.0)), 1e-12)
     wide = frame.width - frame.left - 48
     for row, value in enumerate(shares.values):
         y = frame.top + row * step
-        base, most = y + (step - _GAP) / 2 + 4, float(shares.modelled[row].max())
+        base, most = y + (step - _GAP) / 2 + 4, float(shares.modeled[row].max())
         frame.name(frame.left - 8, base, str(value))
         frame.name(frame.left + wide * most / top + 6, base, percent(most, 0), "start")
         for i in range(len(labels)):
-            share = float(shares.modelled[row, i])
+            share = float(shares.modeled[row, i])
             frame.block(frame.left, y + i * _BAR, wide * share / top, _BAR - 2, f"fill s{i}")
     return frame.svg(f"{name} by class", f"Share of each class that has a value, for {len(shares.values)} values.")
 
 
-def _shares_table(name: str, shares: Shares, labels: list[Any]) -> str:
-    heads = [Column(f"{users(label, 24)}, {what}", True) for label in labels for what in ("modelled", "counted")]
+def _shares_table(name: str, shares: ColumnShares, labels: list[Any]) -> str:
+    heads = [Column(f"{user_text(label, 24)}, {what}", True) for label in labels for what in ("model", "data")]
     if shares.edges is None:
-        firsts = [users(value) for value in shares.values]
+        firsts = [user_text(value) for value in shares.values]
     else:
         firsts = [f"{number(low)} to {number(high)}" for low, high in zip(shares.edges, shares.edges[1:], strict=False)]
     if shares.point_masses is not None:
         apart = _written(shares.point_masses)
-        firsts = [*map(users, apart.values), *firsts]
+        firsts = [*map(user_text, apart.values), *firsts]
         shares = shares._replace(
-            counted=np.vstack([apart.counted, shares.counted]), modelled=np.vstack([apart.modelled, shares.modelled])
+            counted=np.vstack([apart.counted, shares.counted]), modeled=np.vstack([apart.modeled, shares.modeled])
         )
-    pairs: Floats = np.stack([shares.modelled, shares.counted], axis=2).reshape(len(firsts), -1)
+    pairs: Floats = np.stack([shares.modeled, shares.counted], axis=2).reshape(len(firsts), -1)
     rows = [[first, *(percent(share, 2) for share in row)] for first, row in zip(firsts, pairs.tolist(), strict=True)]
-    return table([Column("value"), *heads], rows, f"Shares of each class by {plain(name)}")
+    return table([Column("value"), *heads], rows, f"Shares of each class by {escape_text(name)}")
 
 
 def _bounds(tables: list[Table], column: str) -> tuple[float, float]:
-    """From a round number below all to 1."""
+    """Return bounds from a round number below all values to 1."""
     lowest = min(float(found[column].min()) for found in tables)
     return (max(0.0, np.floor(lowest * 10) / 10), 1.0) if lowest < 1 else (0.0, 1.0)
 

@@ -1,4 +1,4 @@
-"""Pieces of HTML. Whatever a user has written is escaped here, and kept from running over its place."""
+"""HTML elements. All texts from data are escaped and shortened here."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any, NamedTuple
 
 from ..printable import printable
 
-MOST_ROWS = 200
-_MOST_CHARACTERS = 60
+MAX_ROWS = 200
+_MAX_CHARACTERS = 60
 
 
-def plain(value: Any, most: int = _MOST_CHARACTERS) -> str:
-    """What a user has written, for an attribute or a picture: cut, on one line, without signs that control anything.
+def escape_text(value: Any, most: int = _MAX_CHARACTERS) -> str:
+    """Return text from data for an attribute or a chart: shortened, on one line, without control characters.
 
-    >>> plain("a\\x00 <b> & " + "very " * 20, 20)
+    >>> escape_text("a\\x00 <b> & " + "very " * 20, 20)
     'a␀ &lt;b&gt; &amp; very very…'
     """
     text = printable(" ".join(str(value)[: 4 * most].split()))
     return html.escape(text if len(text) <= most else text[: most - 1].rstrip() + "…")
 
 
-def users(value: Any, most: int = _MOST_CHARACTERS) -> str:
-    """The same for a page, in a place of its own: a text that runs from right to left does not turn others around."""
-    return f"<bdi>{plain(value, most)}</bdi>"
+def user_text(value: Any, most: int = _MAX_CHARACTERS) -> str:
+    """Return text from data for the page, isolated so that right-to-left text does not affect its surroundings."""
+    return f"<bdi>{escape_text(value, most)}</bdi>"
 
 
 def percent(share: float, digits: int = 1) -> str:
@@ -37,7 +37,7 @@ def percent(share: float, digits: int = 1) -> str:
 
 
 def number(value: float) -> str:
-    """Short, and readable when large.
+    """Return a number in a short form with thousands separators.
 
     >>> number(581012.0), number(0.123456), number(2.5e-7), number(float("nan")), number(float("inf"))
     ('581,012', '0.1235', '2.5e-07', '–', '∞')
@@ -50,24 +50,24 @@ def number(value: float) -> str:
 
 
 def bar(share: float, series: int = 0) -> str:
-    """A bar in a cell, as long as a share of it; the number stands beside."""
+    """Return a bar whose length is a share of its cell."""
     width = 0.0 if not math.isfinite(share) else max(0.0, min(1.0, share))
     return f'<span class="bar s{series}" style="width:{100 * width:.1f}%"></span>'
 
 
 class Column(NamedTuple):
-    """Of a table: its heading, and whether it holds numbers."""
+    """A column of an HTML table: its heading, and whether it holds numbers."""
 
     heading: str
     numeric: bool = False
 
 
 def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], caption: str) -> str:
-    """Cells are HTML already; the first of each row is its heading. Of very many rows the first are shown."""
+    """Return a table. Cells are HTML; the first of each row is its heading. At most ``MAX_ROWS`` rows are shown."""
     head = "".join(f'<th scope="col"{_class(column)}>{column.heading}</th>' for column in columns)
     every = list(rows)
-    body = "".join(f"<tr>{_cells(columns, row)}</tr>" for row in every[:MOST_ROWS])
-    more = f"<p>… and {len(every) - MOST_ROWS:,} more.</p>" if len(every) > MOST_ROWS else ""
+    body = "".join(f"<tr>{_cells(columns, row)}</tr>" for row in every[:MAX_ROWS])
+    more = f"<p>… and {len(every) - MAX_ROWS:,} more.</p>" if len(every) > MAX_ROWS else ""
     return (
         f'<div class="wide" tabindex="0" role="group" aria-label="{html.escape(caption)}"><table>'
         f"<caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{more}"
@@ -85,32 +85,32 @@ def _class(column: Column) -> str:
 
 
 def facts(of: dict[str, str], caption: str) -> str:
-    """Names and what belongs to them; both are HTML already."""
+    """Return a table of names and values, both HTML."""
     body = "".join(f'<tr><th scope="row">{name}</th><td>{value}</td></tr>' for name, value in of.items())
     return f'<div class="wide"><table class="facts"><caption>{caption}</caption><tbody>{body}</tbody></table></div>'
 
 
 def track(share: float) -> str:
-    """A bar in a cell of fixed width."""
+    """Return a bar in a cell of fixed width."""
     return f'<span class="track">{bar(share)}</span>'
 
 
 def details(summary: str, content: str) -> str:
-    """Folded away until someone asks."""
+    """Return collapsed content."""
     return f"<details><summary>{summary}</summary>{content}</details>"
 
 
 def figure(picture: str, caption: str, behind: str = "", legend: str = "") -> str:
-    """A picture with what it says in words, and the numbers behind it."""
+    """Return a chart with its caption and the table of its numbers."""
     return f"<figure>{legend}{picture}<figcaption>{caption}</figcaption>{behind}</figure>"
 
 
 def legend(names: Sequence[str]) -> str:
-    """Which line is which; names are HTML already."""
+    """Return a legend; names are HTML."""
     entries = "".join(f'<li><span class="key s{i}"></span>{name}</li>' for i, name in enumerate(names))
     return f'<ul class="legend">{entries}</ul>'
 
 
 def section(anchor: str, heading: str, content: str) -> str:
-    """A part of the page."""
+    """Return a section of the page."""
     return f'<section id="{anchor}" aria-labelledby="{anchor}-h"><h2 id="{anchor}-h">{heading}</h2>{content}</section>'

@@ -1,4 +1,4 @@
-"""What a report is about."""
+"""The model that a report describes."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ _WORDS = 10
 
 
 @dataclass(frozen=True)
-class Subject:
-    """A model, and what its learner knows beside."""
+class ReportedModel:
+    """A model with the names and settings of its estimator."""
 
-    kind: str  # the name of the learner
-    described: str  # with the settings that someone gave
+    kind: str  # the name of the estimator's class
+    described: str  # the repr, with the parameters that were set
     model: Classifier
-    names: Array  # of the columns; none where rows are texts
+    names: Array  # names of columns; empty for texts
     kernels: Kernels
-    evaluate: bool  # whether rows left out may be asked how good it is
-    provenance: dict[str, Any] | None = None  # of a model that comes from a file
-    roles: Roles | None = None  # of the columns of the source it learned from
+    evaluate: bool  # whether leave-one-out evaluation is enabled
+    provenance: dict[str, Any] | None = None  # of a model that was loaded from a file
+    roles: Roles | None = None  # roles of the columns of the training source
 
     @cached_property
     def labels(self) -> list[Any]:
@@ -42,13 +42,13 @@ class Subject:
         return labels
 
     @cached_property
-    def honest(self) -> Report | None:
-        """How good it is by rows left out."""
+    def loo(self) -> Report | None:
+        """The leave-one-out evaluation; None if it is disabled or not available."""
         return self.model.report if self.evaluate and self.model.can_report else None
 
     @property
     def is_table(self) -> bool:
-        """Whether every column has a model of its own choice."""
+        """Whether every column has its own likelihood."""
         return isinstance(self.model.plan.family, TableFamily)
 
     @cached_property
@@ -58,22 +58,22 @@ class Subject:
 
     @property
     def holds_texts(self) -> bool:
-        """Whether rows are texts, or have some among their cells: they take longer to judge."""
+        """Whether rows are texts or have text columns, which take longer to score."""
         statistics = self.model.state.statistics
         return self.reads_texts or (isinstance(statistics, TableStatistics) and bool(statistics.texts))
 
     @cached_property
     def summary(self) -> Table | None:
-        """What each column, or look at a text, is worth."""
+        """The importance of each column, or of each group of token features."""
         if self.is_table:
             return summary_with_importance(self.model, self.names, self.kernels)
         return text_summary(self.model) if self.reads_texts else None
 
     @cached_property
     def words(self) -> Table | None:
-        """What speaks most for each class of texts: words, or other tokens where no words are heard."""
+        """The most informative words of each class; other tokens if the model uses no words."""
         if not self.reads_texts:
             return None
-        # Words have names, which others must be searched for in training texts.
+        # Words are stored in the vocabulary; other tokens must be searched for in training texts.
         found = telling(self.model, _WORDS, "words", self.kernels)
         return found if found.n_rows else telling(self.model, _WORDS, None, self.kernels)

@@ -1,0 +1,288 @@
+"""Inputs of plots: checks of models, classes by label, evaluations, and scores of single cells and tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.ticker import MaxNLocator
+
+from ..data.columns import Column, Columns
+from ..estimators import BernoulliNB, CategoricalNB, GaussianNB, NaiveBayes, TextNB
+from ..estimators.base import BaseNB
+from ..exceptions import InputError, NotADensity, ParameterError
+from ..explain.dates import date_columns, written
+from ..families.columns.histogram import are_whole
+from ..kernels.layouts import Array, Floats
+from ..model.blend import scores_left_out, seen_rows
+from ..model.evaluation import Report
+from ..model.evidence import class_place
+from ..model.table import Table
+from ..statistics.table import TableStatistics
+from . import style
+
+
+def check_fitted(model: Any, picture: str, kind: type[BaseNB] = BaseNB) -> Any:
+    """The model, if it is one of ours, of that kind, and has learned something."""
+    if not isinstance(model, kind):
+        raise ParameterError(
+            f"{picture} shows a fitted {_kind_name(kind)}, and this is a {type(model).__name__}; pass one"
+        )
+    model._fitted()
+    return model
+
+
+def _kind_name(kind: type[BaseNB]) -> str:
+    return "model of candide" if kind is BaseNB else kind.__name__
+
+
+def class_position(model: BaseNB, label: Any) -> int:
+    """Where a class is among those of a model."""
+    return class_place(model._fitted().classifier.classes.labels, label)
+
+
+def class_pair(model: BaseNB, of: Any, against: Any) -> tuple[int, int | None]:
+    """The class that is spoken for, and the one against; None: all others. Of two classes the second is the default."""
+    labels = model.classes_.tolist()
+    if len(labels) < 2:
+        raise ParameterError(f"this picture compares classes, and the model knows only {labels[0]!r}; learn another")
+    if of is None:
+        if len(labels) > 2:
+            raise ParameterError(f"the model has {len(labels)} classes; name one as of=, out of {labels}")
+        of = labels[0] if against == labels[1] else labels[1]
+    if of == against:
+        raise ParameterError(f"{of!r} is given as both classes; name another to compare it with, or leave against out")
+    first = class_position(model, of)
+    if against is None:
+        return first, 1 - first if len(labels) == 2 else None
+    return first, class_position(model, against)
+
+
+def log_odds(log_probability: Floats, of: int, against: int | None) -> Floats:
+    """Of one class against another, or against all others together, ``(rows,)``."""
+    if against is None:
+        rest = np.logaddexp.reduce(np.delete(log_probability, of, axis=1), axis=1)
+    else:
+        rest = log_probability[:, against]
+    with np.errstate(invalid="ignore"):
+        return np.asarray(log_probability[:, of] - rest)
+
+
+def evaluate(model: BaseNB, X: Any, y: Any, sample_weight: Any, *, raw: bool = False) -> Report:
+    """How good the model is: on rows that are given, or on its training rows, each left out.
+
+    ``raw``: without blend and calibration.
+    """
+    fitted = model._fitted().classifier
+    if X is None:
+        if y is not None:
+            raise InputError("y is given without X; pass both, or neither to judge the model by its training rows")
+        return _uncorrected_loo(model) if raw else model.loo_ if model._fitted().has_loo else _no_evaluation(model)
+    batch, kernels = model._fitted().batch(X, y, sample_weight), model._fitted().kernels
+    weight = np.ones(len(batch.classes)) if batch.weight is None else batch.weight
+    of = fitted.scorer if raw else fitted
+    return Report.of(of.posterior(batch.data, kernels, logarithm=True), batch.classes, weight, model.classes_)
+
+
+def _uncorrected_loo(model: BaseNB) -> Report:
+    fitted = model._fitted().classifier
+    plan, state, alpha = (
+        fitted.plan,
+        fitted.state,
+        None if fitted.blend is None else fitted.blend.alpha,
+    )
+    seen = seen_rows(plan, state, "a picture of rows left out")
+    scores, _ = scores_left_out(plan, state, seen, alpha, model._fitted().kernels)
+    return Report.of(scores, seen.batch.classes, seen.case_weight, model.classes_, seen.multiplicity)
+
+
+def _no_evaluation(model: BaseNB) -> Report:
+    raise ParameterError(
+        f"this {type(model).__name__} keeps no training rows; pass X and y, or construct it with compute_loo=True "
+        "and fit again"
+    )
+
+
+def describe_rows(X: Any) -> str:
+    """How a picture speaks of the rows it was made from."""
+    return "training rows, each left out" if X is None else "rows given"
+
+
+# Values shown of a number column; standard deviations around the means where the numbers seen are not known.
+_N_VALUES = 41
+_N_ROUND = 7
+_DEVIATIONS = 2.5
+
+
+class Scale(NamedTuple):
+    """Values of one column to ask about, in order."""
+
+    place: int
+    name: str
+    cells: Array  # as a row holds them
+    labels: list[str] | None  # None: numbers, which speak for themselves
+    whole: bool = False  # numbers between which there are none
+    dates: bool = False  # numbers that are days
+
+    def written(self, cell: float) -> str:
+        """A number as people read it."""
+        return str(written(cell)) if self.dates else style.number(cell)
+
+
+def column_position(model: BaseNB, column: Any) -> int:
+    """Where a column is, by its name or place."""
+    names = model._fitted().column_names().tolist()
+    if column in names:
+        return int(names.index(column))
+    if isinstance(column, (int, np.integer)) and not isinstance(column, bool) and 0 <= column < len(names):
+        return int(column)
+    shown = ", ".join(map(repr, names[:12])) + (", …" if len(names) > 12 else "")
+    raise ParameterError(f"{column!r} is no column of this model, which has {shown}; name one of these")
+
+
+def column_scale(model: BaseNB, place: int) -> Scale | None:
+    """The values of a column; None where there are none that could be shown: nothing was seen, or texts."""
+    name = str(model._fitted().column_names()[place])
+    if isinstance(model, TextNB):
+        raise ParameterError("a TextNB has tokens, no columns; see word_shift and token_scatter")
+    if isinstance(model, NaiveBayes):
+        return _table_scale(model._fitted().classifier.state.statistics, place, name)
+    if isinstance(model, CategoricalNB):
+        values = model.categories_[place]
+        return Scale(place, name, values, [str(value) for value in values]) if len(values) else None
+    if isinstance(model, BernoulliNB):
+        off = 0.0 if model.binarize is None else float(model.binarize)
+        return Scale(place, name, np.array([off, off + 1.0]), ["off", "on"])
+    if isinstance(model, GaussianNB):
+        return _normal_scale(model, place, name)
+    return _count_scale(model, place, name)
+
+
+def _table_scale(statistics: TableStatistics, place: int, name: str) -> Scale | None:
+    kind, at = statistics.kinds[place], statistics.place(place)
+    if kind == "category":
+        labels = statistics.categories.labels[at]
+        return Scale(place, name, np.arange(len(labels)), [str(label) for label in labels])
+    if kind != "number" or not statistics.observed(place).any():
+        return None
+    cells = statistics.grid.column(at)
+    dates = place in date_columns(list(statistics.names))
+    if are_whole(cells) and len(cells.low) <= _N_VALUES:
+        return Scale(place, name, cells.low, None, True, dates)
+    return Scale(place, name, _number_grid(float(cells.low[0]), float(cells.high[-1])), None, dates=dates)
+
+
+def _normal_scale(model: GaussianNB, place: int, name: str) -> Scale | None:
+    mean, deviation = model.theta_[:, place], np.sqrt(model.var_[:, place])
+    if not np.isfinite(mean).any():
+        return None
+    low, high = np.nanmin(mean - _DEVIATIONS * deviation), np.nanmax(mean + _DEVIATIONS * deviation)
+    return Scale(place, name, _number_grid(low, high), None)
+
+
+def _number_grid(low: float, high: float) -> Floats:
+    """Numbers of a stretch: evenly spaced ones, and round ones."""
+    round_ones = np.asarray(MaxNLocator(_N_ROUND).tick_values(low, high))
+    inside = round_ones[(round_ones >= low) & (round_ones <= high)]
+    return np.unique(np.concatenate([np.linspace(low, high, _N_VALUES), inside]))
+
+
+def _count_scale(model: BaseNB, place: int, name: str) -> Scale:
+    """Whole numbers up to what is usual in the class that has most."""
+    only = model._fitted().classifier.state.statistics.only(place)
+    mean = float((np.asarray(only.total).ravel() / np.maximum(only.rows, 1e-300)).max())
+    most = max(1, int(np.ceil(mean + 2 * np.sqrt(mean))))
+    cells = np.unique(np.linspace(0, most, min(most + 1, _N_VALUES)).round())
+    return Scale(place, name, cells, None, True)
+
+
+def single_cell_rows(model: BaseNB, cells: Sequence[tuple[int, Array]], n_rows: int) -> Any:
+    """Encoded rows in which all cells are missing but those of some columns, given by place as a ``Scale`` has them."""
+    if isinstance(model, NaiveBayes):
+        return _single_cell_table(model._fitted().classifier.state.statistics, dict(cells), n_rows)
+    if isinstance(model, CategoricalNB):
+        values = np.full((n_rows, model.n_features_in_), None, dtype=object)
+    else:
+        values = np.full((n_rows, model.n_features_in_), np.nan)
+    for place, column in cells:
+        values[:, place] = column
+    return model._fitted().spec.encode(values)
+
+
+def _single_cell_table(statistics: TableStatistics, cells: dict[int, Array], n_rows: int) -> Columns:
+    columns = []
+    for j, (name, kind) in enumerate(zip(statistics.names, statistics.kinds, strict=True)):
+        if kind == "category":
+            codes = np.asarray(cells.get(j, np.full(n_rows, -1)), dtype=np.int32)
+            columns.append(Column(name, kind, codes, statistics.categories.labels[statistics.place(j)]))
+        else:
+            values: Floats = np.asarray(cells.get(j, np.full(n_rows, np.nan)), dtype=np.float64)
+            columns.append(Column(name, "missing" if kind == "text" else kind, values))
+    return Columns(tuple(columns), n_rows)
+
+
+def log_probability(model: BaseNB, cells: Sequence[tuple[int, Array]], n_rows: int) -> Floats:
+    """log p(class | these cells), as the model itself says, ``(rows, classes)``."""
+    return model._fitted().classifier.posterior(
+        single_cell_rows(model, cells, n_rows), model._fitted().kernels, logarithm=True
+    )
+
+
+class TokenContrast(NamedTuple):
+    """Tokens that occur, with their probabilities in a class and in what it is compared with."""
+
+    of: str  # as pictures write it
+    against: str
+    token: Array
+    total: Floats  # how often it was seen, in all classes
+    here: Floats  # p(token | of)
+    there: Floats  # p(token | against)
+    by_text: bool  # p is that a text holds the token, not that one of its tokens is it
+
+    @property
+    def bits(self) -> Floats:
+        """What one occurrence says for ``of``."""
+        return np.asarray(np.log2(self.here) - np.log2(self.there))
+
+    def take(self, rows: Array) -> TokenContrast:
+        """Some of the tokens."""
+        return self._replace(
+            token=self.token[rows], total=self.total[rows], here=self.here[rows], there=self.there[rows]
+        )
+
+    def table(self) -> Table:
+        """As a picture keeps them."""
+        return Table({"token": self.token, "count": self.total, "bits": self.bits})
+
+
+def contrast_tokens(model: TextNB, of: Any, against: Any) -> TokenContrast:
+    """Every token that was seen in some class."""
+    first, second = class_pair(model, of, against)
+    if model.family == "complement":
+        raise NotADensity(
+            "the tokens of model='complement' have weights, and no probabilities in a class; show a "
+            "TextNB('multinomial') of the same texts"
+        )
+    parameters, labels = model._fitted().classifier.likelihood.parameters(), model.classes_
+    probability = parameters["probability"].reshape(len(labels), -1)
+    total = model.token_count_
+    count = np.asarray(total.sum(axis=0), dtype=np.float64).ravel()
+    seen = np.flatnonzero(count > 0)
+    there = (
+        _mixture_of_others(probability[:, seen], model.class_prior_, first)
+        if second is None
+        else probability[second, seen]
+    )
+    called = style.names(labels)
+    other = "all other classes" if second is None else called[second]
+    names = model._fitted().column_names()[seen]
+    return TokenContrast(
+        called[first], other, names, count[seen], probability[first, seen], there, "value" in parameters
+    )
+
+
+def _mixture_of_others(probability: Floats, prior: Floats, of: int) -> Floats:
+    """p(token | any other class), the classes weighed by how probable they are."""
+    weight = np.delete(prior, of)
+    return np.asarray(weight @ np.delete(probability, of, axis=0) / max(float(weight.sum()), 1e-300))

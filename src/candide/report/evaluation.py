@@ -1,0 +1,243 @@
+"""Evaluation of a model on its training rows, each left out, and on rows that are given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..exceptions import InputError
+from ..explain.cells import values_of
+from ..families import Batch
+from ..kernels.hashing import Hashes
+from ..kernels.layouts import Array, Floats, Positions, TextRows
+from ..model.blend import scores_left_out, seen_rows
+from ..model.evaluation import Report, Verdicts
+from ..model.honest import Honest, left_out_posterior
+from ..stacking.calibration import normalised
+from ..stacking.training_rows import Seen
+from ..statistics.hashing import row_hashes
+from .reported_model import ReportedModel
+from .row_checks import (
+    Change,
+    ColumnBins,
+    Duplicates,
+    Example,
+    ScoredRows,
+    compare_counts,
+    count_cells,
+    find_examples,
+    find_sample_duplicates,
+    select_examples,
+    training_bins,
+)
+
+# The maximal number of rows that are scored for examples, which bounds the time.
+_MAX_ROWS, _MAX_TEXTS = 20_000, 2_000
+
+
+class TrainingEvaluation(NamedTuple):
+    """What training rows tell, besides the measures."""
+
+    rows: ScoredRows
+    n_rows: int  # number of scored rows
+    plain: Report | None  # the same rows without stacking and calibration
+    examples: list[Example]
+    n_doubtful: int
+    duplicates: Duplicates
+    contradicting: tuple[str, ...]  # the first row that has several labels, as text
+
+
+def evaluate_training_rows(reported: ReportedModel) -> TrainingEvaluation | None:
+    """Evaluate the kept training rows, each left out; None if the model keeps none."""
+    sample = reported.model.state.sample
+    if sample is None:
+        return None
+    seen, scores = _score_training_rows(reported)
+    rows = ScoredRows(seen.batch.data, seen.batch.classes, scores, seen.case_weight)
+    same = find_sample_duplicates(sample)
+    odd = () if same.first is None else (_describe_row(reported, same.first[0]),)
+    doubtful = int(seen.multiplicity[rows.doubtful].sum())
+    n_rows = int(seen.multiplicity.sum())
+    return TrainingEvaluation(
+        rows, n_rows, _uncorrected(reported, seen), select_examples(find_examples(rows)), doubtful, same, odd
+    )
+
+
+def _score_training_rows(reported: ReportedModel) -> tuple[Seen, Any]:
+    """Return rows and their out-of-fold log probabilities, from the evaluation of training if it is there."""
+    model = reported.model
+    made: Honest | None = vars(model).get("honest")
+    blend = model.blend
+    # There is no closed form of leave-one-out for a refinement.
+    refined = blend is not None and blend.refinement is not None
+    if made is None and model.parts()["report"] is not None and not refined:
+        seen = _subsample(seen_rows(model.plan, model.state, "a report"), reported.holds_texts)
+        return seen, left_out_posterior(model, seen.batch, reported.kernels, "fixed")
+    made = made or model.honest
+    return made.seen, made.log_probability
+
+
+def _subsample(seen: Seen, texts: bool) -> Seen:
+    n_rows, most = len(seen.case_weight), _MAX_TEXTS if texts else _MAX_ROWS
+    if n_rows <= most:
+        return seen
+    rows = np.arange(most) * n_rows // most
+    return seen.take(rows, seen.multiplicity[rows])
+
+
+def _uncorrected(reported: ReportedModel, seen: Seen) -> Report | None:
+    model = reported.model
+    if not model.plan.corrects or len(model.classes) < 2:
+        return None
+    alpha = None if model.blend is None else model.blend.alpha
+    scores, _ = scores_left_out(model.plan, model.state, seen, alpha, reported.kernels)
+    return Report.of(normalised(scores), seen.batch.classes, seen.case_weight, model.classes.labels, seen.multiplicity)
+
+
+def _describe_row(reported: ReportedModel, place: int) -> str:
+    """Return one of the kept training rows as text."""
+    state = reported.model.state
+    assert state.sample is not None
+    data = reported.model.plan.family.restored(state.sample.data, state.statistics).take(np.array([place]))
+    if isinstance(data, TextRows):
+        return str(data.arrays()["utf8"].tobytes(), "utf-8")
+    cells = zip(reported.names.tolist(), values_of(data), strict=True)
+    return ", ".join(f"{name} = {value}" for name, value in cells if value is not None)
+
+
+class PieceSummary(NamedTuple):
+    """Summary of the first or second half of a batch of rows."""
+
+    verdicts: Verdicts
+    plain: Verdicts | None  # without stacking and calibration
+    hashes: Hashes
+    classes: Positions
+    right: Array
+    columns: list[Floats | None]  # cells by code
+    n_doubtful: int
+
+
+class DataEvaluation(NamedTuple):
+    """Evaluation, examples, duplicates and drift of rows given."""
+
+    report: Report
+    plain: Report | None  # the same without stacking and calibration
+    examples: list[Example]
+    n_doubtful: int
+    duplicates: Duplicates
+    n_learned: int  # number of rows that are among the kept training rows
+    between_halves: list[Change]
+    since_training: list[Change]
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.report.n_rows
+
+
+def evaluate_given_rows(reported: ReportedModel, batches: Iterable[Batch]) -> DataEvaluation:
+    """Evaluate rows in batches."""
+    rulers = training_bins(reported.model)
+    pieces: list[PieceSummary] = []
+    found: list[Example] = []
+    n_rows = 0
+    for batch in batches:
+        for begin, end in _halves(batch.data.n_rows):
+            rows = _score_rows(reported, batch, begin, end, n_rows + begin)
+            pieces.append(_summarize_piece(reported, rows, rulers))
+            found = select_examples([*found, *find_examples(rows)])
+        n_rows += batch.data.n_rows
+    if not pieces:
+        raise InputError("found no rows to evaluate; pass rows with labels, or omit X")
+    return _combine(reported, pieces, found, rulers)
+
+
+def _halves(n_rows: int) -> list[tuple[int, int]]:
+    middle = n_rows // 2
+    return [(0, middle), (middle, n_rows)] if middle else [(0, n_rows)]
+
+
+def _score_rows(reported: ReportedModel, batch: Batch, begin: int, end: int, first_row: int) -> ScoredRows:
+    data, classes = batch.data.rows(begin, end), batch.classes[begin:end]
+    weight = np.ones(end - begin) if batch.weight is None else batch.weight[begin:end]
+    scores = reported.model.posterior(data, reported.kernels, logarithm=True)
+    return ScoredRows(data, classes, scores, weight, first_row)
+
+
+def _summarize_piece(reported: ReportedModel, rows: ScoredRows, rulers: list[ColumnBins | None]) -> PieceSummary:
+    model, plain, beside = reported.model, None, (rows.classes, rows.weight)
+    if model.plan.corrects:
+        plain = Verdicts.of(model.scorer.posterior(rows.data, reported.kernels, logarithm=True), *beside)
+    return PieceSummary(
+        verdicts=Verdicts.of(rows.log_probability, *beside),
+        plain=plain,
+        hashes=row_hashes(rows.data),
+        classes=rows.classes,
+        right=rows.right,
+        columns=count_cells(rulers, rows.data),
+        n_doubtful=int((rows.doubtful & (rows.weight > 0)).sum()),
+    )
+
+
+def _combine(
+    reported: ReportedModel, pieces: list[PieceSummary], found: list[Example], rulers: list[ColumnBins | None]
+) -> DataEvaluation:
+    labels, plain = reported.model.classes.labels, [one.plain for one in pieces if one.plain is not None]
+    hashes = np.concatenate([one.hashes for one in pieces])
+    classes = np.concatenate([one.classes for one in pieces])
+    sample = reported.model.state.sample
+    return DataEvaluation(
+        report=Report.from_verdicts((one.verdicts for one in pieces), labels),
+        plain=Report.from_verdicts(plain, labels) if plain else None,
+        examples=found,
+        n_doubtful=sum(one.n_doubtful for one in pieces),
+        duplicates=Duplicates.of(hashes, classes, np.ones(len(hashes), dtype=np.int64)),
+        n_learned=0 if sample is None else int(np.isin(hashes, sample.row_hashes).sum()),
+        between_halves=_between_halves(pieces, rulers, len(labels)),
+        since_training=_since_training(reported, pieces, rulers),
+    )
+
+
+def _between_halves(pieces: list[PieceSummary], rulers: list[ColumnBins | None], n_classes: int) -> list[Change]:
+    """Return the differences between the first and the second half of the rows."""
+    ends = np.cumsum([len(one.classes) for one in pieces])
+    middle = int(np.searchsorted(ends, ends[-1] / 2)) + 1
+    first, second = pieces[:middle], pieces[middle:]
+    if not second:
+        return []
+    lots = [[_class_counts(half, n_classes), _prediction_counts(half)] for half in (first, second)]
+    changes = [
+        compare_counts(what, *pair) for what, *pair in zip(("the classes", "correct predictions"), *lots, strict=True)
+    ]
+    pairs = zip(rulers, _column_counts(first, rulers), _column_counts(second, rulers), strict=True)
+    changes += [compare_counts(ruler.name, one, other) for ruler, one, other in pairs if ruler is not None]
+    return [change for change in changes if change is not None]
+
+
+def _since_training(
+    reported: ReportedModel, pieces: list[PieceSummary], rulers: list[ColumnBins | None]
+) -> list[Change]:
+    here = _class_counts(pieces, len(reported.labels))
+    changes = [compare_counts("the classes", reported.model.state.rows, here)]
+    pairs = zip(rulers, _column_counts(pieces, rulers), strict=True)
+    changes += [compare_counts(ruler.name, ruler.training, cells) for ruler, cells in pairs if ruler is not None]
+    return [change for change in changes if change is not None]
+
+
+def _class_counts(pieces: list[PieceSummary], n_classes: int) -> Floats:
+    every = np.concatenate([one.classes for one in pieces])
+    return np.bincount(every, minlength=n_classes).astype(np.float64)
+
+
+def _prediction_counts(pieces: list[PieceSummary]) -> Floats:
+    """Return the numbers of wrong and of correct predictions."""
+    every = np.concatenate([one.right for one in pieces])
+    return np.bincount(every.astype(np.int64), minlength=2).astype(np.float64)
+
+
+def _column_counts(pieces: list[PieceSummary], rulers: list[ColumnBins | None]) -> list[Floats]:
+    """Return the cell counts of each column; one zero for columns without bins."""
+    columns = [[one.columns[j] for one in pieces] for j in range(len(rulers))]
+    return [np.sum([part for part in parts if part is not None] or [np.zeros(1)], axis=0) for parts in columns]

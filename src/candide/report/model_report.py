@@ -1,0 +1,125 @@
+"""The contents of a report on a model: numbers, names and examples, from which the page is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+from ..explain.account import explained
+from ..explain.explanation import Explanation
+from ..families import Batch
+from ..model.table import Table
+from .evaluation import DataEvaluation, TrainingEvaluation, evaluate_given_rows, evaluate_training_rows
+from .feature_summary import FeatureSummary, summarize_features
+from .quality_warnings import ModelWarning, find_warnings
+from .reported_model import ReportedModel
+from .row_checks import Example
+
+
+@dataclass(frozen=True)
+class ExplainedExample:
+    """An example row with its explanation by the model."""
+
+    example: Example
+    explanation: Explanation
+    of_training: bool
+
+
+@dataclass(frozen=True)
+class ModelReport:
+    """A report on a model: description, quality, features, example rows and warnings.
+
+    ``html()`` returns the page, ``as_dict()`` its numbers.
+    """
+
+    reported: ReportedModel
+    title: str
+    made: str  # when, ISO 8601
+    training: TrainingEvaluation | None
+    given: DataEvaluation | None
+    features: FeatureSummary
+    warnings: list[ModelWarning]
+    examples: list[ExplainedExample]
+    notes: dict[str, str]  # how the model was trained, as given by the user
+
+    def html(self) -> str:
+        """Return the report as one HTML page that needs no other file and no network."""
+        from .page import page
+
+        return page(self)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the report as numbers, lists and dicts, for example for JSON."""
+        reported, given = self.reported, self.given
+        return {
+            "title": self.title,
+            "kind": reported.kind,
+            "made": self.made,
+            "candide": version("candide"),
+            "classes": dict(zip(reported.labels, reported.model.state.rows.tolist(), strict=True)),
+            "leave_one_out": None if reported.loo is None else reported.loo.as_dict(),
+            "plain": None if self.training is None or self.training.plain is None else self.training.plain.as_dict(),
+            "data": None if given is None else given.report.as_dict(),
+            "warnings": [warning._asdict() for warning in self.warnings],
+            "columns": None if self.features.table is None else _to_lists(self.features.table),
+            "telling": None if self.features.telling is None else _to_lists(self.features.telling),
+            "examples": [_example_dict(shown, reported.labels) for shown in self.examples],
+            "provenance": reported.provenance,
+        }
+
+    def __repr__(self) -> str:
+        loo = self.reported.loo
+        figure = "" if loo is None else f", leave-one-out accuracy {loo.accuracy:.4f}"
+        return f"<report on {self.title!r}: {len(self.warnings)} warnings{figure}>"
+
+
+def build_report(
+    reported: ReportedModel, batches: Iterable[Batch] | None, title: str | None, notes: dict[str, str]
+) -> ModelReport:
+    """Return the report on a model, its kept training rows and the rows given."""
+    given = None if batches is None else evaluate_given_rows(reported, batches)
+    training = evaluate_training_rows(reported)
+    features = summarize_features(reported)
+    return ModelReport(
+        reported=reported,
+        title=title or reported.kind,
+        made=datetime.now(UTC).isoformat(timespec="seconds"),
+        training=training,
+        given=given,
+        features=features,
+        warnings=find_warnings(reported, features, training, given),
+        examples=_explain_examples(reported, training, given),
+        notes=notes,
+    )
+
+
+def _explain_examples(
+    reported: ReportedModel, training: TrainingEvaluation | None, given: DataEvaluation | None
+) -> list[ExplainedExample]:
+    """Explain the examples: training rows if the model keeps some, else rows given."""
+    lot = training or given
+    out = []
+    for example in [] if lot is None else lot.examples:
+        (explanation,) = explained(reported.model, example.row, reported.names, reported.kernels)
+        out.append(ExplainedExample(example, explanation, training is not None))
+    return out
+
+
+def _to_lists(table: Table) -> dict[str, Any]:
+    return {name: column.tolist() for name, column in table.items()}
+
+
+def _example_dict(shown: ExplainedExample, labels: list[Any]) -> dict[str, Any]:
+    example = shown.example
+    probability = float(shown.example.log_probability.max())
+    return {
+        "kind": example.kind,
+        "row": example.place,
+        "label": labels[example.label],
+        "answer": labels[example.answer],
+        "log_probability": probability,
+        "of_training": shown.of_training,
+    }

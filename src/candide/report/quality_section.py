@@ -1,0 +1,171 @@
+"""Sections of the page about the quality and the calibration of a model."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..model.evaluation import Report
+from .charts import reliability, risk_at, risk_coverage
+from .markup import Column, details, number, percent, section, table, track, user_text
+from .model_report import ModelReport
+from .quality_warnings import majority_accuracy, prior_log_loss
+
+_TRAINING, _GIVEN = "training rows (leave-one-out)", "rows given"
+# With more classes the confusion matrix is replaced by a list of the most frequent confusions.
+_MAX_CLASSES = 12
+_MAX_CONFUSIONS = 15
+_MEASURES = {
+    "accuracy": ("accuracy", "share of correct predictions"),
+    "log_loss": ("log-loss", "mean of -log p(true class)"),
+    "brier": ("Brier score", "squared error of the probabilities"),
+    "ece": ("calibration error", "mean distance of probabilities from observed frequencies"),
+    "aurc": ("AURC", "mean error rate over all coverages"),
+}
+_DEFINITIONS = (
+    "<p>Precision: the share of correct predictions among those of a class. Recall: the share of the rows of a class "
+    "that is recognized. F1: the harmonic mean of both.</p>"
+)
+
+
+def evaluations_of(found: ModelReport) -> list[tuple[str, Report]]:
+    """Return the evaluations with the names of the rows that they are based on."""
+    pairs = ((_TRAINING, found.reported.loo), (_GIVEN, None if found.given is None else found.given.report))
+    return [(name, report) for name, report in pairs if report is not None]
+
+
+def quality_section(found: ModelReport) -> str:
+    """Return the section with measures and confusions."""
+    reports = evaluations_of(found)
+    if not reports:
+        return section("quality", "Quality", f"<p>{_not_evaluated(found)}</p>")
+    parts = [_about(name, report) for name, report in reports]
+    parts += [_measures(reports), _DEFINITIONS]
+    for name, report in reports:
+        parts += [f"<h3>Classes, on {name}</h3>", _per_class(name, report), _confusion(name, report)]
+    return section("quality", "Quality", "".join(parts))
+
+
+def _not_evaluated(found: ModelReport) -> str:
+    return (
+        "This model was not evaluated: it keeps neither training rows nor an evaluation. "
+        + ("Construct it with <code>compute_loo=True</code>. " if not found.reported.evaluate else "")
+        + "Pass labeled rows that it was not trained on: <code>candide report MODEL --data rows.csv</code>, "
+        "or <code>model.report(path, X, y)</code>."
+    )
+
+
+def _about(name: str, report: Report) -> str:
+    if name == _GIVEN:
+        return f"<p>Evaluated on the {report.n_rows:,} {name}.</p>"
+    return (
+        f"<p>Evaluated on {report.n_rows:,} {name}: each row is scored by a model without it. No test set is needed, "
+        "and the estimate is not optimistic.</p>"
+    )
+
+
+def _measures(reports: list[tuple[str, Report]]) -> str:
+    pairs = (Column(head, True) for name, _ in reports for head in (name, "baseline"))
+    rows = [
+        [f"{words} <small>{meaning}</small>", *(cell for _, report in reports for cell in _measured(report, name))]
+        for name, (words, meaning) in _MEASURES.items()
+    ]
+    return table([Column("measure"), *pairs], rows, "Measures, with standard errors")
+
+
+def _measured(report: Report, name: str) -> tuple[str, str]:
+    """Return a measure of the model, and of a baseline that knows the class frequencies only."""
+    if name == "accuracy":
+        return _measure(report, name), percent(majority_accuracy(report))
+    return _measure(report, name), _decimals(prior_log_loss(report)) if name == "log_loss" else ""
+
+
+def _measure(report: Report, name: str) -> str:
+    value, error = getattr(report, name), getattr(report, f"{name}_error", None)
+    shares = name in ("accuracy", "ece", "aurc")
+    written = percent(value, 2) if shares else _decimals(value)
+    if error is None or not math.isfinite(error):
+        return written
+    return f"{written} ± {percent(error, 2) if shares else _decimals(error)}"
+
+
+def _decimals(value: float) -> str:
+    return f"{value:.4f}" if math.isfinite(value) else number(value)
+
+
+def _per_class(name: str, report: Report) -> str:
+    heads = ("rows", "precision", "F1", "recall")
+    columns = [Column("class"), *(Column(head, True) for head in heads), Column("")]
+    lines = sorted(report.per_class.rows(), key=lambda row: -row[4])
+    rows = [
+        [user_text(label), number(weight), percent(precision), percent(f1), percent(recall), track(recall)]
+        for label, precision, recall, f1, weight in lines
+    ]
+    made = table(columns, rows, f"Classes, the largest first ({name})")
+    return made if len(rows) <= _MAX_CLASSES else details(f"All {len(rows):,} classes", made)
+
+
+def _confusion(name: str, report: Report) -> str:
+    labels = report.per_class["class"].tolist()
+    if len(labels) < 2:
+        return ""
+    if len(labels) > _MAX_CLASSES:
+        return _top_confusions(name, report)
+    shares = report.confusion / np.maximum(report.confusion.sum(axis=1, keepdims=True), 1e-300)
+    head = "".join(f'<th scope="col">{user_text(label, 20)}</th>' for label in labels)
+    lines = zip(labels, report.confusion.tolist(), shares.tolist(), strict=True)
+    body = "".join(_heat_row(user_text(label, 30), row, part, own) for own, (label, row, part) in enumerate(lines))
+    return (
+        f'<div class="wide" tabindex="0" role="group" aria-label="Confusion matrix, {name}"><table class="heat">'
+        f"<caption>Confusion matrix ({name})</caption><thead>"
+        f'<tr><th scope="col">true ↓ predicted →</th>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
+
+
+def _heat_row(label: str, weights: list[float], shares: list[float], own: int) -> str:
+    cells = (_heat(*cell, k == own) for k, cell in enumerate(zip(weights, shares, strict=True)))
+    return f'<tr><th scope="row">{label}</th>{"".join(cells)}</tr>'
+
+
+def _heat(weight: float, share: float, own: bool) -> str:
+    # Light enough for the number on it to be readable.
+    shade = f' style="background:rgba(var(--heat),{0.45 * share:.3f})"' if share > 0 else ""
+    css = ' class="own"' if own else ""
+    written = f"{weight:,.0f}" if weight >= 1 else number(weight)
+    return f"<td{css}{shade}>{written}</td>"
+
+
+def _top_confusions(name: str, report: Report) -> str:
+    found = report.confusions(_MAX_CONFUSIONS)
+    columns = [Column("true class"), Column("predicted"), Column("rows", True), Column("share of class", True)]
+    rows = [[user_text(true), user_text(answer), number(w), percent(s)] for true, answer, w, s in found.rows()]
+    if not rows:
+        return "<p>There are no confusions.</p>"
+    return table(columns, rows, f"The most frequent confusions ({name})")
+
+
+def calibration_section(found: ModelReport) -> str:
+    """Return the section with the reliability diagram and the risk-coverage curve."""
+    reports = evaluations_of(found)
+    if not reports or len(found.reported.labels) < 2:
+        return ""
+    lines = [*reports, *_uncorrected(found)]
+    best = reports[-1][1]
+    words = (
+        f"<p>Among the 80 % most confident predictions, {percent(risk_at(best, 0.8), 2)} are wrong, compared with "
+        f"{percent(risk_at(best, 1.0), 2)} of all predictions ({reports[-1][0]}).</p>"
+    )
+    return section(
+        "calibration",
+        "Calibration",
+        f'{words}<div class="pair">{reliability(lines)}{risk_coverage(reports)}</div>',
+    )
+
+
+def _uncorrected(found: ModelReport) -> list[tuple[str, Report]]:
+    """Return the evaluation of the same rows without stacking and calibration, if there is one."""
+    lot = found.given if found.given is not None else found.training
+    if lot is None or lot.plain is None:
+        return []
+    return [("without stacking and calibration", lot.plain)]
