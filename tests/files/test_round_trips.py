@@ -99,7 +99,7 @@ def test_merging_goes_on_as_if_nothing_had_happened(name: str, tmp_path: Path) -
 def test_without_rows_there_is_a_report_and_no_row(name: str, tmp_path: Path) -> None:
     case = ZOO[name]()
     path = tmp_path / "model.candide"
-    again = stored(case.model, path, sample=False)
+    again = stored(case.model, path, sample=False, evaluate=True)
     assert again._model.state.sample is None
     assert again.loo_.as_dict() == case.model.loo_.as_dict()
 
