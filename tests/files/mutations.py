@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from candide.storage.container import DTYPES, Tensors, pieces, unpacked
+from candide.storage.container import DTYPES, Tensors, file_chunks, parse_file
 
 TREES = ("provenance", "settings", "parts")
 ODD_VALUES: list[Any] = [
@@ -90,11 +90,11 @@ def _bytes_of(header: Any, data: bytes) -> bytes:
 
 def _packed(tensors: Tensors) -> bytes:
     metadata = {name: text for name, text in tensors.metadata.items() if name != "checksum"}
-    return b"".join(bytes(piece) for piece in pieces(Tensors(metadata, tensors.arrays)))
+    return b"".join(bytes(piece) for piece in file_chunks(Tensors(metadata, tensors.arrays)))
 
 
 def _changed_tree(raw: bytes, rng: np.random.Generator) -> bytes:
-    tensors = unpacked(memoryview(raw))
+    tensors = parse_file(memoryview(raw))
     name = TREES[rng.choice(3, p=[0.05, 0.15, 0.8])]
     tree = json.loads(tensors.metadata[name])
     places = list(_places(tree))
@@ -120,7 +120,7 @@ def _places(tree: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _swapped_trees(raw: bytes, rng: np.random.Generator) -> bytes:
-    tensors = unpacked(memoryview(raw))
+    tensors = parse_file(memoryview(raw))
     tree = json.loads(tensors.metadata["parts"])
     places = list(_places(tree))
     (a, i), (b, j) = (places[k] for k in rng.integers(len(places), size=2))
@@ -129,7 +129,7 @@ def _swapped_trees(raw: bytes, rng: np.random.Generator) -> bytes:
 
 
 def _with_array(raw: bytes, rng: np.random.Generator, change: Callable[[Any], Any]) -> bytes:
-    tensors = unpacked(memoryview(raw))
+    tensors = parse_file(memoryview(raw))
     names = list(tensors.arrays)
     name = names[rng.integers(len(names))]
     return _packed(Tensors(tensors.metadata, {**tensors.arrays, name: change(tensors.arrays[name].copy())}))
@@ -173,7 +173,7 @@ def _reshaped_array(raw: bytes, rng: np.random.Generator) -> bytes:
 
 
 def _swapped_arrays(raw: bytes, rng: np.random.Generator) -> bytes:
-    tensors = unpacked(memoryview(raw))
+    tensors = parse_file(memoryview(raw))
     a, b = (list(tensors.arrays)[k] for k in rng.integers(len(tensors.arrays), size=2))
     arrays = dict(tensors.arrays) | {a: tensors.arrays[b], b: tensors.arrays[a]}
     return _packed(Tensors(tensors.metadata, arrays))

@@ -16,12 +16,12 @@ from candide.exceptions import ModelFileError
 from candide.learners import GaussianNB
 from candide.learners.storing import save_unfinished
 from candide.storage import decoder as decoding
-from candide.storage import from_text, read_model, to_text, write_model
-from candide.storage.container import Tensors, pieces, unpacked
+from candide.storage import from_json_lines, read_model, to_json_lines, write_model
+from candide.storage.container import Tensors, file_chunks, parse_file
+from candide.storage.content import EncodedContent
 from candide.storage.decoder import Decoder
-from candide.storage.document import Document
 from candide.storage.encoder import Encoder
-from candide.storage.listing import arrays_of, entries_of
+from candide.storage.json_form import array_entries, arrays_in_entries
 
 from .storing import content_of
 
@@ -33,12 +33,12 @@ Change = Callable[[dict[str, Any], dict[str, Any]], None]
 def changed(path: Path, change: Change) -> Path:
     """A sound file, but for a change of its parts and arrays."""
     write_model(path, content_of(MODEL, sample=False))
-    found = unpacked(memoryview(path.read_bytes()))
+    found = parse_file(memoryview(path.read_bytes()))
     metadata, arrays = dict(found.metadata), dict(found.arrays)
     del metadata["checksum"]
     parts = json.loads(metadata["parts"])
     change(parts, arrays)
-    path.write_bytes(b"".join(map(bytes, pieces(Tensors(metadata | {"parts": json.dumps(parts)}, arrays)))))
+    path.write_bytes(b"".join(map(bytes, file_chunks(Tensors(metadata | {"parts": json.dumps(parts)}, arrays)))))
     return path
 
 
@@ -52,7 +52,7 @@ def noted(value: Any, **more: Any) -> Change:
 
 def listing(entry: dict[str, Any]) -> str:
     """A sound model as text, with one more array."""
-    document = json.loads("".join(to_text(content_of(MODEL, sample=False))))
+    document = json.loads("".join(to_json_lines(content_of(MODEL, sample=False))))
     document["arrays"].append(entry)
     return json.dumps(document)
 
@@ -60,20 +60,23 @@ def listing(entry: dict[str, Any]) -> str:
 @pytest.mark.parametrize(
     ("entry", "found"),
     [
-        ({"sparse": ["a", "b", "c"], "dtype": "I64", "shape": [HUGE, HUGE], "columns": []}, "more rows than are told"),
+        (
+            {"sparse": ["a", "b", "c"], "dtype": "I64", "shape": [HUGE, HUGE], "columns": []},
+            "more rows than its lines account for",
+        ),
         ({"characters": ["a"], "width": HUGE, "rows": ["x"]}, "too wide"),
-        ({"array": "a", "dtype": "F64", "shape": [1], "rows": [[1.0]]}, "nothing is made of its array 'a'"),
+        ({"array": "a", "dtype": "F64", "shape": [1], "rows": [[1.0]]}, "its array 'a' is not used"),
     ],
     ids=["rows", "width", "unnamed"],
 )
 def test_text_holds_what_it_claims(entry: dict[str, Any], found: str) -> None:
     with pytest.raises(ModelFileError, match=found):
-        from_text([listing(entry)])
+        from_json_lines([listing(entry)])
 
 
 def test_arrays_that_nothing_names_are_refused(tmp_path: Path) -> None:
     path = changed(tmp_path / "model.candide", lambda parts, arrays: arrays.update(more=np.zeros(3)))
-    with pytest.raises(ModelFileError, match="nothing is made of its array 'more'"):
+    with pytest.raises(ModelFileError, match="its array 'more' is not used"):
         read_model(path)
 
 
@@ -86,7 +89,7 @@ def test_labels_of_few_codes_are_few(others: Callable[[int], list[int]], tmp_pat
 
 
 def test_there_is_room_for_columns_of_equal_codes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decoding, "_ROOM", 0)
+    monkeypatch.setattr(decoding, "_MIN_BUDGET", 0)
     columns = {f"column {i}": np.array([f"{i:02}"] * 1000, dtype=object) for i in range(40)}
     encoder = Encoder()
     tree = encoder.tree(columns, "model")
@@ -111,12 +114,12 @@ def test_time_zones_are_no_files(zone: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("value", [np.ones(2), dt.date(2020, 1, 1), {1: 2}, [{3}]], ids=["array", "date", "key", "set"])
 def test_notes_are_plain(value: Any, tmp_path: Path) -> None:
-    with pytest.raises(ModelFileError, match="its note holds more than plain values"):
+    with pytest.raises(ModelFileError, match="its note contains values other than plain ones"):
         save_unfinished(MODEL, tmp_path / "model.candide", {"this": value})
     encoder = Encoder()
     tree = encoder.tree(value, "model.note")
     path = changed(tmp_path / "model.candide", noted(tree, **encoder.arrays))
-    with pytest.raises(ModelFileError, match="its note holds more than plain values"):
+    with pytest.raises(ModelFileError, match="its note contains values other than plain ones"):
         read_model(path)
 
 
@@ -132,7 +135,7 @@ def test_what_reading_refuses_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match=refused):
         write_model(tmp_path / "model.candide", content_of(heavy, sample=False))
     with pytest.raises(ModelFileError, match=refused):
-        next(to_text(content_of(heavy, sample=False)))
+        next(to_json_lines(content_of(heavy, sample=False)))
     assert not list(tmp_path.iterdir())
 
 
@@ -144,7 +147,7 @@ def test_what_reading_refuses_is_not_written(tmp_path: Path) -> None:
 def test_what_is_mostly_empty_can_be_listed(value: Any) -> None:
     encoder = Encoder()
     tree = encoder.tree(value, "model")
-    listed = json.loads(json.dumps(list(entries_of(Document("", {}, {}, tree, encoder.arrays)))))
-    again = Decoder(arrays_of(listed)).value(tree, "model")
+    listed = json.loads(json.dumps(list(array_entries(EncodedContent("", {}, {}, tree, encoder.arrays)))))
+    again = Decoder(arrays_in_entries(listed)).value(tree, "model")
     assert again.dtype == value.dtype
     np.testing.assert_array_equal(*(one if isinstance(one, np.ndarray) else one.toarray() for one in (again, value)))

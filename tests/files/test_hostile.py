@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from candide.exceptions import ModelFileError
-from candide.storage import from_text, to_text
+from candide.storage import from_json_lines, to_json_lines
 
 from .hostile import TARGETS, Target
 from .storing import content_of
@@ -47,11 +47,11 @@ def test_many_changed_files_do_no_harm(target: tuple[str, bool], tmp_path: Path)
 
 @pytest.mark.parametrize("name", ["gaussian names", "categorical kept", "multinomial balanced", "text tfidf"])
 def test_changed_text_does_no_harm(name: str) -> None:
-    lines = list(to_text(content_of(ZOO[name]().model, sample=True)))
+    lines = list(to_json_lines(content_of(ZOO[name]().model, sample=True)))
     rng, refused = np.random.default_rng(0), 0
     for _ in range(FEW):
         try:
-            from_text(garbled("".join(lines), rng))
+            from_json_lines(garbled("".join(lines), rng))
         except ModelFileError:
             refused += 1
     assert refused > 0

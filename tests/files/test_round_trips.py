@@ -10,8 +10,8 @@ import pytest
 
 from candide.exceptions import ModelFileError
 from candide.learners import CategoricalNB, TextNB, merge
-from candide.storage import Content, from_text, read_model, to_text, write_model
-from candide.storage.document import Document
+from candide.storage import Content, from_json_lines, read_model, to_json_lines, write_model
+from candide.storage.content import EncodedContent
 
 from .storing import content_of, estimator_of, stored
 from .zoo import ZOO, Case, texts
@@ -41,10 +41,10 @@ def test_predictions_are_the_same_bit_for_bit(name: str, sample: bool, tmp_path:
 def test_text_is_the_same_model(name: str) -> None:
     case = ZOO[name]()
     before = content_of(case.model, sample=True)
-    lines = list(to_text(before))
-    after = from_text("".join(lines).splitlines(keepends=True))
+    lines = list(to_json_lines(before))
+    after = from_json_lines("".join(lines).splitlines(keepends=True))
     assert_same(before, after)
-    assert list(to_text(after)) == lines
+    assert list(to_json_lines(after)) == lines
     np.testing.assert_array_equal(estimator_of(after).predict_proba(case.X), case.model.predict_proba(case.X))
 
 
@@ -57,7 +57,7 @@ def test_a_file_is_written_again_as_it_was(name: str, tmp_path: Path) -> None:
 
 
 def assert_same(before: Content, after: Content) -> None:
-    one, other = Document.of(before), Document.of(after)
+    one, other = EncodedContent.of(before), EncodedContent.of(after)
     assert one._replace(arrays={}) == other._replace(arrays={})
     assert one.arrays.keys() == other.arrays.keys()
     for name, array in one.arrays.items():
@@ -127,7 +127,7 @@ def test_what_became_of_texts_without_labels_stays(tmp_path: Path) -> None:
 def test_functions_cannot_be_stored(tmp_path: Path) -> None:
     case = texts(TextNB("multinomial", tokenizer=str.split))
     with pytest.raises(
-        ModelFileError, match=r"settings.tokenizer is the function str.split, and a model file holds no"
+        ModelFileError, match=r"settings.tokenizer is the function str.split, and a model file contains no"
     ):
         write_model(tmp_path / "model.candide", content_of(case.model, sample=False))
     assert not list(tmp_path.iterdir())

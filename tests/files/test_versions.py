@@ -13,9 +13,10 @@ from candide import NaiveBayes
 from candide.exceptions import ModelFileError
 from candide.stacking.fourier_view import Waves
 from candide.storage import read_model, versions
-from candide.storage.document import Document
-from candide.storage.sound import Unsound
-from candide.storage.versions import CURRENT, upgraded
+from candide.storage.container import CURRENT_VERSION
+from candide.storage.content import EncodedContent
+from candide.storage.errors import InvalidContent
+from candide.storage.versions import upgrade
 
 from .storing import content_of, estimator_of
 from .test_files import with_metadata
@@ -24,51 +25,51 @@ from .zoo import ZOO
 
 
 @pytest.fixture(name="document")
-def _document() -> Document:
-    return Document.of(content_of(ZOO["gaussian"]().model, sample=False))
+def _document() -> EncodedContent:
+    return EncodedContent.of(content_of(ZOO["gaussian"]().model, sample=False))
 
 
 def test_a_newer_file_is_refused_by_name(tmp_path: Path) -> None:
     path = tmp_path / "model.candide"
     path.write_bytes((FOLDER / "gaussian.candide").read_bytes())
-    with_metadata(path, version=str(CURRENT + 1))
+    with_metadata(path, version=str(CURRENT_VERSION + 1))
     with pytest.raises(
         ModelFileError,
-        match=rf"format version is {CURRENT + 1}, and this version of candide reads up to {CURRENT}; install",
+        match=rf"version is {CURRENT_VERSION + 1}, and this version of candide reads up to {CURRENT_VERSION}; install",
     ):
         read_model(path)
 
 
 @pytest.mark.parametrize("version", ["", "one", "-1", "1.5", "9" * 30, "١"])
-def test_a_version_is_a_number(version: str, document: Document) -> None:
-    with pytest.raises(Unsound, match="format version is"):
-        upgraded(document, version)
+def test_a_version_is_a_number(version: str, document: EncodedContent) -> None:
+    with pytest.raises(InvalidContent, match="format version is"):
+        upgrade(document, version)
 
 
-def test_an_older_file_is_brought_to_the_version_of_now(document: Document) -> None:
+def test_an_older_file_is_brought_to_the_version_of_now(document: EncodedContent) -> None:
     """Of a version 0 that never was, in which plans were called recipes."""
     parts = {("recipe" if name == "plan" else name): part for name, part in document.parts.items()}
     old = document._replace(parts=parts)
 
-    def renamed(document: Document) -> Document:
+    def renamed(document: EncodedContent) -> EncodedContent:
         parts = {("plan" if name == "recipe" else name): part for name, part in document.parts.items()}
         return document._replace(parts=parts)
 
-    new = upgraded(old, "0", {0: renamed, 1: lambda same: same})
+    new = upgrade(old, "0", {0: renamed, 1: lambda same: same})
     assert new.parts.keys() == document.parts.keys()
-    assert new.content().parts["plan"].family == document.content().parts["plan"].family
+    assert new.decode().parts["plan"].family == document.decode().parts["plan"].family
 
 
 def test_waves_of_version_1_take_columns_for_independent() -> None:
     rng = np.random.default_rng(0)
     X = {"x": rng.normal(size=200), "y": rng.normal(size=200), "z": rng.choice(["a", "b", "c"], 200)}
     model = NaiveBayes(evaluate=False, keep_sample=False, absent="missing").fit(X, X["x"] * X["y"] > 0)
-    document = Document.of(content_of(model, sample=False))
+    document = EncodedContent.of(content_of(model, sample=False))
     old = document._replace(parts=deepcopy(document.parts), arrays=dict(document.arrays))
-    for place, inputs in versions._inputs_of(old.parts, "model"):
+    for place, inputs in versions._fourier_inputs(old.parts, "model"):
         for name in ("covariance", "share"):
             del inputs[name], old.arrays[f"{place}.{name}"]
-    again = estimator_of(upgraded(old, "1").content())
+    again = estimator_of(upgrade(old, "1").decode())
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
     some = again.predict_proba({"x": X["x"]})
     np.testing.assert_allclose(some.sum(axis=1), 1.0)
@@ -79,9 +80,9 @@ def test_waves_of_version_1_take_columns_for_independent() -> None:
         np.testing.assert_allclose(view.cosines.inputs.share, 1 / len(view.cosines.inputs.share))
 
 
-def test_a_version_that_nobody_wrote_is_refused(document: Document) -> None:
-    with pytest.raises(Unsound, match="which no candide has written"):
-        upgraded(document, "0")
+def test_a_version_that_nobody_wrote_is_refused(document: EncodedContent) -> None:
+    with pytest.raises(InvalidContent, match="which no version of candide writes"):
+        upgrade(document, "0")
 
 
 @pytest.mark.parametrize("name", list(MODELS))

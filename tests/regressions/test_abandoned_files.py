@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 import candide
-from candide.storage.aside import write_aside, written_aside
+from candide.storage.atomic_write import atomic_writer, write_atomically
 
 WRITE = """
 import sys
-from candide.storage.aside import written_aside
-with written_aside(sys.argv[1]) as file:
+from candide.storage.atomic_write import atomic_writer
+with atomic_writer(sys.argv[1]) as file:
     file.write(b"of the other process")
     file.flush()
     print("began", flush=True)
@@ -50,7 +50,7 @@ def test_the_next_run_removes_what_a_killed_one_has_left(tmp_path: Path) -> None
 def test_what_a_living_process_writes_stays(tmp_path: Path) -> None:
     target = tmp_path / "m.candide"
     process = began(target)
-    write_aside(target, [b"of this process"])
+    write_atomically(target, [b"of this process"])
     assert len(parts(tmp_path)) == 1
     process.communicate("\n")
     assert process.returncode == 0
@@ -60,9 +60,9 @@ def test_what_a_living_process_writes_stays(tmp_path: Path) -> None:
 
 def test_a_thread_does_not_remove_what_another_writes(tmp_path: Path) -> None:
     target = tmp_path / "m.candide"
-    with written_aside(target) as first:
+    with atomic_writer(target) as first:
         first.write(b"first")
-        write_aside(target, [b"second"])
+        write_atomically(target, [b"second"])
     assert target.read_bytes() == b"first"
 
 
@@ -71,7 +71,7 @@ def test_files_of_others_stay(tmp_path: Path) -> None:
     for name in others:
         (tmp_path / name).write_bytes(b"")
     (tmp_path / ".m.candide.0123456789abcdef.part").symlink_to(tmp_path / "m.candide.part")
-    write_aside(tmp_path / "m.candide", [b""])
+    write_atomically(tmp_path / "m.candide", [b""])
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
         [*others, ".m.candide.0123456789abcdef.part", "m.candide"]
     )

@@ -48,7 +48,7 @@ def test_a_signal_while_modules_are_imported(module: str, sign: signal.Signals, 
     assert ended.stdout == ""
 
 
-@pytest.mark.parametrize("module", ["numpy", "candide.storage.ahead", "candide.learners.text"])
+@pytest.mark.parametrize("module", ["numpy", "candide.storage.background_reader", "candide.learners.text"])
 def test_a_question_without_options(module: str, model: Path) -> None:
     ended = stopped(module, signal.SIGINT, "classify", model, "win")
     assert (ended.returncode, ended.stdout) == (130, "")

@@ -16,20 +16,20 @@ from files.mutations import TREES
 
 import candide
 from candide.exceptions import ModelFileError, ParameterError
-from candide.storage.container import Tensors, pieces, unpacked
+from candide.storage.container import Tensors, file_chunks, parse_file
 
 from .model_fuzz import ASK, COUNTS, MORE, NUMBERS, PLUMBING, TABLE, Y, fate, methods, targets
 
 
 def rewritten(path: Path, tree: str = "", change: Callable[[Any], Any] = dict, **arrays: Any) -> None:
     """The file with another tree or other arrays, and its checksum repaired."""
-    metadata, old = unpacked(memoryview(path.read_bytes()))
+    metadata, old = parse_file(memoryview(path.read_bytes()))
     metadata = {name: text for name, text in metadata.items() if name != "checksum"}
     assert not tree or tree in TREES
     if tree:
         metadata[tree] = json.dumps(change(json.loads(metadata[tree])))
     new = {name: arrays.get(name.rpartition(".")[2], array) for name, array in old.items()}
-    path.write_bytes(b"".join(map(bytes, pieces(Tensors(metadata, new)))))
+    path.write_bytes(b"".join(map(bytes, file_chunks(Tensors(metadata, new)))))
 
 
 def test_rewriting_alone_does_no_harm(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_rewriting_alone_does_no_harm(tmp_path: Path) -> None:
 def test_negative_category_codes_are_refused(sample: bool, tmp_path: Path) -> None:
     path = tmp_path / "model.candide"
     candide.CategoricalNB(keep_sample=True).fit(COUNTS, Y).save(path, sample=sample)
-    _, arrays = unpacked(memoryview(path.read_bytes()))
+    _, arrays = parse_file(memoryview(path.read_bytes()))
     name, codes = next((name, array) for name, array in arrays.items() if ".labels." in name and len(array) == 4)
     assert codes.tolist() == [0, 1, 2, 3]
     rewritten(path, **{name.rpartition(".")[2]: np.array([-2, 1, 2, 3])})
@@ -121,7 +121,7 @@ def test_measures_of_other_classes_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "model.candide"
     candide.NaiveBayes().fit(TABLE, Y).save(path)
     rewritten(path, confusion=np.zeros((3, 3)))
-    with pytest.raises(ModelFileError, match="measures are not those of its classes"):
+    with pytest.raises(ModelFileError, match="the measures of its evaluation do not match its classes"):
         candide.load(path)
 
 
@@ -129,7 +129,7 @@ def test_means_far_from_their_numbers_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "model.candide"
     candide.NaiveBayes(blend=None).fit(TABLE, Y).save(path)
     rewritten(path, mean=np.full((2, 2), 1e308))
-    with pytest.raises(ModelFileError, match="far from its numbers"):
+    with pytest.raises(ModelFileError, match="far outside the range of its numbers"):
         candide.load(path)
 
 

@@ -59,7 +59,7 @@ def test_the_file_may_be_cut_or_overwritten(way: str, tmp_path: Path) -> None:
 @pytest.fixture
 def lazy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Any]:
     """A model whose rows are still in its file."""
-    monkeypatch.setattr("candide.storage.header._FEW", 1)
+    monkeypatch.setattr("candide.storage.background_reader._MIN_DEFERRED_BYTES", 1)
     path = saved(tmp_path)
     return path, candide.load(path)
 
@@ -120,19 +120,19 @@ def test_rows_that_were_changed_in_place_are_refused(lazy: tuple[Path, Any], way
 def test_rows_that_are_none_are_refused_when_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from files.mutations import sealed
 
-    monkeypatch.setattr("candide.storage.header._FEW", 1)
+    monkeypatch.setattr("candide.storage.background_reader._MIN_DEFERRED_BYTES", 1)
     path = saved(tmp_path)
     raw = bytearray(path.read_bytes())
     raw[raw.find(X[0, :1].tobytes())] ^= 1
     path.write_bytes(sealed(bytes(raw)))
     model = candide.load(path)
     model.predict(X)
-    with pytest.raises(ModelFileError, match="rows are not those that were learned"):
+    with pytest.raises(ModelFileError, match="the training rows do not match their hashes"):
         model.forget(X[:1], Y[:1])
 
 
 def test_a_damaged_file_is_refused_with_its_rows_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("candide.storage.header._FEW", 1)
+    monkeypatch.setattr("candide.storage.background_reader._MIN_DEFERRED_BYTES", 1)
     path = saved(tmp_path)
     raw = bytearray(path.read_bytes())
     raw[raw.find(X[0, :1].tobytes())] ^= 1

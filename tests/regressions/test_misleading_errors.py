@@ -42,7 +42,7 @@ def test_data_given_as_a_model(ending: str, tmp_path: Path) -> None:
     path = tmp_path / f"people.{ending}"
     path.write_text(FRAME.to_csv(index=False) if ending == "csv" else FRAME.to_json(orient="records", lines=True))
     told = run("classify", path, "hello").err
-    assert "no model" in told
+    assert "not a model" in told
     assert "begins with" in told
     assert "candide train" in told
     assert "damaged" not in told

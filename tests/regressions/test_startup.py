@@ -60,9 +60,9 @@ def test_the_training_rows_are_not_kept(tmp_path: Path) -> None:
         path, sample=True
     )
     more = (
-        "from candide.storage import reading\n"
-        "rest = reading.ModelFile.rest\n"
-        "reading.ModelFile.rest = lambda *args: print('training rows') or rest(*args)\n"
+        "from candide.storage import background_reader\n"
+        "rest = background_reader.FileReader.read_deferred\n"
+        "background_reader.FileReader.read_deferred = lambda *args: print('training rows') or rest(*args)\n"
     )
     assert path.stat().st_size > 1 << 22
     assert len(classify(path, "cash now", more)) == 2
@@ -84,4 +84,4 @@ def test_a_large_file_with_another_checksum_gets_no_answer(more: list[str], tmp_
         check=False,
     )
     assert (ended.returncode, ended.stdout) == (1, "")
-    assert "its checksum is not that of its content" in ended.stderr
+    assert "its checksum does not match its content" in ended.stderr

@@ -38,14 +38,14 @@ def dump(
 ) -> None:
     """Write a model as text: JSON, a line for each thing, every number exact."""
     from ..learners.storing import dump_lines
-    from ..storage.aside import written_aside
+    from ..storage.atomic_write import atomic_writer
     from .reading import open_model
     from .writing import checked_place, is_stdout
 
     if output is None or is_stdout(output):
         sys.stdout.writelines(dump_lines(open_model(model), sample=True))
         return
-    with writing.locked(checked_place(output), shared.session), written_aside(output) as file:
+    with writing.locked(checked_place(output), shared.session), atomic_writer(output) as file:
         file.writelines(line.encode() for line in dump_lines(open_model(model), sample=True))
 
 
@@ -86,7 +86,7 @@ def convert(
 ) -> None:
     """Write a model in another form: a model file (.candide) in the newest format, or text (.json)."""
     from ..learners.storing import dump_lines
-    from ..storage.aside import written_aside
+    from ..storage.atomic_write import atomic_writer
     from .reading import open_model
     from .writing import checked_place
 
@@ -99,6 +99,6 @@ def convert(
         if output.suffix == ".candide":
             learner.save(output, sample=kept)
         else:
-            with written_aside(output) as file:
+            with atomic_writer(output) as file:
                 file.writelines(line.encode() for line in dump_lines(learner, sample=kept))
     session.report({"model": str(output), "training_rows": kept}, lambda: [f"wrote {output}"])

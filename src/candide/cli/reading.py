@@ -123,16 +123,14 @@ def _model_in(path: Path) -> BaseNB:
 
 
 def _loaded(path: Path) -> BaseNB:
-    """The model in a file, of which much is done by threads while modules are imported."""
-    from ..storage.reading import Opened
+    """Return the model in a file, which threads read and verify while modules are imported."""
+    from ..storage.background_reader import BackgroundReader
 
-    opened = Opened(path)
-    from ..storage.ahead import Ahead
+    reader = BackgroundReader(path)
+    reader.build_vocabularies()
+    from ..learners.storing import load_from
 
-    ahead = Ahead(opened)
-    from ..learners.storing import load_opened
-
-    return load_opened(opened, ahead)
+    return load_from(reader)
 
 
 def set_absent(learner: BaseNB, absent: str | None) -> None:

@@ -203,9 +203,9 @@ def open_writer(path: Path | None, on_stdout: str, keep_formulas: bool = False) 
     kind = path.suffix.lstrip(".").lower()
     if kind not in _WRITERS:
         raise ParameterError(f"--output is {path}; its ending must be one of .{', .'.join(_WRITERS)}")
-    from ..storage.aside import discard, written_aside
+    from ..storage.atomic_write import atomic_writer, discard
 
-    with written_aside(checked_place(path)) as file:
+    with atomic_writer(checked_place(path)) as file:
         writer = _WRITERS[kind](file)
         writer.keep_formulas = keep_formulas
         try:

@@ -62,7 +62,7 @@ class Reports(Explains, Chunks, Stored, Configured):
         """
         from ..report.findings import find
         from ..report.subject import Subject
-        from ..storage.aside import write_aside
+        from ..storage.atomic_write import write_atomically
 
         subject = Subject(
             kind=type(self).__name__,
@@ -77,5 +77,5 @@ class Reports(Explains, Chunks, Stored, Configured):
         rows = None if X is None else self._batches(X, y, sample_weight)
         found = find(subject, rows, title, notes or {})
         if path is not None:
-            write_aside(path, [found.html().encode()])
+            write_atomically(path, [found.html().encode()])
         return found

@@ -18,8 +18,7 @@ from .settings import DEFAULTS
 
 if TYPE_CHECKING:
     from ..storage import Content
-    from ..storage.ahead import Ahead
-    from ..storage.reading import Opened
+    from ..storage.background_reader import BackgroundReader
     from .base import BaseNB
 
 _LEARNED = ("plan", "state", "blend", "report", "token_names", "importance")
@@ -150,11 +149,11 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> BaseNB:
     return learner_of(read_model(path, mmap=mmap), path)
 
 
-def load_opened(opened: Opened, ahead: Ahead | None = None) -> BaseNB:
-    """The model in a file that is being read; some of its vocabularies may be being made."""
+def load_from(reader: BackgroundReader) -> BaseNB:
+    """Return the model in a file that is being read."""
     from ..storage import content_of as stored_in
 
-    return learner_of(stored_in(opened, ahead), opened.path)
+    return learner_of(stored_in(reader), reader.path)
 
 
 def from_json(text: str) -> BaseNB:
@@ -185,17 +184,17 @@ def save_unfinished(learner: BaseNB, path: str | os.PathLike[str], note: dict[st
 
 def dump_lines(learner: Stored, sample: bool) -> Iterator[str]:
     """The model as text, line by line, each with its end."""
-    from ..storage import to_text
+    from ..storage import to_json_lines
 
     model = learner._for_file()
-    return iter(to_text(content_of(learner, model if sample else _without_rows(learner, model))))
+    return iter(to_json_lines(content_of(learner, model if sample else _without_rows(learner, model))))
 
 
 def load_lines(lines: Iterable[str], name: str) -> BaseNB:
     """The model that was dumped as these lines; ``name`` is that of their file."""
-    from ..storage import from_text
+    from ..storage import from_json_lines
 
-    return learner_of(from_text(lines, name), name)
+    return learner_of(from_json_lines(lines, name), name)
 
 
 def _without_rows(learner: Any, model: Classifier) -> Classifier:

@@ -1,4 +1,4 @@
-"""From a tree of plain values and the arrays beside it to objects of the house; nothing in it is believed."""
+"""Decode objects from a tree of plain values and its arrays. Every value is checked before it is used."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
+from functools import cache
 from itertools import pairwise
 from math import isqrt
 from typing import Any, cast
@@ -17,148 +18,158 @@ from ..kernels.vocabulary import Vocabulary
 from ..model.table import Table
 from ..statistics import Counts
 from ..statistics.stored_counts import CompressedRows, StoredCounts
-from .ahead import Ahead
 from .encoder import Tree
-from .hints import fits, hints_of
-from .nouns import NOUNS
-from .sound import Unsound, is_canonical, known_zones, require, rises_within
+from .errors import InvalidContent, require
+from .registry import CLASSES, field_types, matches_type
+from .validation.predicates import are_offsets, is_canonical
 
 _SCALARS = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
             "float16", "float32", "float64")  # fmt: skip
 _TIMES = re.compile(r"[mM]8(\[(Y|M|W|D|h|m|s|ms|us|ns)\])?")
-_DEEPEST = 64
-# Bytes that may be made of arrays: in any case, and for each of their own. A short text takes 12 for one of its own.
-_ROOM, _ROOM_PER_BYTE = 1 << 26, 16
-_POINTER, _TEXT = 8, 64
+_MAX_DEPTH = 64
+# Bytes that decoded values may take: in any case, and for each byte of the arrays. A short string takes about 12 for
+# each of its own.
+_MIN_BUDGET, _BUDGET_PER_BYTE = 1 << 26, 16
+# Bytes of a reference, and of a string without its characters.
+_POINTER_BYTES, _STRING_BYTES = 8, 64
 
 
 class Decoder:
-    """Makes what the tree says of arrays that were read; each array may be asked for several times."""
+    """Decodes trees whose arrays have been read; an array may be used several times.
+
+    Parameters
+    ----------
+    arrays : mapping
+        Arrays by name.
+    replacements : mapping, optional
+        Values to use in place of parts of the tree, by path.
+    required : iterable of str, optional
+        Names of arrays that must be used; by default all.
+    vocabulary : callable, optional
+        Returns a vocabulary that is already built, given the names of its arrays, or None.
+    """
 
     def __init__(
         self,
         arrays: Mapping[str, Array],
-        made: Mapping[str, Any] | None = None,
-        needed: Iterable[str] | None = None,
-        ahead: Ahead | None = None,
+        replacements: Mapping[str, Any] | None = None,
+        required: Iterable[str] | None = None,
+        vocabulary: Callable[[tuple[str, str]], Vocabulary | None] | None = None,
     ) -> None:
-        """``made``: values that are not to be made of the tree, by where they stand; ``needed``: arrays to be used.
-
-        ``ahead``: vocabularies that a thread makes of the same arrays.
-        """
-        self._arrays, self._made, self._ahead = arrays, made or {}, ahead
-        self._unused = set(arrays if needed is None else needed)
+        self._arrays, self._replacements, self._built_vocabulary = arrays, replacements or {}, vocabulary
+        self._unused = set(arrays if required is None else required)
         self._vocabularies: dict[tuple[str, str], Vocabulary] = {}
         self._texts: dict[tuple[str, str], list[str]] = {}
         self._matrices: dict[str, Array] = {}
-        self._room = _ROOM + _ROOM_PER_BYTE * sum(array.nbytes for array in arrays.values())
+        self._budget = _MIN_BUDGET + _BUDGET_PER_BYTE * sum(array.nbytes for array in arrays.values())
         self._depth = 0
 
-    def value(self, tree: Tree, where: str) -> Any:
-        """What a tree stands for; ``where`` it stands, for messages."""
+    def value(self, tree: Tree, path: str) -> Any:
+        """Return the value of a tree; its path is used in messages."""
         if not isinstance(tree, (list, dict)):
             return tree
-        if where in self._made:
-            return self._made[where]
-        with self._within(where):
+        if path in self._replacements:
+            return self._replacements[path]
+        with self._within(path):
             if isinstance(tree, list):
-                return tuple(self.values(tree, where))
+                return tuple(self.values(tree, path))
             kind = str(tree.get("$"))
-            if kind in NOUNS:
-                return self._noun(NOUNS[kind], tree, where)
-            require(kind in _READERS, f"{where} is a {kind!r:.40}, which this version of candide does not know")
-            return _READERS[kind](self, tree, where)
+            if kind in CLASSES:
+                return self._object(CLASSES[kind], tree, path)
+            require(kind in _DECODERS, f"{path} is a {kind!r:.40}, which this version of candide does not support")
+            return _DECODERS[kind](self, tree, path)
 
     @contextmanager
-    def _within(self, where: str) -> Iterator[None]:
-        require(self._depth < _DEEPEST, f"{where:.200} lies more than {_DEEPEST} levels deep")
+    def _within(self, path: str) -> Iterator[None]:
+        require(self._depth < _MAX_DEPTH, f"{path:.200} is nested more than {_MAX_DEPTH} levels deep")
         self._depth += 1
         yield
         self._depth -= 1
 
-    def values(self, trees: Any, where: str) -> list[Any]:
-        """What several trees stand for."""
-        require(isinstance(trees, list), f"{where} holds no list of items")
-        return [self.value(tree, f"{where}.{i}") for i, tree in enumerate(trees)]
+    def values(self, trees: Any, path: str) -> list[Any]:
+        """Return the values of several trees."""
+        require(isinstance(trees, list), f"{path} has no list of items")
+        return [self.value(tree, f"{path}.{i}") for i, tree in enumerate(trees)]
 
-    def tensor(self, tree: Tree, key: str, where: str, kinds: str = "biuf") -> Array:
-        """The array that a tree names."""
+    def tensor(self, tree: Tree, key: str, path: str, kinds: str = "biuf") -> Array:
+        """Return the array that a tree refers to."""
         name = tree.get(key)
-        require(isinstance(name, str) and name in self._arrays, f"{where} names an array that is not there")
-        require(self._arrays[name].dtype.kind in kinds, f"{where} is of type {self._arrays[name].dtype}")
+        require(isinstance(name, str) and name in self._arrays, f"{path} refers to an array that does not exist")
+        require(self._arrays[name].dtype.kind in kinds, f"{path} has the unexpected type {self._arrays[name].dtype}")
         self._unused.discard(name)
         return self._arrays[name]
 
     def require_all_used(self) -> None:
-        """No array is there that nothing has asked for."""
-        require(not self._unused, f"nothing is made of its array {min(self._unused, default='')!r:.60}")
+        """Raise if an array was not used."""
+        require(not self._unused, f"its array {min(self._unused, default='')!r:.60} is not used")
 
-    def make_room(self, n_bytes: int, where: str) -> None:
-        """Few bytes that name an array time and again could else become many."""
-        self._room -= n_bytes
-        require(self._room >= 0, f"{where} takes far more memory than the file")
+    def spend(self, n_bytes: int, path: str) -> None:
+        """Count memory that decoding takes: a small tree may refer to the same array many times."""
+        self._budget -= n_bytes
+        require(self._budget >= 0, f"{path} takes far more memory than the file")
 
-    def strings(self, tree: Any, where: str) -> tuple[Array, Array]:
-        """The bytes of texts, and where each begins and ends."""
-        require(isinstance(tree, dict), f"{where} holds no texts")
-        utf8, offsets = self.tensor(tree, "utf8", where, "u"), self.tensor(tree, "offsets", where, "i")
-        require(utf8.dtype == np.uint8 and utf8.ndim == 1, f"the texts of {where} are no bytes")
-        require(offsets.dtype == np.int64, f"the offsets of {where} are no 64-bit numbers")
-        require(rises_within(offsets, len(utf8)), f"the offsets of {where} do not rise within its bytes")
+    def strings(self, tree: Any, path: str) -> tuple[Array, Array]:
+        """Return the bytes of strings, and their offsets."""
+        require(isinstance(tree, dict), f"{path} contains no strings")
+        utf8, offsets = self.tensor(tree, "utf8", path, "u"), self.tensor(tree, "offsets", path, "i")
+        require(utf8.dtype == np.uint8 and utf8.ndim == 1, f"the strings of {path} are not bytes")
+        require(offsets.dtype == np.int64, f"the offsets of {path} are not 64-bit integers")
+        require(are_offsets(offsets, len(utf8)), f"the offsets of {path} do not ascend from 0 to the number of bytes")
         return utf8, offsets
 
-    def vocabulary(self, tree: Tree, where: str) -> Vocabulary:
-        """A vocabulary; the same arrays make one, whoever asks."""
-        parts = self.strings(tree, where)
+    def vocabulary(self, tree: Tree, path: str) -> Vocabulary:
+        """Return a vocabulary; equal trees share one."""
+        parts = self.strings(tree, path)
         key = tree["utf8"], tree["offsets"]
         if key not in self._vocabularies:
-            found = None if self._ahead is None else self._ahead.get(key)
-            self._vocabularies[key] = Vocabulary.from_arrays(*parts) if found is None else found
+            built = None if self._built_vocabulary is None else self._built_vocabulary(key)
+            self._vocabularies[key] = Vocabulary.from_arrays(*parts) if built is None else built
         return self._vocabularies[key]
 
-    def texts(self, tree: Tree, where: str) -> list[str]:
-        """Texts as Python has them; the same arrays make the same."""
-        utf8, offsets = self.strings(tree, where)
+    def texts(self, tree: Tree, path: str) -> list[str]:
+        """Return a list of strings; equal trees share one."""
+        utf8, offsets = self.strings(tree, path)
         key = tree["utf8"], tree["offsets"]
         if key not in self._texts:
-            self.make_room(_TEXT * len(offsets) + len(utf8), where)
+            self.spend(_STRING_BYTES * len(offsets) + len(utf8), path)
             data = utf8.tobytes()
             self._texts[key] = [data[begin:end].decode("utf-8") for begin, end in pairwise(offsets.tolist())]
         return self._texts[key]
 
-    def symmetric(self, tree: Tree, where: str) -> Array:
-        """A matrix, of its lower half; the same half makes one."""
-        half, name = self.tensor(tree, "tensor", where), tree["tensor"]
+    def symmetric(self, tree: Tree, path: str) -> Array:
+        """Return a matrix, given its lower half; equal trees share one."""
+        half, name = self.tensor(tree, "tensor", path), tree["tensor"]
         if name not in self._matrices:
-            self._matrices[name] = _whole(half, where)
+            self._matrices[name] = _full_matrix(half, path)
         return self._matrices[name]
 
-    def _noun(self, noun: Any, tree: Tree, where: str) -> Any:
-        hints = hints_of(noun)
-        rows = self._rows_of_counts(tree, where) if noun is Counts else None
-        parts = _named(self, tree if rows is None else {**tree, "total": None}, where)
+    def _object(self, cls: Any, tree: Tree, path: str) -> Any:
+        types = field_types(cls)
+        rows = self._rows_of_counts(tree, path) if cls is Counts else None
+        parts = _named(self, tree if rows is None else {**tree, "total": None}, path)
         for name, part in parts.items():
-            if name not in hints or not fits(part, hints[name]):
-                raise Unsound(f"{where}.{name:.40} is {_shown(part)}, which is none of what it may be")
+            if name not in types or not matches_type(part, types[name]):
+                raise InvalidContent(f"{path}.{name:.40} is {_shown(part)}, which is not of the expected type")
         try:
-            return noun(**parts) if rows is None else StoredCounts.of(noun(**parts), rows)
+            return cls(**parts) if rows is None else StoredCounts.of(cls(**parts), rows)
         except TypeError as error:
-            raise Unsound(f"{where} is incomplete ({error})") from None
+            raise InvalidContent(f"{path} is incomplete ({error})") from None
 
-    def _rows_of_counts(self, tree: Tree, where: str) -> CompressedRows | None:
+    def _rows_of_counts(self, tree: Tree, path: str) -> CompressedRows | None:
         total = tree.get("total")
         if not (isinstance(total, dict) and total.get("$") == "sparse table"):
             return None
-        return self.sparse(total, f"{where}.total")
+        return self.sparse(total, f"{path}.total")
 
-    def sparse(self, tree: Tree, where: str) -> CompressedRows:
-        """A sparse table, checked."""
-        data, indices, indptr = (self.tensor(tree, name, where, "if") for name in ("data", "indices", "indptr"))
+    def sparse(self, tree: Tree, path: str) -> CompressedRows:
+        """Return a validated sparse table."""
+        data, indices, indptr = (self.tensor(tree, name, path, "if") for name in ("data", "indices", "indptr"))
         n_columns = tree.get("n_columns")
-        # Places may be brought to a smaller type.
-        self.make_room(indices.nbytes + indptr.nbytes, where)
+        # Indices may be converted to a smaller type.
+        self.spend(indices.nbytes + indptr.nbytes, path)
         require(
-            type(n_columns) is int and is_canonical(data, indices, indptr, n_columns), f"{where} is no sparse table"
+            type(n_columns) is int and is_canonical(data, indices, indptr, n_columns),
+            f"{path} is not a valid sparse table",
         )
         return CompressedRows(indptr, indices, data, (len(indptr) - 1, cast("int", n_columns)))
 
@@ -167,88 +178,96 @@ def _shown(value: Any) -> str:
     return f"an array of {value.dtype}" if isinstance(value, np.ndarray) else f"{value!r:.40}"
 
 
-def _float(_: Decoder, tree: Tree, where: str) -> float:
-    require(tree.get("value") in ("nan", "inf", "-inf"), f"{where} is no number")
+def _float(_: Decoder, tree: Tree, path: str) -> float:
+    require(tree.get("value") in ("nan", "inf", "-inf"), f"{path} is not a number")
     return float(tree["value"])
 
 
-def _scalar(decoder: Decoder, tree: Tree, where: str) -> Any:
-    require(tree.get("dtype") in _SCALARS, f"{where} is a number of no known type")
-    number = decoder.value(tree.get("value"), where)
-    require(isinstance(number, (bool, int, float)), f"{where} is no number")
+def _scalar(decoder: Decoder, tree: Tree, path: str) -> Any:
+    require(tree.get("dtype") in _SCALARS, f"{path} is a number of an unknown type")
+    number = decoder.value(tree.get("value"), path)
+    require(isinstance(number, (bool, int, float)), f"{path} is not a number")
     return np.dtype(tree["dtype"]).type(number)
 
 
-def _list(decoder: Decoder, tree: Tree, where: str) -> list[Any]:
-    return decoder.values(tree.get("items"), where)
+def _list(decoder: Decoder, tree: Tree, path: str) -> list[Any]:
+    return decoder.values(tree.get("items"), path)
 
 
-def _set(decoder: Decoder, tree: Tree, where: str) -> Any:
-    items = decoder.values(tree.get("items"), where)
+def _set(decoder: Decoder, tree: Tree, path: str) -> Any:
+    items = decoder.values(tree.get("items"), path)
     return frozenset(items) if tree["$"] == "frozenset" else set(items)
 
 
-def _dict(decoder: Decoder, tree: Tree, where: str) -> dict[Any, Any]:
+def _dict(decoder: Decoder, tree: Tree, path: str) -> dict[Any, Any]:
     pairs = tree.get("items")
-    require(isinstance(pairs, list), f"{where} holds no items")
+    require(isinstance(pairs, list), f"{path} has no items")
     for pair in pairs:
-        require(isinstance(pair, list) and len(pair) == 2, f"{where} holds something that is no pair")
-    return {decoder.value(key, where): decoder.value(item, f"{where}.{key!s:.40}") for key, item in pairs}
+        require(isinstance(pair, list) and len(pair) == 2, f"{path} has an item that is not a pair")
+    return {decoder.value(key, path): decoder.value(item, f"{path}.{key!s:.40}") for key, item in pairs}
 
 
-def _named(decoder: Decoder, tree: Tree, where: str) -> dict[str, Any]:
-    return {name: decoder.value(part, f"{where}.{name}") for name, part in tree.items() if name != "$"}
+def _named(decoder: Decoder, tree: Tree, path: str) -> dict[str, Any]:
+    return {name: decoder.value(part, f"{path}.{name}") for name, part in tree.items() if name != "$"}
 
 
-def _table(decoder: Decoder, tree: Tree, where: str) -> Table:
-    table = Table(_named(decoder, tree, where))
+def _table(decoder: Decoder, tree: Tree, path: str) -> Table:
+    table = Table(_named(decoder, tree, path))
     columns = list(table.values())
     require(all(isinstance(column, np.ndarray) and column.ndim == 1 for column in columns),
-            f"{where} is no table of named columns")  # fmt: skip
-    require(len({len(column) for column in columns}) <= 1, f"the columns of {where} differ in length")
+            f"{path} is not a table of named columns")  # fmt: skip
+    require(len({len(column) for column in columns}) <= 1, f"the columns of {path} differ in length")
     return table
 
 
-def _octets(_: Decoder, tree: Tree, where: str) -> bytes:
-    require(isinstance(tree.get("value"), str), f"{where} holds no bytes")
+def _bytes_value(_: Decoder, tree: Tree, path: str) -> bytes:
+    require(isinstance(tree.get("value"), str), f"{path} contains no bytes")
     return bytes.fromhex(tree["value"])
 
 
-def _moment(_: Decoder, tree: Tree, where: str) -> Any:
+def _datetime(_: Decoder, tree: Tree, path: str) -> Any:
     text, zone = tree.get("value"), tree.get("zone")
-    require(isinstance(text, str) and isinstance(zone, (str, type(None))), f"{where} is no date or time")
+    require(isinstance(text, str) and isinstance(zone, (str, type(None))), f"{path} is not a date or time")
     kinds: dict[str, Any] = {"date": date, "datetime": datetime, "time": time}
-    made = kinds[tree["$"]].fromisoformat(text)
+    value = kinds[tree["$"]].fromisoformat(text)
     if zone is None:
-        return made
-    if zone not in known_zones():
-        raise Unsound(f"{where} is of the time zone {zone!r:.40}, which is not known here", _NO_ZONE)
+        return value
+    if zone not in _time_zones():
+        raise InvalidContent(f"{path} has the time zone {zone!r:.40}, which is not known here", _NO_ZONE)
     from zoneinfo import ZoneInfo
 
-    return made.replace(tzinfo=ZoneInfo(zone))
+    return value.replace(tzinfo=ZoneInfo(zone))
 
 
-_NO_ZONE = "install the package tzdata, which has all zones, or save the model again with times of another"
+@cache
+def _time_zones() -> set[str]:
+    """Return the names of all time zones; other names could be those of any file, and are not looked up."""
+    from zoneinfo import available_timezones
+
+    return available_timezones()
 
 
-def _duration(_: Decoder, tree: Tree, where: str) -> timedelta:
+_NO_ZONE = "install the package tzdata, which has all zones, or save the model again with times of another zone"
+
+
+def _timedelta(_: Decoder, tree: Tree, path: str) -> timedelta:
     parts = {name: tree.get(name) for name in ("days", "seconds", "microseconds")}
-    require(all(type(part) is int for part in parts.values()), f"{where} is no duration")
+    require(all(type(part) is int for part in parts.values()), f"{path} is not a duration")
     return timedelta(**parts)
 
 
-def _array(decoder: Decoder, tree: Tree, where: str) -> Array:
-    tensor = decoder.tensor(tree, "tensor", where)
+def _array(decoder: Decoder, tree: Tree, path: str) -> Array:
+    tensor = decoder.tensor(tree, "tensor", path)
     return tensor.T if tree.get("flipped") else tensor
 
 
-def _symmetric(decoder: Decoder, tree: Tree, where: str) -> Array:
-    return decoder.symmetric(tree, where)
+def _symmetric(decoder: Decoder, tree: Tree, path: str) -> Array:
+    return decoder.symmetric(tree, path)
 
 
-def _whole(half: Array, where: str) -> Array:
+def _full_matrix(half: Array, path: str) -> Array:
     size = isqrt(2 * half.size)
-    require(half.ndim == 1 and size * (size + 1) == 2 * half.size, f"{where} is no half of a matrix")
+    require(half.ndim == 1 and size * (size + 1) == 2 * half.size, f"{path} is not half of a square matrix")
     whole = np.empty((size, size), dtype=half.dtype)
     rows, columns = np.tril_indices(size)
     whole[rows, columns] = whole[columns, rows] = half
@@ -256,25 +275,25 @@ def _whole(half: Array, where: str) -> Array:
     return whole
 
 
-def _times(decoder: Decoder, tree: Tree, where: str) -> Array:
-    tensor, dtype = decoder.tensor(tree, "tensor", where, "i"), tree.get("dtype")
-    require(isinstance(dtype, str) and _TIMES.fullmatch(dtype) is not None, f"{where} is of no known unit of time")
-    require(tensor.dtype == np.int64, f"{where} holds no 64-bit times")
+def _times(decoder: Decoder, tree: Tree, path: str) -> Array:
+    tensor, dtype = decoder.tensor(tree, "tensor", path, "i"), tree.get("dtype")
+    require(isinstance(dtype, str) and _TIMES.fullmatch(dtype) is not None, f"{path} has an unknown unit of time")
+    require(tensor.dtype == np.int64, f"{path} does not contain 64-bit times")
     return tensor.view(f"<{dtype}")
 
 
-def _characters(decoder: Decoder, tree: Tree, where: str) -> Array:
-    points = decoder.tensor(tree, "tensor", where, "u")
-    require(points.dtype == np.uint32 and points.ndim > 0, f"{where} holds no characters")
-    # Surrogates are halves of characters, and no text of UTF-8 holds one.
+def _characters(decoder: Decoder, tree: Tree, path: str) -> Array:
+    points = decoder.tensor(tree, "tensor", path, "u")
+    require(points.dtype == np.uint32 and points.ndim > 0, f"{path} does not contain characters")
+    # Surrogates are halves of characters, which UTF-8 does not allow.
     valid = (points < 0xD800) | ((points > 0xDFFF) & (points < 0x110000))
-    require(bool(valid.all()), f"{where} holds a number that is no character")
+    require(bool(valid.all()), f"{path} contains a number that is not a character")
     return _joined(points, "U")
 
 
-def _bytes(decoder: Decoder, tree: Tree, where: str) -> Array:
-    units = decoder.tensor(tree, "tensor", where, "u")
-    require(units.dtype == np.uint8 and units.ndim > 0, f"{where} holds no bytes")
+def _bytes(decoder: Decoder, tree: Tree, path: str) -> Array:
+    units = decoder.tensor(tree, "tensor", path, "u")
+    require(units.dtype == np.uint8 and units.ndim > 0, f"{path} contains no bytes")
     return _joined(units, "S")
 
 
@@ -283,15 +302,15 @@ def _joined(units: Array, kind: str) -> Array:
     return units.view(f"<{kind}{width}")[..., 0] if width else np.zeros(units.shape[:-1], dtype=f"<{kind}1")
 
 
-def _objects(decoder: Decoder, tree: Tree, where: str) -> Array:
-    values = decoder.values(tree.get("others"), where)
+def _objects(decoder: Decoder, tree: Tree, path: str) -> Array:
+    values = decoder.values(tree.get("others"), path)
     if tree.get("texts") is not None:
-        values += decoder.texts(tree["texts"], where)
+        values += decoder.texts(tree["texts"], path)
     for value in values:
-        require(value is None or isinstance(value, _CELLS), f"{where} holds {value!r:.40}, which is no label")
-    codes = decoder.tensor(tree, "codes", where, "i")
-    decoder.make_room(_POINTER * (codes.size + len(values)), where)
-    require(bool(((codes >= 0) & (codes < len(values))).all()), f"a code of {where} stands for nothing")
+        require(value is None or isinstance(value, _CELLS), f"{path} contains {value!r:.40}, which is not a label")
+    codes = decoder.tensor(tree, "codes", path, "i")
+    decoder.spend(_POINTER_BYTES * (codes.size + len(values)), path)
+    require(bool(((codes >= 0) & (codes < len(values))).all()), f"a code of {path} has no value")
     labels = np.empty(len(values), dtype=object)
     labels[:] = values
     return labels[codes]
@@ -300,22 +319,22 @@ def _objects(decoder: Decoder, tree: Tree, where: str) -> Array:
 _CELLS = (bool, int, float, str, bytes, date, time, timedelta, np.generic)
 
 
-def _sparse(decoder: Decoder, tree: Tree, where: str) -> Any:
-    return decoder.sparse(tree, where).table()
+def _sparse(decoder: Decoder, tree: Tree, path: str) -> Any:
+    return decoder.sparse(tree, path).table()
 
 
-def _vocabulary(decoder: Decoder, tree: Tree, where: str) -> Vocabulary:
-    return decoder.vocabulary(tree, where)
+def _vocabulary(decoder: Decoder, tree: Tree, path: str) -> Vocabulary:
+    return decoder.vocabulary(tree, path)
 
 
-def _text_rows(decoder: Decoder, tree: Tree, where: str) -> TextRows:
-    utf8, offsets = decoder.strings(tree, where)
-    missing = decoder.tensor(tree, "missing", where, "b")
-    require(missing.shape == (len(offsets) - 1,), f"{where} does not say of each text whether it is missing")
+def _text_rows(decoder: Decoder, tree: Tree, path: str) -> TextRows:
+    utf8, offsets = decoder.strings(tree, path)
+    missing = decoder.tensor(tree, "missing", path, "b")
+    require(missing.shape == (len(offsets) - 1,), f"{path} does not mark which texts are missing")
     return TextRows.packed(utf8, offsets, missing)
 
 
-_READERS: dict[str, Callable[[Decoder, Tree, str], Any]] = {
+_DECODERS: dict[str, Callable[[Decoder, Tree, str], Any]] = {
     "float": _float,
     "scalar": _scalar,
     "list": _list,
@@ -324,11 +343,11 @@ _READERS: dict[str, Callable[[Decoder, Tree, str], Any]] = {
     "dict": _dict,
     "named": _named,
     "table": _table,
-    "octets": _octets,
-    "date": _moment,
-    "datetime": _moment,
-    "time": _moment,
-    "timedelta": _duration,
+    "octets": _bytes_value,
+    "date": _datetime,
+    "datetime": _datetime,
+    "time": _datetime,
+    "timedelta": _timedelta,
     "array": _array,
     "symmetric": _symmetric,
     "times": _times,

@@ -1,4 +1,4 @@
-"""Advisory locks, released by the operating system when the process that holds them ends, however it ends."""
+"""Advisory locks on model files, which the operating system releases when a process ends for any reason."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 DEFAULT_TIMEOUT = 300.0
-# Bytes that file systems allow in a name.
-_LONGEST_NAME = 255
+# The bytes of a file name that file systems allow.
+_MAX_NAME_BYTES = 255
 # Seconds between two attempts.
-_BETWEEN = 0.05
-# What file systems without locks answer.
+_RETRY_INTERVAL = 0.05
+# Errors of file systems without locks.
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP}
-# What is answered if another process holds the lock.
+# Errors if another process holds the lock.
 _HELD = {errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK}
 
 
@@ -35,9 +35,9 @@ def locked(
 ) -> Iterator[None]:
     """Lock a model file while it is read, changed and written again.
 
-    The commands that write a model (``candide update``, say) take the same lock, so that of several processes that
-    change one file each sees what the one before has written. The lock is advisory: ``load`` and ``save`` alone do not
-    ask for it. It is a file beside the model (``.NAME.lock``), removed when the block ends; the lock on it does not
+    The commands that write a model, such as ``candide update``, take the same lock, so that of several processes that
+    change one file, each reads what the one before has written. The lock is advisory: ``load`` and ``save`` do not
+    take it. It is a file next to the model (``.NAME.lock``), removed when the block ends; the lock on it does not
     outlive the process. It is not reentrant.
 
     Parameters
@@ -62,28 +62,28 @@ def locked(
     [1.0, 2.0]
     """
     target = target_of(path)
-    if target.exists() and not target.is_file():  # a device or a pipe is never read, changed and written again
+    if target.exists() and not target.is_file():  # a device or a pipe cannot be updated in place
         yield
         return
-    beside = target.with_name(f".{short_name(target.name, len('..lock'))}.lock")
-    handle = _acquired(beside, target, timeout, on_wait)
+    lock_file = target.with_name(f".{short_name(target.name, len('..lock'))}.lock")
+    handle = _acquire(lock_file, target, timeout, on_wait)
     try:
         yield
     finally:
-        _release(handle, beside)
+        _release(handle, lock_file)
 
 
 def target_of(path: str | os.PathLike[str]) -> Path:
-    """The file behind all links; if it is a pipe that has no name, as ``/dev/stdout`` may be, the path itself."""
+    """Return the path without symbolic links, or the path itself if that is a pipe without a name (``/dev/stdout``)."""
     target = Path(os.path.realpath(path))
     return target if target.exists() or not Path(path).exists() else Path(path)
 
 
-def _acquired(beside: Path, target: Path, timeout: float, on_wait: Callable[[], object] | None) -> int:
+def _acquire(lock_file: Path, target: Path, timeout: float, on_wait: Callable[[], object] | None) -> int:
     deadline, waits = time.monotonic() + timeout, False
     while True:
         with naming(target):
-            handle = _opened(beside)
+            handle = _open_lock_file(lock_file)
         try:
             state = try_lock(handle)
             if state is None:
@@ -92,14 +92,14 @@ def _acquired(beside: Path, target: Path, timeout: float, on_wait: Callable[[], 
                     "one of the changes is lost"
                 )
                 return handle
-            if state and is_same(handle, beside):
+            if state and is_same(handle, lock_file):
                 return handle
         except BaseException:
             os.close(handle)
             raise
         os.close(handle)
         if state and time.monotonic() < deadline + 1.0:
-            continue  # the file was removed by the process that held it before
+            continue  # the process that held the lock removed the file
         if time.monotonic() >= deadline:
             raise LockTimeout(
                 f"{target}: another process is changing this file, and did not finish within {timeout:g} s; nothing "
@@ -108,32 +108,32 @@ def _acquired(beside: Path, target: Path, timeout: float, on_wait: Callable[[], 
         if not waits and on_wait is not None:
             on_wait()
         waits = True
-        time.sleep(max(0.0, min(_BETWEEN, deadline - time.monotonic())))
+        time.sleep(max(0.0, min(_RETRY_INTERVAL, deadline - time.monotonic())))
 
 
-def _opened(beside: Path) -> int:
+def _open_lock_file(lock_file: Path) -> int:
     flags = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)
     try:
-        return os.open(beside, flags | os.O_CREAT, 0o666)
+        return os.open(lock_file, flags | os.O_CREAT, 0o666)
     except PermissionError:
-        # One that another user has made may be there to be read only, which is enough to lock it.
-        if not beside.exists():
+        # A file of another user may be read-only, which is enough to lock it.
+        if not lock_file.exists():
             raise
-        return os.open(beside, flags & ~os.O_RDWR)
+        return os.open(lock_file, flags & ~os.O_RDWR)
 
 
-def _release(handle: int, beside: Path) -> None:
+def _release(handle: int, lock_file: Path) -> None:
     if fcntl is None:
-        os.close(handle)  # Windows removes no file that is open, neither ours nor that of a process that waits
-    # Elsewhere it is removed while it is locked: a process that waits for it sees that it is gone, and makes another.
+        os.close(handle)  # Windows does not remove open files
+    # Elsewhere the file is removed while it is locked: a waiting process notices, and creates another.
     with suppress(OSError):
-        beside.unlink()
+        lock_file.unlink()
     if fcntl is not None:
         os.close(handle)
 
 
 def try_lock(handle: int) -> bool | None:
-    """Whether an open file could be locked at once; None where the file system has no locks."""
+    """Lock an open file without waiting. Return whether this succeeded, or None if the file system has no locks."""
     try:
         if fcntl is not None:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -150,18 +150,18 @@ def try_lock(handle: int) -> bool | None:
     return True
 
 
-def short_name(name: str, room: int) -> str:
-    """The first characters of a file's name, so that there is room for so many bytes more.
+def short_name(name: str, n_added: int) -> str:
+    """Return the first characters of a file name, so that so many bytes can be added.
 
     >>> short_name("mail.candide", 6), len(short_name("ä" * 127, 6).encode())
     ('mail.candide', 248)
     """
-    most, encoded = _LONGEST_NAME - room, os.fsencode(name)
-    return name if len(encoded) <= most else encoded[:most].decode(errors="ignore")
+    limit, encoded = _MAX_NAME_BYTES - n_added, os.fsencode(name)
+    return name if len(encoded) <= limit else encoded[:limit].decode(errors="ignore")
 
 
 def is_same(handle: int, path: Path) -> bool:
-    """Whether an open file is still the one of this name."""
+    """Return whether an open file is still the one at this path."""
     try:
         return os.path.samestat(os.fstat(handle), os.stat(path, follow_symlinks=False))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Files of earlier versions of the format, brought to that of now step by step."""
+"""Upgrade files of earlier format versions to the current one, step by step."""
 
 from __future__ import annotations
 
@@ -8,54 +8,56 @@ from typing import Any
 import numpy as np
 
 from ..kernels.layouts import Array
-from .document import Document
-from .header import CURRENT as CURRENT
-from .verdict import Unsound, require
+from .container import CURRENT_VERSION
+from .content import EncodedContent
+from .errors import InvalidContent, require
 
-# Number columns of waves in files of version 1, at most.
-_MOST_RANKS = 1_000
+# Number columns in the random Fourier features of files of version 1, at most.
+_MAX_RANKS = 1_000
 
 
-def _from_1(document: Document) -> Document:
-    """Waves did not know how columns go together: these are taken for independent, and levels for equally frequent."""
+def _from_1(encoded: EncodedContent) -> EncodedContent:
+    """Add the covariance and the category shares of random Fourier features.
+
+    Version 1 did not store them: columns are taken to be independent, and categories equally frequent.
+    """
     arrays: dict[str, Array] = {}
-    for place, inputs in _inputs_of(document.parts, "model"):
-        n_ranks = len(document.arrays[inputs["ranks"]["columns"]["tensor"]])
-        require(n_ranks <= _MOST_RANKS, "waves run through too many columns")
-        sizes = [int(document.arrays[codes["tensor"]].max(initial=0)) + 1 for codes in inputs["levels"]["maps"]]
+    for path, inputs in _fourier_inputs(encoded.parts, "model"):
+        n_ranks = len(encoded.arrays[inputs["ranks"]["columns"]["tensor"]])
+        require(n_ranks <= _MAX_RANKS, "random Fourier features have too many columns")
+        sizes = [int(encoded.arrays[codes["tensor"]].max(initial=0)) + 1 for codes in inputs["levels"]["maps"]]
         new = {
             "covariance": 1.01 * np.eye(n_ranks),
             "share": np.concatenate([np.full(n, 1 / n) for n in [1, *sizes]])[1:],
         }
         for name, array in new.items():
-            arrays[f"{place}.{name}"] = array
-            inputs[name] = {"$": "array", "tensor": f"{place}.{name}"}
-    return document._replace(arrays={**document.arrays, **arrays}) if arrays else document
+            arrays[f"{path}.{name}"] = array
+            inputs[name] = {"$": "array", "tensor": f"{path}.{name}"}
+    return encoded._replace(arrays={**encoded.arrays, **arrays}) if arrays else encoded
 
 
-def _inputs_of(tree: Any, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _fourier_inputs(tree: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
     if isinstance(tree, dict) and tree.get("$") == "inputs":
-        yield place, tree
+        yield path, tree
     elif isinstance(tree, dict | list):
         for name, part in tree.items() if isinstance(tree, dict) else enumerate(tree):
-            yield from _inputs_of(part, f"{place}.{name}")
+            yield from _fourier_inputs(part, f"{path}.{name}")
 
 
+Upgrades = Mapping[int, Callable[[EncodedContent], EncodedContent]]
 # From a version to the next.
-UPGRADES: Mapping[int, Callable[[Document], Document]] = {1: _from_1}
+_UPGRADES: Upgrades = {1: _from_1}
 
 
-def upgraded(
-    document: Document, version: str, upgrades: Mapping[int, Callable[[Document], Document]] = UPGRADES
-) -> Document:
-    """What a file of some version would be if it were written now."""
+def upgrade(encoded: EncodedContent, version: str, upgrades: Upgrades = _UPGRADES) -> EncodedContent:
+    """Return the content of a file of some format version in the current version."""
     require(version.isdecimal() and version.isascii() and len(version) <= 9, f"its format version is {version!r:.20}")
-    if int(version) > CURRENT:
-        raise Unsound(
-            f"its format version is {version}, and this version of candide reads up to {CURRENT}",
+    if int(version) > CURRENT_VERSION:
+        raise InvalidContent(
+            f"its format version is {version}, and this version of candide reads up to {CURRENT_VERSION}",
             "install a newer candide",
         )
-    for step in range(int(version), CURRENT):
-        require(step in upgrades, f"its format version is {version}, which no candide has written")
-        document = upgrades[step](document)
-    return document
+    for step in range(int(version), CURRENT_VERSION):
+        require(step in upgrades, f"its format version is {version}, which no version of candide writes")
+        encoded = upgrades[step](encoded)
+    return encoded

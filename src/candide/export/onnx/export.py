@@ -43,9 +43,9 @@ def to_onnx(
     notes = {"candide": version("candide"), "classes": json.dumps(labels.tolist(), ensure_ascii=False)}
     made = graph.model((label, labels), (probabilities, len(labels)), notes)
     if path is not None:
-        from ...storage.aside import write_aside
+        from ...storage.atomic_write import write_atomically
 
-        write_aside(path, [made.SerializeToString()])
+        write_atomically(path, [made.SerializeToString()])
     return made
 
 

@@ -1,4 +1,4 @@
-"""Training rows that stay in their file until somebody asks for them."""
+"""Training rows that stay in the model file until they are used."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from typing import Any
 
 from ..statistics import Sample
 
-# Where training rows stand in a model.
-ROWS = "model.state.sample"
+# The path of the training rows in the tree of a model.
+SAMPLE_PATH = "model.state.sample"
 _FIELDS = frozenset(field.name for field in fields(Sample))
 
 
-class StoredSample(Sample):
-    """A ``Sample`` whose fields are read when the first of them is used; then it is a plain one."""
+class DeferredSample(Sample):
+    """A ``Sample`` whose fields are read when one of them is first used; then it becomes a plain ``Sample``."""
 
     @classmethod
-    def later(cls, read: Callable[[], Sample]) -> StoredSample:
-        """The sample that ``read`` returns; it is called once, or again after an error."""
-        stored = object.__new__(cls)
-        vars(stored)["read"] = read
-        return stored
+    def from_reader(cls, read: Callable[[], Sample]) -> DeferredSample:
+        """Return the sample that ``read`` returns; it is called once, or again after an error."""
+        deferred = object.__new__(cls)
+        vars(deferred)["read"] = read
+        return deferred
 
     @property
     def is_empty(self) -> bool:
-        """Few rows are not left in a file."""
+        """False, because only large samples are deferred."""
         return False
 
     def load(self) -> None:
-        """Reads the rows, if they are not there yet."""
+        """Read the rows, unless they have been read."""
         read = vars(self).get("read")
         if read is not None:
             vars(self).update({name: value for name, value in vars(read()).items() if name in _FIELDS})
-            # Also for a second thread, which may be in here too.
+            # A second thread may be in this method at the same time, so the order of these steps matters.
             object.__setattr__(self, "__class__", Sample)
             vars(self).pop("read", None)
 

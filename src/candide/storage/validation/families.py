@@ -1,4 +1,4 @@
-"""Families of single columns, with their priors."""
+"""Checks of families of single columns, with their priors."""
 
 from __future__ import annotations
 
@@ -10,26 +10,27 @@ import numpy as np
 from ...families import Bernoulli, Categorical, Complement, Gaussian, Multinomial, MultivariateNormal, Poisson
 from ...priors import NormalInverseWishart
 from ...statistics import BlockMoments, CategoryCounts, Counts, Moments
-from ..sound import are_finite, are_weights, is_symmetric, require
+from ..errors import require
+from .predicates import are_finite, are_weights, is_symmetric
 from .statistics import check_block_moments, check_categories, check_counts, check_moments
 
-# Numbers that a prior may hold: logarithms of gamma functions of larger ones are none.
-_MOST = 1e100
-_MOST_VALUES = 1 << 53
+# The logarithm of the gamma function of larger numbers overflows.
+_MAX_PARAMETER = 1e100
+_MAX_VALUES = 1 << 53
 _ROUNDING = 1e-6
 
 
 def _check_block(moments: BlockMoments, n_classes: int) -> int:
-    """How many columns there are; scatters are sums of squares, in whatever direction."""
+    """Check that scatter matrices are positive semidefinite, and return the number of columns."""
     n_columns = check_block_moments(moments, n_classes)
     scatter = moments.scatter
     require(is_symmetric(scatter), "the scatter of a block is not symmetric")
     least, most = (np.linalg.eigvalsh(scatter)[:, end] for end in (0, -1)) if scatter.size else (0.0, 0.0)
-    require(bool(np.all(least >= -_ROUNDING * most)), "the scatter of a block is none of squares")
+    require(bool(np.all(least >= -_ROUNDING * most)), "the scatter of a block is not positive semidefinite")
     return n_columns
 
 
-# What each family learns, and how that is checked.
+# The statistic of each family, and its check.
 _LEARNED: dict[Any, tuple[type[Any], Any]] = {
     Bernoulli: (Counts, check_counts),
     Categorical: (CategoryCounts, check_categories),
@@ -42,17 +43,19 @@ _LEARNED: dict[Any, tuple[type[Any], Any]] = {
 
 
 def check_family(family: Any, statistics: Any, n_classes: int) -> int:
-    """A family goes with what it has learned. How many columns there are."""
-    require(type(family) in _LEARNED, f"a {type(family).__name__} is no family of columns")
+    """Check that a family and its statistics match, and return the number of columns."""
+    require(type(family) in _LEARNED, f"a {type(family).__name__} is not a family of columns")
     kind, check = _LEARNED[type(family)]
-    require(type(statistics) is kind, f"a {type(family).__name__} does not learn {type(statistics).__name__}")
+    require(type(statistics) is kind, f"a {type(family).__name__} does not use {type(statistics).__name__}")
     n_columns: int = check(statistics, n_classes)
-    require(getattr(family, "overall", None) is None, "a family is settled, and plans hold none that are")
+    require(
+        getattr(family, "overall", None) is None, "the family of a plan is resolved, which only fitted families are"
+    )
     if isinstance(family, Bernoulli):
-        require(statistics.presence, "counts are no presences")
-        require(family.threshold is None or are_finite(family.threshold), "a threshold is no number")
+        require(statistics.presence, "the counts are not counts of presence")
+        require(family.threshold is None or are_finite(family.threshold), "a threshold is not finite")
     for name in ("var_smoothing", "ddof"):
-        require(0 <= getattr(family, name, 0.0) <= _MOST, f"{name} is no number from 0")
+        require(0 <= getattr(family, name, 0.0) <= _MAX_PARAMETER, f"{name} is not a number of at least 0")
     if isinstance(family, Categorical):
         _check_categorical(family, statistics)
     else:
@@ -61,16 +64,18 @@ def check_family(family: Any, statistics: Any, n_classes: int) -> int:
 
 
 def check_prior(prior: Any, n_classes: int, n_columns: int) -> None:
-    """The numbers of a prior: one for all, one for each column, or one for each class and column."""
+    """A prior has one number, one for each column, or one for each class and column."""
     if prior is None:
         return
     extra = 1 if isinstance(prior, NormalInverseWishart) else 0
     for field in fields(prior):
         values = np.asarray(getattr(prior, field.name))
-        require(are_finite(values) and bool((np.abs(values) <= _MOST).all()), "a prior holds no number")
+        require(
+            are_finite(values) and bool((np.abs(values) <= _MAX_PARAMETER).all()), "a prior contains invalid numbers"
+        )
         wide = not values.ndim or values.shape[-1] == n_columns
-        require(wide and values.ndim <= 2 + extra, f"a prior is of other columns than the {n_columns} that there are")
-        require(values.ndim != 2 + extra or values.shape[0] in (1, n_classes), "a prior is of other classes")
+        require(wide and values.ndim <= 2 + extra, f"a prior does not have {n_columns} columns")
+        require(values.ndim != 2 + extra or values.shape[0] in (1, n_classes), "a prior has another number of classes")
 
 
 def _check_categorical(family: Categorical, statistics: CategoryCounts) -> None:
@@ -79,16 +84,18 @@ def _check_categorical(family: Categorical, statistics: CategoryCounts) -> None:
     require(not any((labels < 0).any() for labels in numbers), "a category has a negative code")
     least = np.asarray(0 if family.min_categories is None else family.min_categories)
     whole = least.dtype.kind in "iu" and least.shape in ((), (n_columns,))
-    require(whole and bool(((least >= 0) & (least < _MOST_VALUES)).all()), "min_categories are no numbers of values")
+    require(
+        whole and bool(((least >= 0) & (least < _MAX_VALUES)).all()), "min_categories are not numbers of categories"
+    )
     if not isinstance(family.prior, tuple):
         check_prior(family.prior, len(statistics.rows), n_columns)
         return
-    require(len(family.prior) == n_columns, "there is not a prior for each column")
+    require(len(family.prior) == n_columns, "the number of priors is not the number of columns")
     for prior, n_values in zip(family.prior, family.n_values(statistics).tolist(), strict=True):
         check_prior(prior, 1, n_values)
 
 
 def are_shares(values: Any, n_classes: int) -> bool:
-    """Whether these are probabilities of classes."""
+    """Return whether values are probabilities of the classes."""
     shaped = isinstance(values, np.ndarray) and values.dtype == np.float64 and values.shape == (n_classes,)
     return shaped and are_weights(values) and bool(np.isclose(values.sum(), 1.0))

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from candide.kernels.layouts import TextRows
-from candide.storage.hints import hints_of
-from candide.storage.nouns import MEMBERS, NAMES, NOUNS
+from candide.storage.registry import CLASSES, IMPLEMENTATIONS, NAMES, field_types
 
 from .storing import content_of
 from .zoo import ZOO
@@ -45,14 +44,14 @@ def test_every_noun_of_a_trained_model_has_a_name() -> None:
 
 
 def test_names_are_for_one_noun_each() -> None:
-    assert len(NAMES) == len(NOUNS)
-    assert all(name == name.lower() and "." not in name for name in NOUNS)
+    assert len(NAMES) == len(CLASSES)
+    assert all(name == name.lower() and "." not in name for name in CLASSES)
 
 
-@pytest.mark.parametrize("name", list(NOUNS))
+@pytest.mark.parametrize("name", list(CLASSES))
 def test_hints_can_be_read(name: str) -> None:
-    assert hints_of(NOUNS[name])
+    assert field_types(CLASSES[name])
 
 
 def test_members_are_nouns() -> None:
-    assert {noun for members in MEMBERS.values() for noun in members} <= NAMES.keys()
+    assert {noun for members in IMPLEMENTATIONS.values() for noun in members} <= NAMES.keys()

@@ -1,12 +1,17 @@
-"""The nouns that a model file may hold, by the names they have there.
+"""The classes whose instances a model file may contain, by their names in files, and the types of their fields.
 
-A name is for ever: classes move and are renamed, files stay. What is not in this table is not stored, and a file that
-names anything else is refused: no class is ever looked up by what a file says but here.
+Names in files never change, whatever the classes are called in Python. Instances of other classes are not stored, and a
+file that names another class is refused: this is the only place where a name from a file is resolved to a class.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import types
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
 
 from ..data.index import Index
 from ..engines.unlabeled import Unlabeled
@@ -53,7 +58,7 @@ from ..statistics.table import TableStatistics
 from ..statistics.texts import TextStatistics
 from ..statistics.token_counts import Dropped, TokenCounts
 
-NOUNS: dict[str, type[Any]] = {
+CLASSES: dict[str, type[Any]] = {
     # Rows, labels and tokens.
     "index": Index,
     "dense rows": Dense,
@@ -61,7 +66,7 @@ NOUNS: dict[str, type[Any]] = {
     "mixed rows": MixedRows,
     "recipe": TokenizerConfig,
     "buckets": Buckets,
-    # What was seen.
+    # Statistics.
     "counts": Counts,
     "category counts": CategoryCounts,
     "moments": Moments,
@@ -74,7 +79,7 @@ NOUNS: dict[str, type[Any]] = {
     "sample": Sample,
     "entries": Entries,
     "state": State,
-    # What is believed.
+    # Priors, families and the plan.
     "dirichlet": Dirichlet,
     "beta": Beta,
     "gamma": Gamma,
@@ -96,7 +101,7 @@ NOUNS: dict[str, type[Any]] = {
     "token look": TokenLook,
     "limits": Limits,
     "plan": Plan,
-    # What was chosen by looking at rows again.
+    # Estimates from the training rows: weights of views, calibration, leave-one-out measures.
     "blend": Blend,
     "scaling": Scaling,
     "beta curves": BetaCurves,
@@ -128,15 +133,65 @@ NOUNS: dict[str, type[Any]] = {
     "report": Report,
     "unlabelled": Unlabeled,
 }
-NAMES = {noun: name for name, noun in NOUNS.items()}
+NAMES = {cls: name for name, cls in CLASSES.items()}
 
-# Families of single columns and of tokens; those of whole tables and texts stand in plans alone.
+# Families of single columns and of tokens.
 _FAMILIES = (Bernoulli, Categorical, Complement, Gaussian, Multinomial, MultivariateNormal, Poisson)
-# What may stand where only a protocol is asked for.
-MEMBERS: dict[Any, tuple[type[Any], ...]] = {
+# Classes that are allowed where a field is declared as a protocol.
+IMPLEMENTATIONS: dict[Any, tuple[type[Any], ...]] = {
     Family: (*_FAMILIES, TableFamily, TextFamily),
     Statistics: (BlockMoments, CategoryCounts, Counts, Moments),
     Calibration: (BetaCurves, Chain, Isotonic, Scaling),
     View: (Covariance, OneDependence, TwoDependence, Waves),
     Coordinates: (ClippedCoordinates, RankCoordinates),
 }
+
+
+@cache
+def field_types(cls: Any) -> dict[str, Any]:
+    """Return the types of the fields of a class, by name."""
+    return get_type_hints(cls)
+
+
+def matches_type(value: Any, hint: Any) -> bool:
+    """Return whether a value has a type, as the registered classes declare them.
+
+    >>> matches_type((1, 2), tuple[int, ...]), matches_type(1, float), matches_type(True, int)
+    (True, True, False)
+    """
+    if hint is Any:
+        return True
+    if hint is None or hint is type(None):
+        return value is None
+    return _matches_generic(value, hint) if get_args(hint) else _matches_class(value, hint)
+
+
+def _matches_class(value: Any, hint: Any) -> bool:
+    if hint in (int, float):
+        numbers = (int, np.integer) if hint is int else (int, float, np.integer, np.floating)
+        return isinstance(value, numbers) and not isinstance(value, bool)
+    return isinstance(value, IMPLEMENTATIONS.get(hint, hint))
+
+
+def _matches_generic(value: Any, hint: Any) -> bool:
+    origin, inside = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        return any(matches_type(value, one) for one in inside)
+    if origin is Literal:
+        return any(type(value) is type(one) and value == one for one in inside)
+    if origin is np.ndarray:
+        return isinstance(value, np.ndarray) and _has_dtype(value, inside[1])
+    return isinstance(value, origin) and _match_items(value, origin, inside)
+
+
+def _has_dtype(value: Any, hint: Any) -> bool:
+    wanted = get_args(hint)
+    return not wanted or wanted[0] is Any or value.dtype == wanted[0]
+
+
+def _match_items(value: Any, origin: Any, inside: tuple[Any, ...]) -> bool:
+    if origin is tuple and inside[-1] is not Ellipsis:
+        return len(value) == len(inside) and all(map(matches_type, value, inside))
+    if issubclass(origin, Mapping):
+        return all(matches_type(key, inside[0]) and matches_type(item, inside[1]) for key, item in value.items())
+    return all(matches_type(item, inside[0]) for item in value)
