@@ -1,4 +1,4 @@
-"""``candide classify`` of one text from a cold start: ``python -m benchmarks.startup [--save]``.
+"""Time ``candide classify`` of one text from a cold start: ``python -m benchmarks.startup [--save]``.
 
 Milliseconds of processor time and on the clock, medians of rounds in which every command runs once, next to
 ``import numpy``. The models are made of random words, and their files hold no training rows.
@@ -25,19 +25,19 @@ import candide
 
 TEXT = "win a free prize"
 RESULTS = Path(__file__).with_name("STARTUP.md")
-# Bytes of a file for each token that was never seen before, about.
+# Bytes of a file for each new token, approximately.
 _PER_TOKEN = 95
 
 
 def texts(n_tokens: int) -> Iterator[str]:
-    """Words of a random vocabulary, a hundred in a text."""
+    """Yield texts of a hundred random words each."""
     rng = np.random.default_rng(0)
     for _ in range(max(4, n_tokens // 100)):
         yield " ".join(f"w{number:x}" for number in rng.integers(0, 1 << 40, 100).tolist())
 
 
 def write_model(path: Path, megabytes: float) -> float:
-    """A model in a file of about this size; how large it is."""
+    """Write a model to a file of about this size, and return its size in megabytes."""
     rows = list(texts(int(megabytes * 1e6 / _PER_TOKEN)))
     labels = ["spam" if place % 2 else "ham" for place in range(len(rows))]
     candide.TextNB(evaluate=False).fit(rows, labels).save(path)
@@ -45,7 +45,7 @@ def write_model(path: Path, megabytes: float) -> float:
 
 
 def times(command: list[str]) -> tuple[float, float]:
-    """Seconds of processor time and on the clock."""
+    """Return seconds of processor time and on the clock."""
     # Modules are compiled once, as after an installation.
     environment = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
@@ -79,13 +79,12 @@ def main() -> None:
                 if done >= 0:
                     found[name].append(seconds)
     lines = [
-        "# From a cold start",
+        "# Start-up time",
         "",
         f"{date.today()}, candide {candide.__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
-        f"{os.cpu_count()} cores, load average {load:.1f} before it began. One "
-        f'question to a model in a file, `candide classify MODEL "{TEXT}"`, with all that a process takes: ms, '
-        f"medians of {arguments.rounds} rounds in which each command runs once. Made by `python -m benchmarks.startup "
-        "--save`.",
+        f"{os.cpu_count()} cores, load average {load:.1f} at the start. Milliseconds of the whole process "
+        f'`candide classify MODEL "{TEXT}"`, medians of {arguments.rounds} rounds in which each command runs once. '
+        "Made by `python -m benchmarks.startup --save`.",
         "",
         "| command | processor, ms | clock, ms | clock, times `import numpy` |",
         "|---|---:|---:|---:|",

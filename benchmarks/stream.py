@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import candide
-from candide.kernels._core import release_memory
+from candide.kernels._core import trim_heap
 
 from .data import made_words
 from .markdown import heading, line
@@ -80,7 +80,7 @@ def measure(kind: str, megabytes: float, texts_of_a_chunk: int) -> Measured:
     peak, model = peak_of(lambda: candide.TextNB(kind).fit(source.chunks()))
     seconds = time.perf_counter() - begin
     gc.collect()
-    release_memory()
+    trim_heap()
     held = resident("VmRSS") - before
     return Measured(source.made, peak, held, len(pickle.dumps(model)), seconds, source.seconds)
 

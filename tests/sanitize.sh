@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# The kernel tests over a core built with AddressSanitizer and UndefinedBehaviorSanitizer. Needs gcc and an environment
-# with the tests' requirements (pip install -e '.[test]').
+# The C++ unit tests and the kernel tests with a core built with AddressSanitizer and UndefinedBehaviorSanitizer. Needs
+# gcc, doctest (Debian: doctest-dev) and an environment with the tests' requirements (pip install -e '.[test]').
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 target=$(mktemp -d)
 trap 'rm -rf "$target"' EXIT
-CANDIDE_SANITIZE=ON python -m pip install --quiet --no-deps --target "$target" -C build-dir=build/sanitize .
+CANDIDE_SANITIZE=ON CANDIDE_CPP_TESTS=ON python -m pip install --quiet --no-deps --target "$target" -C build-dir=build/sanitize .
+build/sanitize/core_tests
 
-# An editable install would hide the sanitized build behind its own finder, in every process.
+# Without this, the finder of an editable install would find the other build first, in every process.
 cat > "$target/sitecustomize.py" <<'PY'
 import sys
 sys.meta_path = [finder for finder in sys.meta_path if "ScikitBuild" not in type(finder).__name__]

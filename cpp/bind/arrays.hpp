@@ -86,42 +86,16 @@ inline Table table_of(nb::handle source) {
     return table;
 }
 
-// scipy's three arrays. The two index arrays share a type; dispatches on it.
-template <class Visit>
-auto with_rows(nb::handle indptr, nb::handle indices, nb::handle values, std::size_t n_columns, Visit&& visit) {
-    auto make = [&](auto kind) {
-        using Index = decltype(kind);
-        using Array = nb::ndarray<const Index, nb::c_contig, nb::device::cpu>;
-        const auto pointers = array_of<Array>(indptr);
-        const auto columns = array_of<Array>(indices);
-        const Table cells = table_of(values);
-        if (pointers.ndim() != 1 || pointers.shape(0) == 0) throw nb::value_error("indptr must be a row of numbers");
-        if (columns.ndim() != 1 || cells.n_columns != 1 || columns.shape(0) != cells.n_rows)
-            throw nb::value_error("indices and values must be one-dimensional and of equal length");
-        return visit(Rows<Index>{pointers.shape(0) - 1, n_columns, pointers.data(), columns.data(), cells});
-    };
-    return array_of<AnyArray>(indptr).itemsize() == 4 ? make(std::int32_t{}) : make(std::int64_t{});
-}
-
-// Rows of either kind: dense values, or with pointers and indices the stored cells of sparse ones.
-template <class Visit>
-auto with_data(nb::handle values, nb::handle indptr, nb::handle indices, std::size_t n_columns, Visit&& visit) {
-    if (!indptr.is_none()) return with_rows(indptr, indices, values, n_columns, visit);
-    const Table table = table_of(values);
-    if (table.n_columns != n_columns) throw nb::value_error("values must have a column for each column of the tables");
-    return visit(table);
-}
-
 inline const double* data_or_null(const MaybeDoubles& array) { return array ? array->data() : nullptr; }
 
-// Python's handlers of signals run on the main thread alone: what looks for signals there, null elsewhere.
-Ask who_looks_for_signals();
+// Python runs signal handlers on the main thread alone. Returns the check for signals there, and null elsewhere.
+StopCheck signal_check();
 
 // While this lives, the interpreter lock is free, and a signal that raises in Python ends the core's loops.
 class Unlocked {
   private:
     nb::gil_scoped_release released_;
-    Watched watched_{who_looks_for_signals()};
+    Watched watched_{signal_check()};
 };
 
 template <class Work>
@@ -142,25 +116,15 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> to_array(std::vector<T>&& values) {
     return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner);
 }
 
-void bind_tally(nb::module_& module);
-void bind_moments(nb::module_& module);
-void bind_codes(nb::module_& module);
-void bind_scan(nb::module_& module);
-void bind_score(nb::module_& module);
-void bind_own(nb::module_& module);
-void bind_predictive(nb::module_& module);
+void bind_columns(nb::module_& module);
+void bind_counting(nb::module_& module);
+void bind_scoring(nb::module_& module);
 void bind_left_out(nb::module_& module);
-void bind_presence(nb::module_& module);
-void bind_finish(nb::module_& module);
-void bind_labels(nb::module_& module);
-void bind_repeats(nb::module_& module);
-void bind_row_hash(nb::module_& module);
-void bind_grid(nb::module_& module);
 void bind_dependence(nb::module_& module);
 void bind_texts(nb::module_& module);
 void bind_vocabulary(nb::module_& module);
 void bind_tokens(nb::module_& module);
-void bind_bands(nb::module_& module);
+void bind_token_bins(nb::module_& module);
 void bind_memory(nb::module_& module);
 void bind_signals(nb::module_& module);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "arrays.hpp"
+#include "fields.hpp"
 #include "shapes.hpp"
 
 namespace candide {
@@ -42,14 +43,23 @@ Joint joint_of(const Doubles& array, std::size_t n_classes, const char* name) {
     return {array.data(), n_classes, array.shape(1), array.shape(2)};
 }
 
-Pairs pairs_of(const Doubles& joint, const Doubles& rows, const Doubles& spare, const Positions& slots,
-               const char* name) {
-    require(rows.ndim() == 1, "rows must be one-dimensional");
-    const Joint counts = joint_of(joint, rows.shape(0), name);
-    require(counts.n_parents == counts.n_slots, std::string(name) + " must be square");
-    check_length(spare, shape_of(slots, "slots").n_columns, "spare");
-    return {counts, rows.data(), spare.data()};
-}
+// candide.kernels.dependence.PairTable
+struct PairArrays {
+    Doubles joint, rows, spare;
+
+    explicit PairArrays(nb::handle source)
+        : joint(field<Doubles, "joint">(source)),
+          rows(field<Doubles, "rows">(source)),
+          spare(field<Doubles, "spare">(source)) {}
+
+    Pairs checked(const Positions& slots) const {
+        require(rows.ndim() == 1, "rows must be one-dimensional");
+        const Joint counts = joint_of(joint, rows.shape(0), "joint");
+        require(counts.n_parents == counts.n_slots, "joint must be square");
+        check_length(spare, shape_of(slots, "slots").n_columns, "spare");
+        return {counts, rows.data(), spare.data()};
+    }
+};
 
 Owned owned_of(const Positions& classes, const Doubles& weight, std::size_t n_rows, std::size_t n_classes) {
     check_groups(n_rows, classes, weight, n_classes);
@@ -64,7 +74,8 @@ void bind_dependence(nb::module_& module) {
         [](Positions parents, Positions slots, Positions classes, MaybeDoubles weight, int n_threads, Output joint) {
             check_cube(joint, "joint");
             const std::size_t n_classes = joint.shape(0), n_parents = joint.shape(1), n_slots = joint.shape(2);
-            const Places from = places_or_none(parents, n_parents, "parents"), to = places_or_none(slots, n_slots, "slots");
+            const Places from = places_or_none(parents, n_parents, "parents"),
+                         to = places_or_none(slots, n_slots, "slots");
             check_rows(from, to);
             check_groups(to.n_rows, classes, weight, n_classes);
             const Unlocked released;
@@ -79,7 +90,8 @@ void bind_dependence(nb::module_& module) {
         [](Positions parents, Positions slots, Doubles table, int n_threads, Output scores) {
             check_cube(table, "table");
             const std::size_t n_slots = table.shape(1), stride = table.shape(2);
-            const Places from = places_or_none(parents, table.shape(0), "parents"), to = places_or_none(slots, n_slots, "slots");
+            const Places from = places_or_none(parents, table.shape(0), "parents"),
+                         to = places_or_none(slots, n_slots, "slots");
             check_rows(from, to);
             require(from.width > 0, "parents must have a column");
             const std::size_t n_classes = shape_of(scores, "scores").n_columns;
@@ -93,9 +105,10 @@ void bind_dependence(nb::module_& module) {
 
     module.def(
         "own_pair_scores",
-        [](Positions slots, Positions classes, Doubles weight, Doubles joint, Doubles rows, Doubles spare,
-           double strength, int n_threads, Output scores) {
-            const Pairs pairs = pairs_of(joint, rows, spare, slots, "joint");
+        [](Positions slots, Positions classes, Doubles weight, nb::handle table, double strength, int n_threads,
+           Output scores) {
+            const PairArrays arrays(table);
+            const Pairs pairs = arrays.checked(slots);
             const Places to = places_or_none(slots, pairs.joint.n_slots, "slots");
             require(to.width > 0, "slots must have a column");
             const Owned own = owned_of(classes, weight, to.n_rows, pairs.joint.n_classes);
@@ -103,15 +116,17 @@ void bind_dependence(nb::module_& module) {
             const Unlocked released;
             own_pair_scores(to, own, pairs, strength, n_threads, scores.data());
         },
-        exact("slots"), exact("classes"), exact("weight"), exact("joint"), exact("rows"), exact("spare"),
-        nb::arg("strength"), nb::arg("n_threads"), exact("scores"));
+        exact("slots"), exact("classes"), exact("weight"), nb::arg("table"), nb::arg("strength"), nb::arg("n_threads"),
+        exact("scores"));
 
     module.def(
         "own_triple_scores",
-        [](Positions parents, Positions slots, Positions classes, Doubles weight, Doubles singles, Doubles rows,
-           Doubles spare, Positions columns, Doubles joint, double strength, double back_strength, int n_threads,
-           Output scores) {
-            const Pairs pairs = pairs_of(singles, rows, spare, slots, "singles");
+        [](Positions parents, Positions slots, Positions classes, Doubles weight, nb::handle table, double strength,
+           double back_strength, int n_threads, Output scores) {
+            const PairArrays singles(attribute<"singles">(table));
+            const auto columns = field<Positions, "columns">(table);
+            const auto joint = field<Doubles, "joint">(table);
+            const Pairs pairs = singles.checked(slots);
             const Joint counts = joint_of(joint, pairs.joint.n_classes, "joint");
             require(counts.n_slots == pairs.joint.n_slots, "joint must have as many slots as singles");
             const Places from = places_or_none(parents, counts.n_parents, "parents");
@@ -126,9 +141,8 @@ void bind_dependence(nb::module_& module) {
             own_triple_scores(from, to, own, {pairs, columns.data(), counts, back_strength}, strength, n_threads,
                               scores.data());
         },
-        exact("parents"), exact("slots"), exact("classes"), exact("weight"), exact("singles"), exact("rows"),
-        exact("spare"), exact("columns"), exact("joint"), nb::arg("strength"), nb::arg("back_strength"),
-        nb::arg("n_threads"), exact("scores"));
+        exact("parents"), exact("slots"), exact("classes"), exact("weight"), nb::arg("table"), nb::arg("strength"),
+        nb::arg("back_strength"), nb::arg("n_threads"), exact("scores"));
 }
 
 }  // namespace candide

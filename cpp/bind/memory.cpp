@@ -7,16 +7,18 @@
 
 namespace candide {
 
+// Settings of the C library's allocator. They concern the whole process: the command line calls them, the library
+// never.
 void bind_memory(nb::module_& module) {
-    module.def("release_memory", [] {
+    module.def("trim_heap", [] {
 #if defined(__GLIBC__)
         unlocked([] { return malloc_trim(0); });
 #endif
     });
-    // From now on, blocks of so many bytes and more go back to the system when they are freed. The C library would let
-    // that size grow to 32 MB, and keep what lies between smaller ones.
+    // Blocks of this size and more return to the system when they are freed. By default glibc raises that size up to
+    // 32 MB, and keeps what lies between smaller blocks.
     module.def(
-        "return_blocks_from",
+        "set_mmap_threshold",
         [](int bytes) {
 #if defined(__GLIBC__)
             mallopt(M_MMAP_THRESHOLD, bytes);

@@ -8,15 +8,15 @@ namespace {
 std::atomic<unsigned long> main_thread{0};
 
 // Runs the handlers of the signals that came. What one of them raises ends the call.
-void look_for_signals() {
+void check_signals() {
     nb::gil_scoped_acquire acquired;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
 }  // namespace
 
-Ask who_looks_for_signals() {
-    return PyThread_get_thread_ident() == main_thread.load(std::memory_order_relaxed) ? look_for_signals : nullptr;
+StopCheck signal_check() {
+    return PyThread_get_thread_ident() == main_thread.load(std::memory_order_relaxed) ? check_signals : nullptr;
 }
 
 void bind_signals(nb::module_&) {
@@ -25,8 +25,8 @@ void bind_signals(nb::module_&) {
     // In a child, the thread that forked is the main one.
     const nb::module_ os = nb::module_::import_("os");
     if (!nb::hasattr(os, "register_at_fork")) return;
-    os.attr("register_at_fork")(
-        nb::arg("after_in_child") = nb::cpp_function([] { main_thread = PyThread_get_thread_ident(); }));
+    os.attr("register_at_fork")(nb::arg("after_in_child") =
+                                    nb::cpp_function([] { main_thread = PyThread_get_thread_ident(); }));
 }
 
 }  // namespace candide

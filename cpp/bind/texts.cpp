@@ -1,8 +1,8 @@
 #include "texts.hpp"
 
+#include <nanobind/stl/pair.h>
 #include <cmath>
 #include <limits>
-#include <nanobind/stl/pair.h>
 
 #include "shapes.hpp"
 
@@ -29,7 +29,7 @@ Storage storage_of(PyObject* text) {
     }
 }
 
-bool is_hole(PyObject* item) {
+bool is_missing(PyObject* item) {
     return item == Py_None || (PyFloat_Check(item) && std::isnan(PyFloat_AS_DOUBLE(item)));
 }
 
@@ -46,7 +46,7 @@ std::pair<HeldTexts, std::ptrdiff_t> texts_of_list(const nb::list& items) {
             const auto units = static_cast<std::size_t>(PyUnicode_GET_LENGTH(item));
             check_size(units, static_cast<std::size_t>(i));
             texts.rows.push_back({PyUnicode_DATA(item), units, storage_of(item)});
-        } else if (is_hole(item)) {
+        } else if (is_missing(item)) {
             texts.rows.push_back({});
         } else {
             return {std::move(texts), i};
@@ -137,20 +137,29 @@ nb::object missing(const HeldTexts& texts) {
 
 auto sizes(const HeldTexts& texts, int n_threads) {
     std::vector<std::int64_t> out(texts.rows.size());
-    unlocked([&] { text_sizes(texts.view(), n_threads, out.data()); return 0; });
+    unlocked([&] {
+        text_sizes(texts.view(), n_threads, out.data());
+        return 0;
+    });
     return to_array(std::move(out));
 }
 
 auto hashes(const HeldTexts& texts, int n_threads) {
     std::vector<std::uint64_t> out(texts.rows.size());
-    unlocked([&] { text_hashes(texts.view(), n_threads, out.data()); return 0; });
+    unlocked([&] {
+        text_hashes(texts.view(), n_threads, out.data());
+        return 0;
+    });
     return to_array(std::move(out));
 }
 
 nb::tuple packed(const HeldTexts& texts) {
     std::vector<Byte> bytes;
     std::vector<std::int64_t> offsets(texts.rows.size() + 1);
-    unlocked([&] { pack_texts(texts.view(), bytes, offsets.data() + 1); return 0; });
+    unlocked([&] {
+        pack_texts(texts.view(), bytes, offsets.data() + 1);
+        return 0;
+    });
     return nb::make_tuple(to_array(std::move(bytes)), to_array(std::move(offsets)));
 }
 

@@ -1,24 +1,29 @@
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include "../core/token_rows.hpp"
 #include "../core/token_scores.hpp"
 #include "../core/token_tally.hpp"
+#include "fields.hpp"
 #include "shapes.hpp"
 #include "texts.hpp"
 
 namespace candide {
 namespace {
 
-Recipe recipe_of(int analyzer, std::size_t low, std::size_t high, bool lowercase, int accents, bool fold_numbers,
-                 std::size_t min_length, bool marks, bool ends, const SharedVocabulary* stop_words) {
+// From candide.kernels.tokenizer.TokenizerConfig; analyzer and accents are numbers of the core's enumerations.
+TokenizerConfig config_of(nb::handle source, int analyzer, int accents, const SharedVocabulary* stop_words) {
     require(analyzer >= 0 && analyzer <= 4 && accents >= 0 && accents <= 2, "no such analyzer or treatment of accents");
+    const auto [low, high] = scalar<std::pair<std::size_t, std::size_t>, "ngrams">(source);
     require(1 <= low && low <= high, "low must be 1 or more, and high at least as much");
-    const Normal normal{lowercase, static_cast<Accents>(accents), fold_numbers};
+    const Normal normal{scalar<bool, "lowercase">(source), static_cast<Accents>(accents),
+                        scalar<bool, "fold_numbers">(source)};
     // Never wait for a lock of the core while holding the GIL: the thread that holds that lock may wait for the GIL.
     const auto copied = [&] { return std::make_shared<Vocabulary>(stop_words->copy()); };
-    const WordRule words{min_length, marks, stop_words ? unlocked(copied) : nullptr};
-    return {static_cast<Analyzer>(analyzer), low, high, normal, words, ends};
+    const WordRule words{scalar<std::size_t, "min_length">(source), scalar<bool, "marks">(source),
+                         stop_words ? unlocked(copied) : nullptr};
+    return {static_cast<Analyzer>(analyzer), low, high, normal, words, scalar<bool, "ends">(source)};
 }
 
 Coding coding_of(nb::handle source) {
@@ -32,11 +37,11 @@ Coding coding_of(nb::handle source) {
     return {std::nullopt, bits};
 }
 
-Looks looks_of(const std::vector<Recipe>& recipes, const nb::list& codings) {
-    require(recipes.size() == codings.size(), "there must be a coding for each recipe");
-    Looks looks;
-    for (std::size_t k = 0; k < recipes.size(); ++k) looks.push_back({recipes[k], coding_of(codings[k])});
-    return looks;
+FeatureList features_of(const std::vector<TokenizerConfig>& configs, const nb::list& codings) {
+    require(configs.size() == codings.size(), "there must be a coding for each tokenizer");
+    FeatureList features;
+    for (std::size_t k = 0; k < configs.size(); ++k) features.push_back({configs[k], coding_of(codings[k])});
+    return features;
 }
 
 nb::object native_of(const Coding& coding) {
@@ -51,9 +56,8 @@ nb::tuple as_tuple(TokenRows&& rows) {
 
 nb::tuple as_tuple(TokenTally&& tally) {
     ClassSums& sums = tally.sums;
-    return nb::make_tuple(native_of(tally.coding), to_array(std::move(sums.indptr)),
-                          to_array(std::move(sums.codes)), to_array(std::move(sums.occurrences)),
-                          to_array(std::move(sums.texts)));
+    return nb::make_tuple(native_of(tally.coding), to_array(std::move(sums.indptr)), to_array(std::move(sums.codes)),
+                          to_array(std::move(sums.occurrences)), to_array(std::move(sums.texts)));
 }
 
 template <class Result>
@@ -73,7 +77,7 @@ TokenTable table_from(nb::handle source, std::size_t n_codes) {
     return {array.data(), shape.n_columns, type == Type::f64};
 }
 
-// The arrays of one recipe's answer, and where the core writes them.
+// The arrays of one config's answer, and where the core writes them.
 struct Answer {
     nb::object scores = nb::none(), once = nb::none(), known, unknown, distinct = nb::none();
     TokenScores out;
@@ -104,18 +108,18 @@ struct Answer {
     }
 };
 
-nb::list scores(const HeldTexts& texts, const std::vector<Recipe>& recipes, const nb::list& codings,
+nb::list scores(const HeldTexts& texts, const std::vector<TokenizerConfig>& configs, const nb::list& codings,
                 const nb::list& tables, const nb::list& once_tables, bool distinct, int n_threads) {
-    const Looks looks = looks_of(recipes, codings);
-    require(tables.size() == looks.size() && once_tables.size() == looks.size(),
-            "there must be tables for each recipe");
+    const FeatureList features = features_of(configs, codings);
+    require(tables.size() == features.size() && once_tables.size() == features.size(),
+            "there must be tables for each tokenizer");
     std::vector<Answer> answers;
     std::vector<TokenScores> out;
-    for (std::size_t k = 0; k < looks.size(); ++k) {
-        answers.emplace_back(tables[k], once_tables[k], distinct, texts.rows.size(), looks[k].coding.size());
+    for (std::size_t k = 0; k < features.size(); ++k) {
+        answers.emplace_back(tables[k], once_tables[k], distinct, texts.rows.size(), features[k].coding.size());
         out.push_back(answers.back().out);
     }
-    unlocked([&] { score_tokens(texts.view(), looks, out, n_threads); });
+    unlocked([&] { score_tokens(texts.view(), features, out, n_threads); });
     nb::list done;
     for (const Answer& answer : answers) done.append(answer.as_tuple());
     return done;
@@ -125,40 +129,38 @@ nb::list scores(const HeldTexts& texts, const std::vector<Recipe>& recipes, cons
 
 void bind_tokens(nb::module_& module) {
     module.attr("unicode_version") = kUnicodeVersion;
-    nb::class_<Recipe>(module, "Recipe")
-        .def("__init__",
-             [](Recipe* self, int analyzer, std::size_t low, std::size_t high, bool lowercase, int accents,
-                bool fold_numbers, std::size_t min_length, bool marks, bool ends, const SharedVocabulary* stop_words) {
-                 new (self) Recipe(recipe_of(analyzer, low, high, lowercase, accents, fold_numbers, min_length, marks,
-                                             ends, stop_words));
-             },
-             nb::arg("analyzer"), nb::arg("low"), nb::arg("high"), nb::arg("lowercase"), nb::arg("accents"),
-             nb::arg("fold_numbers"), nb::arg("min_length"), nb::arg("marks"), nb::arg("ends"),
-             nb::arg("stop_words").none());
+    nb::class_<TokenizerConfig>(module, "Tokenizer")
+        .def(
+            "__init__",
+            [](TokenizerConfig* self, nb::handle config, int analyzer, int accents,
+               const SharedVocabulary* stop_words) {
+                new (self) TokenizerConfig(config_of(config, analyzer, accents, stop_words));
+            },
+            nb::arg("config"), nb::arg("analyzer"), nb::arg("accents"), nb::arg("stop_words").none());
     module.def(
         "count_tokens",
-        [](const HeldTexts& texts, const std::vector<Recipe>& recipes, const nb::list& codings, bool grow, bool counts,
-           int n_threads) {
-            const Looks looks = looks_of(recipes, codings);
-            return as_list(unlocked([&] { return count_tokens(texts.view(), looks, grow, counts, n_threads); }));
+        [](const HeldTexts& texts, const std::vector<TokenizerConfig>& configs, const nb::list& codings, bool grow,
+           bool counts, int n_threads) {
+            const FeatureList features = features_of(configs, codings);
+            return as_list(unlocked([&] { return count_tokens(texts.view(), features, grow, counts, n_threads); }));
         },
-        nb::arg("texts"), nb::arg("recipes"), nb::arg("codings"), nb::arg("grow"), nb::arg("counts"),
+        nb::arg("texts"), nb::arg("tokenizers"), nb::arg("codings"), nb::arg("grow"), nb::arg("counts"),
         nb::arg("n_threads"));
     module.def(
         "tally_tokens",
         [](const HeldTexts& texts, const Positions& classes, const MaybeDoubles& weight, std::size_t n_classes,
-           const std::vector<Recipe>& recipes, const nb::list& codings, bool grow, int n_threads) {
+           const std::vector<TokenizerConfig>& configs, const nb::list& codings, bool grow, int n_threads) {
             require(n_classes >= 1, "there must be a class");
             check_groups(texts.rows.size(), classes, weight, n_classes);
-            const Looks looks = looks_of(recipes, codings);
+            const FeatureList features = features_of(configs, codings);
             return as_list(unlocked([&] {
-                return tally_tokens(texts.view(), classes.data(), data_or_null(weight), n_classes, looks, grow,
+                return tally_tokens(texts.view(), classes.data(), data_or_null(weight), n_classes, features, grow,
                                     n_threads);
             }));
         },
         nb::arg("texts"), exact("classes"), nb::arg("weight").noconvert().none(), nb::arg("n_classes"),
-        nb::arg("recipes"), nb::arg("codings"), nb::arg("grow"), nb::arg("n_threads"));
-    module.def("score_tokens", &scores, nb::arg("texts"), nb::arg("recipes"), nb::arg("codings"), nb::arg("tables"),
+        nb::arg("tokenizers"), nb::arg("codings"), nb::arg("grow"), nb::arg("n_threads"));
+    module.def("score_tokens", &scores, nb::arg("texts"), nb::arg("tokenizers"), nb::arg("codings"), nb::arg("tables"),
                nb::arg("once_tables"), nb::arg("distinct"), nb::arg("n_threads"));
 }
 

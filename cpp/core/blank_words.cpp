@@ -8,7 +8,7 @@ namespace {
 template <class Visit>
 void each_word(const NormalText& text, Visit&& visit) {
     const Byte *at = text.data(), *end = at + text.size(), *begin = nullptr;
-    for (const auto part : Stretches(text.size())) {
+    for (const auto part : Ranges(text.size())) {
         for (const Byte* stop = text.data() + part.end; at < stop;) {
             const Decoded found = decode(at, end);
             if (!(kFlags[found.character] & kSpace)) {

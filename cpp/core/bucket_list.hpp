@@ -26,7 +26,8 @@ class BucketList {
     std::size_t size() const { return buckets_.size(); }
     const std::vector<Code>& buckets() const { return buckets_; }
 
-    // These and those of other lists, in any order. A bit for each of all buckets: sorting would take ten times as long.
+    // These and those of other lists, in any order. A bit for each of all buckets: sorting would take ten times as
+    // long.
     BucketList with(std::vector<const std::vector<Code>*> lists) const {
         lists.push_back(&buckets_);
         std::vector<std::uint64_t> bits((std::size_t{1} << bits_) / 64 + 1);
@@ -54,7 +55,8 @@ class BucketList {
   private:
     unsigned bits_, shift_;
     std::vector<Code> buckets_;
-    std::vector<std::uint32_t> begins_;  // of the buckets that share their first bits: one or two, as bits are of hashes
+    std::vector<std::uint32_t>
+        begins_;  // of the buckets that share their first bits: one or two, as bits are of hashes
 
     static unsigned first_bits(std::size_t n) { return static_cast<unsigned>(std::bit_width(n)); }
     std::size_t stretch_of(Code bucket) const { return static_cast<std::size_t>(bucket) >> shift_; }

@@ -40,9 +40,7 @@ class BucketSet {
     std::vector<Code> buckets_;
 
     // The first bits of the hash, which the bucket begins with.
-    std::size_t place(Code bucket) const {
-        return static_cast<std::uint64_t>(bucket) << (64 - bits_) >> shift_;
-    }
+    std::size_t place(Code bucket) const { return static_cast<std::uint64_t>(bucket) << (64 - bits_) >> shift_; }
 
     Code add(Code bucket, std::size_t at) {
         const auto code = static_cast<Code>(size());

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "lanes.hpp"
 #include "parallel.hpp"
+#include "simd.hpp"
 
 namespace candide {
 
@@ -14,9 +14,8 @@ namespace candide {
 template <class Visit>
 void each_stretch_of_columns(std::size_t n_columns, std::size_t work, int n_threads, Visit&& visit) {
     constexpr std::size_t kColumns = 512;
-    parallel_for((n_columns + kColumns - 1) / kColumns, work, n_threads, [&](std::size_t task) {
-        visit(task * kColumns, std::min(n_columns, (task + 1) * kColumns));
-    });
+    parallel_for((n_columns + kColumns - 1) / kColumns, work, n_threads,
+                 [&](std::size_t task) { visit(task * kColumns, std::min(n_columns, (task + 1) * kColumns)); });
 }
 
 class ByColumn {

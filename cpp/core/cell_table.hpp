@@ -11,7 +11,7 @@
 
 namespace candide {
 
-// By the first bits of a key. What is missing goes to the last one, where nobody looks: cheaper than to ask.
+// By the first bits of a key. Missing numbers go to the last one, which is never read: cheaper than a branch.
 inline constexpr std::size_t kBinades = 4096, kMissing = kBinades - 1;
 
 class CellTable {
@@ -27,7 +27,8 @@ class CellTable {
     double* at(std::uint64_t key) {
         Binade& binade = *binades_[key >> kMantissaBits];
         const std::size_t slot = binade.find(key & kMantissa);
-        if (binade.empty(slot)) [[unlikely]] return insert(key);
+        if (binade.empty(slot)) [[unlikely]]
+            return insert(key);
         return binade.weight(slot);
     }
 

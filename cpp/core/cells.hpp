@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "findings.hpp"
-#include "lanes.hpp"
 #include "rows.hpp"
+#include "simd.hpp"
 
 namespace candide {
 

@@ -82,14 +82,14 @@ Findings left_out_complement(const Members<Data>& members, const Totals& others,
             if (at >= 0)
                 scratch.found.push_back(at);
             else
-                add(columns.column(j, scratch.column), x, members.weight(r), scratch.sums.data(),
-                    scratch.zeros.data());
+                add(columns.column(j, scratch.column), x, members.weight(r), scratch.sums.data(), scratch.zeros.data());
         }
         levels.add(scratch.found, scratch.sums.data());
         const std::size_t c = members.own(r);
-        const LogSum kept = logs.empty() ? log_sum_row(row.x, own.of(c, row, scratch.own), 0.0, row.n)
-                                         : LogSum{linear_row(row.x, own_logs.of(c, row, scratch.own.first), nullptr, row.n),
-                                                  0.0, length};
+        const LogSum kept =
+            logs.empty()
+                ? log_sum_row(row.x, own.of(c, row, scratch.own), 0.0, row.n)
+                : LogSum{linear_row(row.x, own_logs.of(c, row, scratch.own.first), nullptr, row.n), 0.0, length};
         std::copy_n(scratch.sums.begin(), n, sums + r * n);
         std::copy_n(scratch.zeros.begin(), n, zeros + r * n);
         sums[r * n + c] = kept.sum;

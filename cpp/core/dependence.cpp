@@ -58,7 +58,8 @@ CANDIDE_CLONES double log_product(const double* count, const std::int32_t* slots
 
 // Four rows of sums side by side, since each waits for its last addition. A row of the table is one vector.
 template <class Lanes>
-CANDIDE_INLINE void add_four(const std::int32_t* slots, std::size_t n, const double* const* tables, double* const* out) {
+CANDIDE_INLINE void add_four(const std::int32_t* slots, std::size_t n, const double* const* tables,
+                             double* const* out) {
     constexpr std::size_t width = sizeof(Lanes) / sizeof(double);
     Lanes sum[4]{};
     for (std::size_t j = 0; j < n; ++j) {
@@ -81,7 +82,8 @@ void sum_slots(const std::int32_t* parents, std::size_t n_parents, const std::in
                const double* table, std::size_t n_slots, std::size_t stride, double* sums) {
     const auto part_of = [=](std::size_t u) { return table + static_cast<std::size_t>(parents[u]) * n_slots * stride; };
     if (stride > 4) {
-        for (std::size_t u = 0; u < n_parents; ++u) add_picked(slots, nullptr, n, part_of(u), stride, sums + u * stride);
+        for (std::size_t u = 0; u < n_parents; ++u)
+            add_picked(slots, nullptr, n, part_of(u), stride, sums + u * stride);
         return;
     }
     for (std::size_t u = 0; u < n_parents; u += 4) {
@@ -99,9 +101,8 @@ void sum_slots(const std::int32_t* parents, std::size_t n_parents, const std::in
 
 template <class DoRows>
 void each_tile(std::size_t n_rows, std::size_t work, int n_threads, DoRows&& do_rows) {
-    parallel_for((n_rows + kTileRows - 1) / kTileRows, work, n_threads, [&](std::size_t tile) {
-        do_rows(tile * kTileRows, std::min(n_rows, (tile + 1) * kTileRows));
-    });
+    parallel_for((n_rows + kTileRows - 1) / kTileRows, work, n_threads,
+                 [&](std::size_t tile) { do_rows(tile * kTileRows, std::min(n_rows, (tile + 1) * kTileRows)); });
 }
 
 // The positions of a row that are at least 0, and the columns they stand in: a column that is not given has -1.
@@ -197,12 +198,12 @@ void given_one(const double* count, const std::vector<std::int32_t>& slots, doub
 void joint_counts(const Places& parents, const Places& slots, const std::int32_t* classes, const double* weight,
                   std::size_t n_classes, std::size_t n_parents, std::size_t n_slots, int n_threads, double* joint) {
     if (n_parents == 0) return;
-    // A band of parents is one thread's alone, and every cell is added to in the order of the rows.
+    // A block of parents is one thread's alone, and every cell is added to in the order of the rows.
     const std::size_t threads = 4 * static_cast<std::size_t>(std::max(1, n_threads));
     const std::size_t cached = std::min(slots.width, n_classes * n_parents * n_slots / kBandCells);
-    const std::size_t n_bands = std::clamp<std::size_t>(std::max(threads, cached), 1, n_parents);
-    parallel_for(n_bands, slots.n_rows * parents.width * slots.width, n_threads, [&](std::size_t band) {
-        const std::size_t begin = band * n_parents / n_bands, size = (band + 1) * n_parents / n_bands - begin;
+    const std::size_t n_blocks = std::clamp<std::size_t>(std::max(threads, cached), 1, n_parents);
+    parallel_for(n_blocks, slots.n_rows * parents.width * slots.width, n_threads, [&](std::size_t block) {
+        const std::size_t begin = block * n_parents / n_blocks, size = (block + 1) * n_parents / n_blocks - begin;
         Steps steps;
         for (std::size_t r = 0; r < slots.n_rows; ++r) {
             steps.add(parents.width + slots.width);
@@ -210,7 +211,7 @@ void joint_counts(const Places& parents, const Places& slots, const std::int32_t
             double* of_class = joint + static_cast<std::size_t>(classes[r]) * n_parents * n_slots;
             const std::int32_t *parent = parents.row(r), *slot = slots.row(r);
             for (std::size_t u = 0; u < parents.width; ++u) {
-                const auto at = static_cast<std::size_t>(parent[u]);  // -1 lies in no band
+                const auto at = static_cast<std::size_t>(parent[u]);  // -1 lies in no block
                 if (at - begin >= size) continue;
                 double* out = of_class + at * n_slots;
                 for (std::size_t j = 0; j < slots.width; ++j)
@@ -228,7 +229,8 @@ void joint_scores(const Places& parents, const Places& slots, const double* tabl
         const Compact from(parents, begin, end), to(slots, begin, end);
         // A few parents at a time, so that the part of the table that all rows of the tile read stays in the cache.
         Steps steps;
-        for (std::size_t u = 0; u < parents.width; u += kParents, steps.add(kTileRows * kParents * slots.width * stride))
+        for (std::size_t u = 0; u < parents.width;
+             u += kParents, steps.add(kTileRows * kParents * slots.width * stride))
             for (std::size_t r = 0; r < end - begin; ++r)
                 if (u < from.size[r])
                     sum_slots(from.row(r) + u, std::min(kParents, from.size[r] - u), to.row(r), to.size[r], table,
@@ -264,7 +266,8 @@ void own_pair_scores(const Places& slots, const Owned& own, const Pairs& pairs, 
             std::fill(prior.begin() + static_cast<std::ptrdiff_t>(n), prior.end(), 1.0);
             for (std::size_t u = 0; u < n; ++u) {
                 // The product has a factor for u beside itself, where p(u | class) belongs.
-                const double whole = alone.single[u] + strength, instead = alone.share[u] / (alone.single[u] + prior[u]);
+                const double whole = alone.single[u] + strength,
+                             instead = alone.share[u] / (alone.single[u] + prior[u]);
                 terms[u] = log_product(pairs.joint.row(c, slot[u]), slot, n, w, prior.data()) + std::log(instead) -
                            static_cast<double>(n - 1) * std::log(whole);
             }
@@ -310,8 +313,7 @@ void own_triple_scores(const Places& parents, const Places& slots, const Owned& 
                 const std::size_t s = place[couple.one], t = place[couple.other];
                 const double* count = triples.joint.row(c, pairs.at[p]);
                 const double both = rest(count[slot[s]], w);
-                for (std::size_t j = 0; j < n; ++j)
-                    prior[j] = 0.5 * strength * (given[s * n + j] + given[t * n + j]);
+                for (std::size_t j = 0; j < n; ++j) prior[j] = 0.5 * strength * (given[s * n + j] + given[t * n + j]);
                 // The product has factors for the two columns themselves, where p(both | class) belongs.
                 const double instead = (both + strength * alone.share[s] * alone.share[t]) / (both + prior[s]) /
                                        (both + prior[t]) / (alone.rows + strength);

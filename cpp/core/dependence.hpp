@@ -49,12 +49,13 @@ void joint_counts(const Places& parents, const Places& slots, const std::int32_t
                   std::size_t n_classes, std::size_t n_parents, std::size_t n_slots, int n_threads, double* joint);
 
 // scores[r, c] = log of the sum over the row's parents of exp of the sum over its slots of table[parent, slot, c]; 0
-// of a row without parents. The table is (n_parents, n_slots, stride), padded with zeros to two classes or to a multiple of four.
+// of a row without parents. The table is (n_parents, n_slots, stride), padded with zeros to two classes or to a
+// multiple of four.
 void joint_scores(const Places& parents, const Places& slots, const double* table, std::size_t n_slots,
                   std::size_t stride, std::size_t n_classes, int n_threads, double* scores);
 
 // Each row under its own class, without its weight in the counts: what the table of joint_scores would be then. See
-// candide.kernels.base for the formulas.
+// candide.kernels.dependence for the formulas.
 void own_pair_scores(const Places& slots, const Owned& own, const Pairs& pairs, double strength, int n_threads,
                      double* scores);
 void own_triple_scores(const Places& parents, const Places& slots, const Owned& own, const Triples& triples,

@@ -17,7 +17,7 @@ inline constexpr std::size_t kRowsPerTask = 512;
 
 // How cells are read.
 struct Reading {
-    bool signs;  // look for negative ones
+    bool signs;  // check for negative ones
     std::optional<double> threshold;
 };
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "lanes.hpp"
+#include "simd.hpp"
 
 namespace candide {
 
@@ -34,9 +34,9 @@ CANDIDE_INLINE Pack exponential(const Pack& x) {
     const Pack shifted = inside * 1.4426950408889634 + 6755399441055744.0;
     const Pack whole = shifted - 6755399441055744.0;
     const Pack r = (inside - whole * kLog2High) - whole * kLog2Low;
-    constexpr double inverse_factorials[] = {1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800,
-                                             1.0 / 362880,     1.0 / 40320,     1.0 / 5040,     1.0 / 720,
-                                             1.0 / 120,        1.0 / 24,        1.0 / 6,        0.5, 1.0, 1.0};
+    constexpr double inverse_factorials[] = {
+        1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040,
+        1.0 / 720,        1.0 / 120,       1.0 / 24,       1.0 / 6,       0.5,          1.0,         1.0};
     Pack series = Pack{} + inverse_factorials[0];
     for (std::size_t i = 1; i < 14; ++i) series = series * r + inverse_factorials[i];
     const Pack scale = number_of((bits_of(shifted) << 52) + (std::uint64_t{1023} << 52));
@@ -59,8 +59,9 @@ CANDIDE_INLINE Split split(const Pack& x) {
 CANDIDE_INLINE Pack log_of_parts(const Pack& exponent, const Pack& f) {
     const Pack s = f / (f + 2.0), z = s * s, w = z * z, half = 0.5 * f * f;
     const Pack even = w * (w * (w * 1.531383769920937332e-01 + 2.222219843214978396e-01) + 3.999999999940941908e-01);
-    const Pack odd = z * (w * (w * (w * 1.479819860511658591e-01 + 1.818357216161805012e-01) +
-                               2.857142874366239149e-01) + 6.666666666666735130e-01);
+    const Pack odd =
+        z * (w * (w * (w * 1.479819860511658591e-01 + 1.818357216161805012e-01) + 2.857142874366239149e-01) +
+             6.666666666666735130e-01);
     return exponent * kLog2High - ((half - (s * (half + (even + odd)) + exponent * kLog2Low)) - f);
 }
 

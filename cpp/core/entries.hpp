@@ -7,7 +7,7 @@
 
 #include "by_column.hpp"
 #include "each_row.hpp"
-#include "lanes.hpp"
+#include "simd.hpp"
 
 namespace candide {
 
@@ -29,7 +29,9 @@ class PaddedEntries {
     const double* row(std::size_t c) const { return values_.data() + c * stride_; }
 
     template <class Cells>
-    const double* of(std::size_t c, const Cells&, std::vector<double>&) const { return row(c); }
+    const double* of(std::size_t c, const Cells&, std::vector<double>&) const {
+        return row(c);
+    }
 
   private:
     std::size_t stride_;

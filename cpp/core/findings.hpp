@@ -1,4 +1,4 @@
-// What a kernel met on the way. It never judges: Python turns findings into errors with names and places.
+// What a kernel met on the way. It never judges: Python commits findings into errors with names and places.
 #pragma once
 
 #include <vector>

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lanes.hpp"
+#include "simd.hpp"
 
 namespace candide {
 namespace {
@@ -34,8 +34,8 @@ CANDIDE_INLINE void add_block(const Index* at, const double* x, std::size_t n, c
 }
 
 template <bool Scaled, class Index>
-CANDIDE_INLINE void add_blocks(const Index* at, const double* x, std::size_t n, const double* table,
-                               std::size_t stride, double* out) {
+CANDIDE_INLINE void add_blocks(const Index* at, const double* x, std::size_t n, const double* table, std::size_t stride,
+                               double* out) {
     std::size_t done = 0;
     for (; done + 32 <= stride; done += 32) add_block<8, Scaled>(at, x, n, table + done, stride, out + done);
     switch ((stride - done) / 4) {

@@ -94,7 +94,7 @@ ByCell rows_by_cell(const Source& source, std::size_t j, CellTable& cells, std::
     for (std::size_t k = 0; k <= n_cells; ++k) out.begin[k + 1] += out.begin[k];
     out.order.resize(source.table.n_rows);
     std::vector<std::size_t> next = out.begin;
-    for (const auto [first, last] : Stretches(place.size())) {
+    for (const auto [first, last] : Ranges(place.size())) {
         for (std::size_t r = first; r < last; ++r) out.order[next[place[r]]++] = r;
     }
     return out;

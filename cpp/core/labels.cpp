@@ -35,7 +35,7 @@ bool encode_labels(const Table& labels, int n_threads, std::vector<std::int64_t>
         }
     });
     std::vector<std::int32_t> position(span + 1, -1);
-    for (const auto [begin, end] : Stretches(span + 1)) {
+    for (const auto [begin, end] : Ranges(span + 1)) {
         for (std::size_t i = begin; i < end; ++i) {
             if (!seen[i]) continue;
             position[i] = static_cast<std::int32_t>(distinct.size());
@@ -43,7 +43,8 @@ bool encode_labels(const Table& labels, int n_threads, std::vector<std::int64_t>
         }
     }
     each_tile([&](const std::int64_t* x, std::size_t begin, std::size_t n) {
-        for (std::size_t i = 0; i < n; ++i) positions[begin + i] = position[static_cast<std::size_t>(x[i] - extent.low)];
+        for (std::size_t i = 0; i < n; ++i)
+            positions[begin + i] = position[static_cast<std::size_t>(x[i] - extent.low)];
     });
     return true;
 }

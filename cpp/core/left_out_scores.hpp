@@ -27,7 +27,8 @@ struct LinearTables {
 
 // scores: (n_rows, n_classes); `own(row, cells, scratch)` follows as soon as a row is scored.
 template <class Own>
-Findings left_out_scores(const Table& table, const LinearTables& tables, int n_threads, double* scores, const Own& own) {
+Findings left_out_scores(const Table& table, const LinearTables& tables, int n_threads, double* scores,
+                         const Own& own) {
     // About so many cells stay in the second-level cache between one reading and the next.
     constexpr std::size_t kCellsAtOnce = 1 << 15;
     const std::size_t height = std::max(kHeight, kCellsAtOnce / std::max<std::size_t>(1, table.n_columns));
@@ -39,9 +40,8 @@ Findings left_out_scores(const Table& table, const LinearTables& tables, int n_t
         found[s] = linear_scores(rows, tables.weights, tables.base, tables.absent, n_classes, tables.threshold, 1,
                                  scores + begin * n_classes);
         using Scratch = typename Own::Scratch;
-        each_row<Scratch>(rows, 1, tables.reading(), 1, [&](std::size_t r, const auto& cells, Scratch& scratch) {
-            own(begin + r, cells, scratch);
-        });
+        each_row<Scratch>(rows, 1, tables.reading(), 1,
+                          [&](std::size_t r, const auto& cells, Scratch& scratch) { own(begin + r, cells, scratch); });
     });
     return join(found);
 }

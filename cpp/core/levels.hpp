@@ -11,8 +11,10 @@
 
 namespace candide {
 
-// Of numbers that an int can hold.
-inline bool is_whole(double x) { return x == static_cast<double>(static_cast<int>(x)); }
+// Whether a number is whole and small enough for an int; false for NaN.
+inline bool is_whole(double x) {
+    return x > -2147483648.0 && x < 2147483648.0 && x == static_cast<double>(static_cast<int>(x));
+}
 
 class Levels {
   public:
@@ -40,7 +42,7 @@ class Levels {
 
     // Where the sums of a cell are, or -1.
     std::int64_t find(std::size_t column, double x) const {
-        if (!(x <= static_cast<double>(count_)) || !is_whole(x)) return -1;
+        if (!(x >= 1.0 && x <= static_cast<double>(count_)) || !is_whole(x)) return -1;
         const std::size_t at = column * count_ + static_cast<std::size_t>(x) - 1;
         return usable_[at] ? static_cast<std::int64_t>(at) : -1;
     }

@@ -60,8 +60,8 @@ struct alignas(64) NormalCell {
         const Pack odd = where_above(left, kLeastStrength * all.strength, none) +
                          where_above(degrees, kLeastStrength * all.shape, none) +
                          where_above(degrees, 1e-290 * spread, none);
-        return {all.location, 0.5 * all.weight * ratio, spread, 0.5 / kPi * degrees + odd, kPi * ratio * ratio,
-                least > tiny ? least : tiny};
+        return {all.location,        0.5 * all.weight * ratio,   spread, 0.5 / kPi * degrees + odd,
+                kPi * ratio * ratio, least > tiny ? least : tiny};
     }
 
     // 1 / 2πv, NaN where too little is left.

@@ -91,8 +91,8 @@ const Byte* NormalText::read_block(const Byte* at, const Byte* end, const Normal
     Byte last[kBlock] = {};
     const std::size_t n = std::min<std::size_t>(kBlock, static_cast<std::size_t>(end - at));
     if (n < kBlock) std::memcpy(last, at, n);
-    const BlockBits bits = read_ascii(n < kBlock ? last : at, how.lowercase ? 32 : 0, how.fold_numbers ? 0xFF : 0,
-                                      bytes_.data() + size_);
+    const BlockBits bits =
+        read_ascii(n < kBlock ? last : at, how.lowercase ? 32 : 0, how.fold_numbers ? 0xFF : 0, bytes_.data() + size_);
     const std::size_t good = std::min<std::size_t>(n, static_cast<std::size_t>(std::countr_zero(bits.beyond)));
     put_bits(bits.words & low_bits(good), good);
     size_ += good;
@@ -149,7 +149,7 @@ void NormalText::word_runs(std::vector<Run>& runs) const {
     runs.clear();
     std::uint64_t carry = 0;
     bool open = false;
-    for (const auto [begin, end] : Stretches(size_ / 64 + 1)) {
+    for (const auto [begin, end] : Ranges(size_ / 64 + 1)) {
         for (std::size_t at = begin; at < end; ++at) {
             std::uint64_t edges = words_[at] ^ (words_[at] << 1 | carry);
             carry = words_[at] >> 63;

@@ -14,9 +14,8 @@ CANDIDE_INLINE double sum_row(const double* x, std::size_t n, CellAt&& cell_at) 
     Pack sum{};
     for (std::size_t first = 0; first < n; first += kFactors * kPack) {
         LogProduct roots;
-        auto add = [&](std::size_t j, const Pack& cells) CANDIDE_INLINE_LAMBDA {
-            sum += cell_at(first + j).template score<Weighted>(cells, roots);
-        };
+        auto add = [&](std::size_t j, const Pack& cells)
+                       CANDIDE_INLINE_LAMBDA { sum += cell_at(first + j).template score<Weighted>(cells, roots); };
         each_pack(x + first, std::min(n - first, kFactors * kPack), add);
         sum += 0.5 * roots.value();
     }

@@ -19,8 +19,8 @@
 #include "stop.hpp"
 
 // Wide vectors where the machine has them, chosen when the library is loaded. Contraction of a*b+c is switched off in
-// the build, so every clone gives the same bits. Sanitizers and loaders without ifunc (musl's) take the plain version; any
-// header of the C library, included above, tells which library it is.
+// the build, so every clone gives the same bits. Sanitizers and loaders without ifunc (musl's) take the plain version;
+// any header of the C library, included above, tells which library it is.
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && !defined(CANDIDE_NO_CLONES)
 #define CANDIDE_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
@@ -144,8 +144,7 @@ struct Shards {
     std::size_t rows, count;
 
     Shards(std::size_t n_rows, std::size_t n_classes)
-        : rows(n_rows),
-          count(std::clamp<std::size_t>(n_rows / std::max<std::size_t>(4096, 64 * n_classes), 1, 64)) {}
+        : rows(n_rows), count(std::clamp<std::size_t>(n_rows / std::max<std::size_t>(4096, 64 * n_classes), 1, 64)) {}
 
     std::size_t begin(std::size_t shard) const { return shard * (rows / count) + std::min(shard, rows % count); }
     std::size_t end(std::size_t shard) const { return begin(shard + 1); }

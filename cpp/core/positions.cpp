@@ -4,7 +4,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "lanes.hpp"
+#include "simd.hpp"
 
 namespace candide {
 namespace {

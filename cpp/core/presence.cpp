@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "gather.hpp"
-#include "lanes.hpp"
 #include "parallel.hpp"
+#include "simd.hpp"
 #include "values.hpp"
 
 namespace candide {

@@ -4,21 +4,21 @@
 
 namespace candide {
 
-Reader::Reader(const Looks& looks) : looks_(looks) {
-    for (const Look& look : looks) {
-        const auto found = std::find(normals_.begin(), normals_.end(), look.recipe.normal);
+Reader::Reader(const FeatureList& features) : features_(features) {
+    for (const TokenFeatures& feature : features) {
+        const auto found = std::find(normals_.begin(), normals_.end(), feature.config.normal);
         normal_of_.push_back(static_cast<std::size_t>(found - normals_.begin()));
-        if (found == normals_.end()) normals_.push_back(look.recipe.normal);
+        if (found == normals_.end()) normals_.push_back(feature.config.normal);
     }
-    for (std::size_t k = 0; k < looks.size(); ++k)
+    for (std::size_t k = 0; k < features.size(); ++k)
         if (is_within_words(k)) within_words_.insert(normal_of_[k]);
     normal_texts_.resize(normals_.size());
     blank_words_.resize(normals_.size());
-    memos_.resize(looks.size());
+    memos_.resize(features.size());
 }
 
 void Reader::open(const Text& text) {
-    tokeniser_.begin_text();
+    tokenizer_.begin_text();
     steps_.add(text.units);
     bytes_ = utf8_of(text, scratch_);
     for (std::size_t i = 0; i < normals_.size(); ++i) normal_texts_[i].read(bytes_, normals_[i]);

@@ -143,8 +143,8 @@ Findings rising_scores(const Data& rows, const double* start, const double* base
     return each_row<Scratch>(rows, 2 * n_classes, {true, {}}, n_threads, score);
 }
 
-#define CANDIDE_INSTANTIATE(Data)                                                                                     \
-    template Findings rising_scores(const Data&, const double*, const double*, std::size_t, int, double*);            \
+#define CANDIDE_INSTANTIATE(Data)                                                                          \
+    template Findings rising_scores(const Data&, const double*, const double*, std::size_t, int, double*); \
     template Findings own_rising_scores(const Members<Data>&, const Totals&, int, double*);
 CANDIDE_INSTANTIATE(Table)
 CANDIDE_INSTANTIATE(Rows<std::int32_t>)

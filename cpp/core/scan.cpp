@@ -42,7 +42,7 @@ void scan_column(const Column& column, std::size_t begin, std::size_t end, Exten
                 continue;
             }
         }
-        const auto whole = static_cast<std::int64_t>(value);
+        const std::int64_t whole = to_int64(value);
         out.low = std::min(out.low, whole);
         out.high = std::max(out.high, whole);
     }
@@ -88,7 +88,7 @@ void scan(const Table& table, int n_threads, Extent* out) {
     if (table.plain_integers()) return scan_integers(table, n_threads, out);
     parallel_for(table.n_columns, table.n_rows * table.n_columns, n_threads, [&](std::size_t j) {
         with_type(table.columns[j].type, [&](auto kind) {
-            for (const auto [begin, end] : Stretches(table.n_rows)) {
+            for (const auto [begin, end] : Ranges(table.n_rows)) {
                 scan_column<decltype(kind)>(table.columns[j], begin, end, out[j]);
             }
         });

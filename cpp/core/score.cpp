@@ -85,8 +85,8 @@ void add_with_gaps(const Block& block, std::size_t n_classes, double* scores, Ad
 
 // One tile: blocks of columns go through `add(block, finite, first column, sums)`.
 template <class AddBlock>
-Findings score_tile(const Table& table, std::size_t begin, std::size_t end, const Reading& reading,
-                    double* x, double* sums, AddBlock&& add) {
+Findings score_tile(const Table& table, std::size_t begin, std::size_t end, const Reading& reading, double* x,
+                    double* sums, AddBlock&& add) {
     Findings found;
     for (std::size_t first = 0; first < table.n_columns; first += kColumnBlock) {
         const std::size_t last = std::min(first + kColumnBlock, table.n_columns), n = (last - first) * kHeight;
@@ -115,7 +115,8 @@ Findings score_tiles(const Table& table, const double* base, std::size_t n_class
             for (std::size_t c = 0; c < n_classes; ++c) std::fill_n(sums.data() + c * kHeight, kHeight, base[c]);
             found[task].add(score_tile(table, begin, end, reading, x.data(), sums.data(), add));
             for (std::size_t r = begin; r < end; ++r)
-                for (std::size_t c = 0; c < n_classes; ++c) scores[r * n_classes + c] = sums.data()[c * kHeight + (r - begin)];
+                for (std::size_t c = 0; c < n_classes; ++c)
+                    scores[r * n_classes + c] = sums.data()[c * kHeight + (r - begin)];
         }
     });
     return join(found);

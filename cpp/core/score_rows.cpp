@@ -52,10 +52,10 @@ Findings factored_row_scores(const Rows<Index>& rows, const FactoredWeights& wei
     });
 }
 
-#define CANDIDE_INSTANTIATE(Index)                                                                                \
-    template void LinearRows::score(const Cells<Index>&, std::vector<double>&, double*) const;                    \
+#define CANDIDE_INSTANTIATE(Index)                                                                                   \
+    template void LinearRows::score(const Cells<Index>&, std::vector<double>&, double*) const;                       \
     template Findings linear_row_scores(const Rows<Index>&, const LinearRows&, std::optional<double>, int, double*); \
-    template Findings factored_row_scores(const Rows<Index>&, const FactoredWeights&, const double*, std::size_t,     \
+    template Findings factored_row_scores(const Rows<Index>&, const FactoredWeights&, const double*, std::size_t,    \
                                           std::optional<double>, int, double*);
 CANDIDE_INSTANTIATE(std::int32_t)
 CANDIDE_INSTANTIATE(std::int64_t)

@@ -40,8 +40,8 @@ struct FactoredWeights {
     const double* values;
     std::size_t n_stored;
 
-    // out[class] += x * weight for the stored cells of column j. The table is too large to be checked in every call: its
-    // cells are when they are used.
+    // out[class] += x * weight for the stored cells of column j. The table is too large to be checked in every call:
+    // its cells are when they are used.
     void add_column(std::size_t j, double x, std::size_t n_classes, double* out) const {
         const std::int64_t begin = indptr[j], end = indptr[j + 1];
         bool outside = begin < 0 || end < begin || static_cast<std::size_t>(end) > n_stored;

@@ -73,9 +73,9 @@ Findings left_out_shared(const Members<Table>& members, const NormalTable& table
         scratch.resize(2 * padded(n));
         const Prepared prepared{scratch.data(), scratch.data() + padded(n)};
         const std::size_t own = members.own(r);
-        const RowScale scale =
-            members.weights ? weighted_scale(row.x, n, packs, own, members.weights[r], variance, prepared)
-                            : prepared_scale(row.x, n, cells.data() + own * (padded(n) / kPack), prepared);
+        const RowScale scale = members.weights
+                                   ? weighted_scale(row.x, n, packs, own, members.weights[r], variance, prepared)
+                                   : prepared_scale(row.x, n, cells.data() + own * (padded(n) / kPack), prepared);
         for (std::size_t c = 0; c < n_classes; ++c) {
             const double far = c == own ? scale.own_distance : distance(prepared, n, packs.location(c));
             scores[r * n_classes + c] = base[c] + (scale.log_roots - far);

@@ -57,7 +57,7 @@ void ReadLocks::release() {
     for (std::shared_mutex* lock : locks_) lock->unlock_shared();
 }
 
-Watched::Watched(Ask ask) : before_(watch) { watch = {ask}; }
+Watched::Watched(StopCheck ask) : before_(watch) { watch = {ask}; }
 Watched::~Watched() { watch = before_; }
 
 Quiet::Quiet() : before_(watch.ask) { watch.ask = nullptr; }

@@ -1,8 +1,8 @@
-// A call that takes long can be ended half-way: by whoever made it, or because another thread of it failed.
+// Interruption of long calls: by a signal, or because another thread of the call failed.
 //
-// Loops count the steps they have done (`Steps`), and now and then ask. The thread that made the call asks whom
-// it was told to (`Watched`; the binding has Python look for signals), who throws to end the call. All threads look at a
-// flag that is set when one of them has failed, in whatever way.
+// Loops count their steps (`Steps`) and check now and then. The thread that made the call runs a function (`Watched`;
+// the binding passes one that lets Python handle signals), which throws to end the call. All threads read a flag that
+// is set when one of them has failed.
 #pragma once
 
 #include <atomic>
@@ -17,20 +17,20 @@ namespace candide {
 struct Abandoned {};
 
 // Throws to end the call. It runs on the thread that made the call alone.
-using Ask = void (*)();
+using StopCheck = void (*)();
 
-// How long a call runs before it asks, and between two questions. Where answers take long, as other threads of Python
-// hold its lock, it asks less often: for a twentieth of the time at most.
+// How long a call runs before the first check, and between two. Where checks take long, as other threads of Python
+// hold the interpreter lock, there are fewer: they take a twentieth of the time at most.
 inline constexpr std::chrono::milliseconds kPatience{20};
 
-// Asks, if it is time to; throws if the call is to end.
+// Runs the check, if it is time to; throws if the call is to end.
 void check_stop();
 
-// Whether the thread has anybody to ask.
+// Whether the thread has a check to run.
 bool is_watched();
 
-// Locks that a thread holds while it reads. It leaves them while it asks, since whatever Python does then may want them;
-// so what they guard may have changed after any check.
+// Locks that a thread holds while it reads. They are released during a check, since signal handlers may need them; so
+// what they guard may have changed after any check.
 class ReadLocks {
   public:
     explicit ReadLocks(std::vector<std::shared_mutex*> locks);
@@ -46,10 +46,10 @@ class ReadLocks {
     ReadLocks* before_;
 };
 
-// What checks of a thread look at.
+// The state that checks of a thread read.
 struct Watch {
-    Ask ask = nullptr;
-    std::chrono::steady_clock::time_point next{};  // when to ask; zero before the first check
+    StopCheck ask = nullptr;
+    std::chrono::steady_clock::time_point next{};  // time of the next check; zero before the first
     const std::atomic<bool>* failed = nullptr;
     ReadLocks* held = nullptr;
 };
@@ -57,13 +57,13 @@ struct Watch {
 // A call begins: while this object exists, loops of the thread call `ask`. Null: no checks.
 class Watched {
   public:
-    explicit Watched(Ask ask);
+    explicit Watched(StopCheck ask);
     ~Watched();
     Watched(const Watched&) = delete;
     Watched& operator=(const Watched&) = delete;
 
   private:
-    Watch before_;  // of a call that is asking just now
+    Watch before_;  // of an outer call, in whose check this one runs
 };
 
 // While this object exists, the thread does not call `ask`: it holds a lock that it cannot release.
@@ -75,7 +75,7 @@ class Quiet {
     Quiet& operator=(const Quiet&) = delete;
 
   private:
-    Ask before_;
+    StopCheck before_;
 };
 
 // While this lives, loops of the thread end when the flag is set.
@@ -109,18 +109,18 @@ class Steps {
     std::size_t left_ = kBetween;
 };
 
-// Stretches of 0 ... n - 1, with a check between two: for loops so tight that counting steps would tell. Used as
-// `for (const auto [begin, end] : Stretches(n))`.
-class Stretches {
+// Ranges of 0 ... n - 1, with a check between two: for loops so tight that counting steps would cost time. Used as
+// `for (const auto [begin, end] : Ranges(n))`.
+class Ranges {
   public:
-    struct Stretch {
+    struct Range {
         std::size_t begin, end;
     };
 
     class Iterator {
       public:
         Iterator(std::size_t begin, std::size_t n) : begin_(begin), n_(n) {}
-        Stretch operator*() const { return {begin_, end()}; }
+        Range operator*() const { return {begin_, end()}; }
         Iterator& operator++() {
             begin_ = end();
             if (begin_ < n_) check_stop();
@@ -133,7 +133,7 @@ class Stretches {
         std::size_t end() const { return n_ - begin_ > Steps::kBetween ? begin_ + Steps::kBetween : n_; }
     };
 
-    explicit Stretches(std::size_t n) : n_(n) {}
+    explicit Ranges(std::size_t n) : n_(n) {}
     Iterator begin() const { return {0, n_}; }
     Iterator end() const { return {n_, n_}; }
 

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "lanes.hpp"
+#include "simd.hpp"
 
 namespace candide {
 namespace {
 
 template <class To, class From>
 To convert(From value) {
-    if constexpr (std::is_same_v<To, std::int64_t> && std::is_floating_point_v<From>)
-        return value == value ? static_cast<std::int64_t>(value) : -1;
+    if constexpr (std::is_same_v<To, std::int64_t>)
+        return to_int64(value);
     else
         return static_cast<To>(value);
 }
@@ -105,8 +105,10 @@ CANDIDE_INLINE void transpose_four(const double* rows, std::size_t stride, doubl
     load(b, rows + stride);
     load(c, rows + 2 * stride);
     load(d, rows + 3 * stride);
-    const Lanes4 ab_even = __builtin_shufflevector(a, b, 0, 4, 2, 6), ab_odd = __builtin_shufflevector(a, b, 1, 5, 3, 7);
-    const Lanes4 cd_even = __builtin_shufflevector(c, d, 0, 4, 2, 6), cd_odd = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+    const Lanes4 ab_even = __builtin_shufflevector(a, b, 0, 4, 2, 6),
+                 ab_odd = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+    const Lanes4 cd_even = __builtin_shufflevector(c, d, 0, 4, 2, 6),
+                 cd_odd = __builtin_shufflevector(c, d, 1, 5, 3, 7);
     store(out, __builtin_shufflevector(ab_even, cd_even, 0, 1, 4, 5));
     store(out + kHeight, __builtin_shufflevector(ab_odd, cd_odd, 0, 1, 4, 5));
     store(out + 2 * kHeight, __builtin_shufflevector(ab_even, cd_even, 2, 3, 6, 7));

@@ -33,7 +33,8 @@ struct Table {
     const double* rows(std::size_t begin, std::size_t end, std::vector<double>& scratch) const;
     // The same as codes; a missing number (NaN) becomes -1.
     const std::int64_t* code_rows(std::size_t begin, std::size_t end, std::vector<std::int64_t>& scratch) const;
-    // The cells of columns [first, last) and of up to kHeight rows, column by column, kHeight apart; rows past `end` are 0.
+    // The cells of columns [first, last) and of up to kHeight rows, column by column, kHeight apart; rows past `end`
+    // are 0.
     void tile(std::size_t begin, std::size_t end, std::size_t first, std::size_t last, double* out) const;
     // How many rows to ask for at once: about 256 kB, which stay in the second-level cache between reading and adding.
     std::size_t rows_per_tile() const;

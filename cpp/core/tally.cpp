@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
-#include "lanes.hpp"
 #include "parallel.hpp"
+#include "simd.hpp"
 
 namespace candide {
 namespace {

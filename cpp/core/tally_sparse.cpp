@@ -18,7 +18,7 @@ struct ByClass {
         for (std::size_t r = 0; r < n_rows; ++r) ++begin[static_cast<std::size_t>(classes[r]) + 1];
         std::partial_sum(begin.begin(), begin.end(), begin.begin());
         auto next = begin;
-        for (const auto [first, last] : Stretches(n_rows)) {
+        for (const auto [first, last] : Ranges(n_rows)) {
             for (std::size_t r = first; r < last; ++r) order[next[static_cast<std::size_t>(classes[r])]++] = r;
         }
     }

@@ -1,4 +1,5 @@
-// Weighted sums of the stored cells of sparse rows, as sparse rows of classes: memory proportional to what was observed.
+// Weighted sums of the stored cells of sparse rows, as sparse rows of classes: memory proportional to what was
+// observed.
 #pragma once
 
 #include <cstddef>

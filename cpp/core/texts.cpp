@@ -14,7 +14,7 @@ Bytes encoded(const Text& text, std::vector<Byte>& scratch) {
     const auto* units = static_cast<const Unit*>(text.data);
     scratch.resize(4 * text.units);
     Byte* out = scratch.data();
-    for (const auto [begin, end] : Stretches(text.units)) {
+    for (const auto [begin, end] : Ranges(text.units)) {
         for (std::size_t i = begin; i < end; ++i) {
             const auto character = static_cast<char32_t>(units[i]);
             out = encode(character >> 11 == 0x1B ? kReplacement : character, out);
@@ -25,7 +25,7 @@ Bytes encoded(const Text& text, std::vector<Byte>& scratch) {
 
 bool is_valid(Bytes bytes) {
     const Byte *at = bytes.data(), *end = at + bytes.size();
-    for (const auto part : Stretches(bytes.size())) {
+    for (const auto part : Ranges(bytes.size())) {
         for (const Byte* stop = bytes.data() + part.end; at < stop;) {
             const Decoded found = decode(at, end);
             if (found.character == kReplacement &&
@@ -79,7 +79,8 @@ void each_text(Texts texts, int n_threads, Each&& each) {
 }  // namespace
 
 void text_sizes(Texts texts, int n_threads, std::int64_t* sizes) {
-    each_text(texts, n_threads, [&](std::size_t i, Bytes bytes) { sizes[i] = static_cast<std::int64_t>(bytes.size()); });
+    each_text(texts, n_threads,
+              [&](std::size_t i, Bytes bytes) { sizes[i] = static_cast<std::int64_t>(bytes.size()); });
 }
 
 void text_hashes(Texts texts, int n_threads, std::uint64_t* hashes) {

@@ -18,8 +18,7 @@
 
 namespace candide {
 
-inline constexpr std::uint64_t kHash0 = 0x9E3779B97F4A7C15u, kHash1 = 0xD6E8FEB86659FD93u,
-                               kHash2 = 0xA0761D6478BD642Fu;
+inline constexpr std::uint64_t kHash0 = 0x9E3779B97F4A7C15u, kHash1 = 0xD6E8FEB86659FD93u, kHash2 = 0xA0761D6478BD642Fu;
 
 inline std::uint64_t folded_product(std::uint64_t a, std::uint64_t b) {
 #if defined(_MSC_VER)

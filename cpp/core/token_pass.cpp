@@ -5,7 +5,7 @@
 namespace candide {
 namespace {
 
-constexpr std::size_t kTokenSteps = 32;  // what it takes about to look one up
+constexpr std::size_t kTokenSteps = 32;  // cost of one lookup, about
 
 }  // namespace
 
@@ -25,7 +25,7 @@ TokenList new_tokens(const AnyTokenStream& stream, std::size_t& n_joined) {
 void Joined::hand_over(std::size_t shard, std::vector<HandedOver> found) {
     waiting_[shard] = std::move(found);
     Steps steps;
-    turns_.done(shard, [&](std::size_t turn) {
+    commits_.done(shard, [&](std::size_t turn) {
         for (std::size_t k = 0; k < all_.size(); ++k) {
             const auto& [tokens, codes] = waiting_[turn][k];
             for (std::size_t i = 0; i < tokens.ends.size(); ++i, steps.add(kTokenSteps))
@@ -65,7 +65,7 @@ void translate(const AnyTokenStream& stream, const Coding& coding, const std::ve
         }
         return;
     }
-    for (const auto [begin, end] : Stretches(codes.size())) {
+    for (const auto [begin, end] : Ranges(codes.size())) {
         for (std::size_t i = begin; i < end; ++i) codes[i] = settled[static_cast<std::size_t>(codes[i])];
     }
 }

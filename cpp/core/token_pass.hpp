@@ -1,4 +1,4 @@
-// One pass over texts for several recipes.
+// One pass over texts for several configs.
 //
 // Every thread numbers tokens in its own way. When a shard is read, its new tokens are joined to those of all shards,
 // in the order of the shards: so codes follow the first appearance in the texts, whoever read them. That works since a
@@ -10,16 +10,16 @@
 #include <mutex>
 #include <vector>
 
+#include "ordered_commit.hpp"
 #include "parallel.hpp"
 #include "reader.hpp"
 #include "token_stream.hpp"
-#include "turns.hpp"
 
 namespace candide {
 
 AnyTokenStream stream_for(const Coding& coding);
 
-// One thread's tokens by one recipe, and what it keeps of them.
+// One thread's tokens by one config, and what it keeps of them.
 template <class Keeper>
 struct Worker {
     AnyTokenStream stream;
@@ -30,7 +30,7 @@ struct Worker {
     Worker(const Coding& coding, Keeper made) : stream(stream_for(coding)), keeper(std::move(made)) {}
 };
 
-// What the pass leaves of one recipe.
+// What the pass leaves of one config.
 template <class Keeper>
 struct Pass {
     std::vector<std::unique_ptr<Worker<Keeper>>> workers;
@@ -52,17 +52,17 @@ TokenList new_tokens(const AnyTokenStream& stream, std::size_t& n_joined);
 // The tokens of all shards, in the order of the shards.
 class Joined {
   public:
-    Joined(std::size_t n_looks, std::size_t n_shards) : all_(n_looks), waiting_(n_shards), turns_(n_shards) {}
+    Joined(std::size_t n_features, std::size_t n_shards) : all_(n_features), waiting_(n_shards), commits_(n_shards) {}
 
-    // What each recipe found in a shard; it is joined in its turn.
+    // What each config found in a shard; it is joined in its turn.
     void hand_over(std::size_t shard, std::vector<HandedOver> found);
 
-    Vocabulary& tokens(std::size_t look) { return all_[look]; }
+    Vocabulary& tokens(std::size_t feature) { return all_[feature]; }
 
   private:
     std::vector<Vocabulary> all_;
     std::vector<std::vector<HandedOver>> waiting_;
-    Turns turns_;
+    OrderedCommit commits_;
 };
 
 // For each token of the pass its code in the end; the vocabulary grows, if it may.
@@ -76,22 +76,22 @@ void translate(const AnyTokenStream& stream, const Coding& coding, const std::ve
                std::vector<Code>& codes);
 
 template <class Keeper>
-void read_text(Reader& reader, std::size_t look, std::size_t row, Worker<Keeper>& worker) {
+void read_text(Reader& reader, std::size_t feature, std::size_t row, Worker<Keeper>& worker) {
     Keeper& keeper = worker.keeper;
     keeper.begin_text(row);
     std::visit(
         [&](auto& stream) {
-            if (reader.is_within_words(look)) {
+            if (reader.is_within_words(feature)) {
                 const auto ask = [&](const Token& token) { stream.ask(token); };
                 const auto code_of = [&](const Token& token) { return stream.code_of(token); };
                 const auto expect = [&](std::span<const Code> codes) {
                     for (const Code code : codes) keeper.expect(code);
                 };
-                reader.each_word(look, ask, code_of, expect, [&](std::span<const Code> codes, std::uint32_t times) {
+                reader.each_word(feature, ask, code_of, expect, [&](std::span<const Code> codes, std::uint32_t times) {
                     for (const Code code : codes) keeper.add(code, times);
                 });
             } else {
-                reader.each_token(look, [&](const Byte* at, std::size_t n) { stream.add(at, n, keeper); });
+                reader.each_token(feature, [&](const Byte* at, std::size_t n) { stream.add(at, n, keeper); });
                 stream.flush(keeper);
             }
         },
@@ -100,13 +100,13 @@ void read_text(Reader& reader, std::size_t look, std::size_t row, Worker<Keeper>
 
 // Reads the shards that fall to one thread.
 template <class Keeper, class Next>
-void read_shards(Texts texts, const std::vector<std::size_t>& bounds, const Looks& looks,
+void read_shards(Texts texts, const std::vector<std::size_t>& bounds, const FeatureList& features,
                  const std::vector<Worker<Keeper>*>& workers, Joined& joined, Next&& next) {
-    Reader reader(looks);
+    Reader reader(features);
     for (std::size_t shard; next(shard);) {
         for (std::size_t row = bounds[shard]; row < bounds[shard + 1]; ++row) {
             reader.open(texts[row]);
-            for (std::size_t k = 0; k < looks.size(); ++k) read_text(reader, k, row, *workers[k]);
+            for (std::size_t k = 0; k < features.size(); ++k) read_text(reader, k, row, *workers[k]);
         }
         std::vector<HandedOver> found;
         for (Worker<Keeper>* worker : workers) {
@@ -117,26 +117,26 @@ void read_shards(Texts texts, const std::vector<std::size_t>& bounds, const Look
     }
 }
 
-// `make_keeper(look)` makes what keeps a thread's codes: it has begin_text(row), expect(code), which comes
+// `make_keeper(feature)` makes what keeps a thread's codes: it has begin_text(row), expect(code), which comes
 // some time before add(code, times), and end_shard(shard, codes), where `codes` will hold what they mean.
 template <class Keeper, class Make>
-std::vector<Pass<Keeper>> pass_over(Texts texts, const std::vector<std::size_t>& bounds, const Looks& looks, bool grow,
-                                    int n_threads, Make&& make_keeper) {
+std::vector<Pass<Keeper>> pass_over(Texts texts, const std::vector<std::size_t>& bounds, const FeatureList& features,
+                                    bool grow, int n_threads, Make&& make_keeper) {
     const std::size_t n_shards = bounds.size() - 1;
-    std::vector<Pass<Keeper>> passes(looks.size());
-    Joined joined(looks.size(), n_shards);
+    std::vector<Pass<Keeper>> passes(features.size());
+    Joined joined(features.size(), n_shards);
     std::mutex lock;
-    parallel_loops(n_shards, total_units(texts) * looks.size(), n_threads, [&](auto&& next) {
+    parallel_loops(n_shards, total_units(texts) * features.size(), n_threads, [&](auto&& next) {
         std::vector<Worker<Keeper>*> mine;
-        for (std::size_t k = 0; k < looks.size(); ++k) {
+        for (std::size_t k = 0; k < features.size(); ++k) {
             const std::lock_guard<std::mutex> guard(lock);
-            passes[k].workers.push_back(std::make_unique<Worker<Keeper>>(looks[k].coding, make_keeper(k)));
+            passes[k].workers.push_back(std::make_unique<Worker<Keeper>>(features[k].coding, make_keeper(k)));
             mine.push_back(passes[k].workers.back().get());
         }
-        read_shards(texts, bounds, looks, mine, joined, next);
+        read_shards(texts, bounds, features, mine, joined, next);
     });
-    for (std::size_t k = 0; k < looks.size(); ++k) {
-        passes[k].coding = looks[k].coding;
+    for (std::size_t k = 0; k < features.size(); ++k) {
+        passes[k].coding = features[k].coding;
         const auto settled = settle(passes[k].coding, std::move(joined.tokens(k)), grow);
         if (grow && passes[k].coding.some) {
             // Where some buckets alone have numbers, these get some too.

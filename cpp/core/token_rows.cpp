@@ -28,7 +28,7 @@ void measure(const ShardRows& rows, std::int64_t* stored, std::int64_t* unknown)
 }
 
 void write(const ShardRows& rows, Code* code, std::int32_t* count) {
-    for (const auto [begin, end] : Stretches(rows.tokens.size())) {
+    for (const auto [begin, end] : Ranges(rows.tokens.size())) {
         for (std::size_t i = begin; i < end; ++i) {
             if (rows.code(i) == kUnknown) continue;
             *code++ = rows.code(i);
@@ -59,15 +59,16 @@ TokenRows rows_of(std::vector<ShardRows>& shards, const std::vector<std::size_t>
 
 }  // namespace
 
-std::vector<TokenRows> count_tokens(Texts texts, const Looks& looks, bool grow, bool counts, int n_threads) {
+std::vector<TokenRows> count_tokens(Texts texts, const FeatureList& features, bool grow, bool counts, int n_threads) {
     const auto bounds = pass_bounds(texts);
-    std::vector<std::vector<ShardRows>> shards(looks.size(), std::vector<ShardRows>(bounds.size() - 1));
-    const auto keep_in = [&](std::size_t look) {
-        return RowKeeper(counts, [&, look](std::size_t shard, ShardRows& rows) { shards[look][shard] = std::move(rows); });
+    std::vector<std::vector<ShardRows>> shards(features.size(), std::vector<ShardRows>(bounds.size() - 1));
+    const auto keep_in = [&](std::size_t feature) {
+        return RowKeeper(
+            counts, [&, feature](std::size_t shard, ShardRows& rows) { shards[feature][shard] = std::move(rows); });
     };
-    const auto passes = pass_over<decltype(keep_in(0))>(texts, bounds, looks, grow, n_threads, keep_in);
+    const auto passes = pass_over<decltype(keep_in(0))>(texts, bounds, features, grow, n_threads, keep_in);
     std::vector<TokenRows> out;
-    for (std::size_t k = 0; k < looks.size(); ++k) {
+    for (std::size_t k = 0; k < features.size(); ++k) {
         out.push_back(rows_of(shards[k], bounds, counts, total_units(texts), n_threads));
         out[k].coding = passes[k].coding;
     }

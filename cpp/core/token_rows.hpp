@@ -10,12 +10,12 @@ namespace candide {
 
 struct TokenRows {
     std::vector<std::int64_t> indptr;
-    std::vector<Code> codes;  // of each row in the order in which its tokens first appear
-    std::vector<std::int32_t> counts;  // if they are asked for
+    std::vector<Code> codes;            // of each row in the order in which its tokens first appear
+    std::vector<std::int32_t> counts;   // if they are asked for
     std::vector<std::int64_t> unknown;  // of each row, tokens that have no code
     Coding coding;
 };
 
-std::vector<TokenRows> count_tokens(Texts texts, const Looks& looks, bool grow, bool counts, int n_threads);
+std::vector<TokenRows> count_tokens(Texts texts, const FeatureList& features, bool grow, bool counts, int n_threads);
 
 }  // namespace candide

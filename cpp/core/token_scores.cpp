@@ -4,8 +4,8 @@
 #include <shared_mutex>
 
 #include "buckets.hpp"
-#include "lanes.hpp"
 #include "parallel.hpp"
+#include "simd.hpp"
 
 namespace candide {
 namespace {
@@ -87,23 +87,26 @@ class Sums {
     }
 };
 
-// One recipe's view of the texts that one thread reads. Tokens wait until what they ask for has arrived.
+// One config's view of the texts that one thread reads. Tokens wait until what they ask for has arrived.
 class Scorer {
   public:
     Scorer(const Coding& coding, const TokenScores& scores)
-        : coding_(coding), scores_(scores), each_(scores.each), once_(scores.once),
+        : coding_(coding),
+          scores_(scores),
+          each_(scores.each),
+          once_(scores.once),
           distinguish_(scores.once.cells || scores.distinct) {}
 
-    void read(Reader& reader, std::size_t look) {
-        if (reader.is_within_words(look)) {
+    void read(Reader& reader, std::size_t feature) {
+        if (reader.is_within_words(feature)) {
             const auto ask = [&](const Token& token) { ask_for(token); };
             const auto code = [&](const Token& token) { return code_of(token); };
             const auto expect = [&](std::span<const Code> codes) { ask_for(codes); };
-            reader.each_word(look, ask, code, expect, [&](std::span<const Code> codes, std::uint32_t times) {
+            reader.each_word(feature, ask, code, expect, [&](std::span<const Code> codes, std::uint32_t times) {
                 for (const Code one : codes) score(one, times);
             });
         } else {
-            reader.each_token(look, [&](const Byte* at, std::size_t n) CANDIDE_INLINE_LAMBDA { add(at, n); });
+            reader.each_token(feature, [&](const Byte* at, std::size_t n) CANDIDE_INLINE_LAMBDA { add(at, n); });
             score_waiting();
         }
     }
@@ -173,26 +176,26 @@ class Scorer {
     }
 };
 
-// The locks of the stores of the looks.
-std::vector<std::shared_mutex*> stores_of(const Looks& looks) {
+// The locks of the stores of the features.
+std::vector<std::shared_mutex*> stores_of(const FeatureList& features) {
     std::vector<std::shared_mutex*> stores;
-    for (const Look& look : looks)
-        if (look.coding.vocabulary) stores.push_back(&look.coding.vocabulary->lock());
+    for (const TokenFeatures& feature : features)
+        if (feature.coding.vocabulary) stores.push_back(&feature.coding.vocabulary->lock());
     return stores;
 }
 
 }  // namespace
 
-void score_tokens(Texts texts, const Looks& looks, const std::vector<TokenScores>& scores, int n_threads) {
+void score_tokens(Texts texts, const FeatureList& features, const std::vector<TokenScores>& scores, int n_threads) {
     const auto bounds = shard_bounds(texts, std::size_t{1} << 17, 1024);
-    parallel_for(bounds.size() - 1, total_units(texts) * looks.size(), n_threads, [&](std::size_t s) {
-        const ReadLocks locks(stores_of(looks));
-        Reader reader(looks);
+    parallel_for(bounds.size() - 1, total_units(texts) * features.size(), n_threads, [&](std::size_t s) {
+        const ReadLocks locks(stores_of(features));
+        Reader reader(features);
         std::vector<Scorer> scorers;
-        for (std::size_t k = 0; k < looks.size(); ++k) scorers.emplace_back(looks[k].coding, scores[k]);
+        for (std::size_t k = 0; k < features.size(); ++k) scorers.emplace_back(features[k].coding, scores[k]);
         for (std::size_t row = bounds[s]; row < bounds[s + 1]; ++row) {
             reader.open(texts[row]);
-            for (std::size_t k = 0; k < looks.size(); ++k) {
+            for (std::size_t k = 0; k < features.size(); ++k) {
                 scorers[k].read(reader, k);
                 scorers[k].end_text(row);
             }

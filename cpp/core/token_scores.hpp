@@ -15,7 +15,7 @@ struct TokenTable {
     bool wide = true;  // doubles, else floats
 };
 
-// What one recipe finds in each text; null for what is not asked for.
+// What one config finds in each text; null for what is not asked for.
 struct TokenScores {
     TokenTable each, once;  // added for every occurrence of a token; once for every token of a text
     double *scores = nullptr, *once_scores = nullptr;
@@ -24,6 +24,6 @@ struct TokenScores {
 };
 
 // A vocabulary does not grow here; what it does not know adds nothing.
-void score_tokens(Texts texts, const Looks& looks, const std::vector<TokenScores>& scores, int n_threads);
+void score_tokens(Texts texts, const FeatureList& features, const std::vector<TokenScores>& scores, int n_threads);
 
 }  // namespace candide

@@ -66,7 +66,7 @@ class CellKeeper {
     ClassSums sums() const {
         ClassSums sums;
         for (std::size_t c = 0; c < labels_.n_classes; ++c) {
-            for (const auto [first, last] : Stretches(cells_.size() / stride_))
+            for (const auto [first, last] : Ranges(cells_.size() / stride_))
                 for (std::size_t code = first; code < last; ++code) {
                     const std::uint32_t* cell = cells_.data() + code * stride_ + 1 + 2 * c;
                     if (cell[0]) sums.append(code, cell[0], cell[1]);
@@ -153,9 +153,8 @@ ClassSums add_few(const std::vector<Part>& parts, std::size_t begin, std::size_t
         steps.add(64 * sums.size() + 1);
         sums.clear();
         for (const Part& part : parts)
-            part.each(c, [&](Code code, double occurrences, double held) {
-                sums.push_back({code, occurrences, held});
-            });
+            part.each(c,
+                      [&](Code code, double occurrences, double held) { sums.push_back({code, occurrences, held}); });
         // Equal codes stay in the order of the parts.
         std::stable_sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) { return a.code < b.code; });
         for (std::size_t i = 0; i < sums.size();) {
@@ -186,8 +185,9 @@ ClassSums add_parts(const std::vector<Part>& parts, std::size_t n_codes, std::si
     return total;
 }
 
-std::vector<TokenTally> tally_cells(Texts texts, const Labels& labels, const Looks& looks, bool grow, int n_threads) {
-    auto passes = pass_over<CellKeeper>(texts, pass_bounds(texts), looks, grow, n_threads,
+std::vector<TokenTally> tally_cells(Texts texts, const Labels& labels, const FeatureList& features, bool grow,
+                                    int n_threads) {
+    auto passes = pass_over<CellKeeper>(texts, pass_bounds(texts), features, grow, n_threads,
                                         [&](std::size_t) { return CellKeeper(labels); });
     std::vector<TokenTally> out;
     for (auto& pass : passes) {
@@ -199,18 +199,19 @@ std::vector<TokenTally> tally_cells(Texts texts, const Labels& labels, const Loo
     return out;
 }
 
-std::vector<TokenTally> tally_rows(Texts texts, const Labels& labels, const Looks& looks, bool grow, int n_threads) {
+std::vector<TokenTally> tally_rows(Texts texts, const Labels& labels, const FeatureList& features, bool grow,
+                                   int n_threads) {
     const auto bounds = pass_bounds(texts);
-    std::vector<std::vector<Part>> parts(looks.size(), std::vector<Part>(bounds.size() - 1));
-    const auto keep_for = [&](std::size_t look) {
-        return RowKeeper(true, [&, look, one = OneClass()](std::size_t shard, const ShardRows& rows) mutable {
+    std::vector<std::vector<Part>> parts(features.size(), std::vector<Part>(bounds.size() - 1));
+    const auto keep_for = [&](std::size_t feature) {
+        return RowKeeper(true, [&, feature, one = OneClass()](std::size_t shard, const ShardRows& rows) mutable {
             one.make_room(rows.n_codes);
-            parts[look][shard] = {sums_of(rows, bounds[shard], labels, one), rows.codes};
+            parts[feature][shard] = {sums_of(rows, bounds[shard], labels, one), rows.codes};
         });
     };
-    const auto passes = pass_over<decltype(keep_for(0))>(texts, bounds, looks, grow, n_threads, keep_for);
+    const auto passes = pass_over<decltype(keep_for(0))>(texts, bounds, features, grow, n_threads, keep_for);
     std::vector<TokenTally> out;
-    for (std::size_t k = 0; k < looks.size(); ++k)
+    for (std::size_t k = 0; k < features.size(); ++k)
         out.push_back({add_parts(parts[k], passes[k].coding.size(), labels.n_classes, n_threads), passes[k].coding});
     return out;
 }
@@ -218,9 +219,9 @@ std::vector<TokenTally> tally_rows(Texts texts, const Labels& labels, const Look
 }  // namespace
 
 std::vector<TokenTally> tally_tokens(Texts texts, const std::int32_t* classes, const double* weight,
-                                     std::size_t n_classes, const Looks& looks, bool grow, int n_threads) {
+                                     std::size_t n_classes, const FeatureList& features, bool grow, int n_threads) {
     const Labels labels{classes, weight, n_classes};
-    return (fits_cells(texts, labels) ? tally_cells : tally_rows)(texts, labels, looks, grow, n_threads);
+    return (fits_cells(texts, labels) ? tally_cells : tally_rows)(texts, labels, features, grow, n_threads);
 }
 
 }  // namespace candide

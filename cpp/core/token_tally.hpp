@@ -13,6 +13,6 @@ struct TokenTally {
 
 // `weight` is one per text, or null.
 std::vector<TokenTally> tally_tokens(Texts texts, const std::int32_t* classes, const double* weight,
-                                     std::size_t n_classes, const Looks& looks, bool grow, int n_threads);
+                                     std::size_t n_classes, const FeatureList& features, bool grow, int n_threads);
 
 }  // namespace candide

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "entries.hpp"
-#include "lanes.hpp"
+#include "simd.hpp"
 
 namespace candide {
 
@@ -46,8 +46,8 @@ struct OwnTotals {
 template <class Data>
 auto own_totals(const Data& rows, const Totals& totals, std::size_t n_classes, int n_threads) {
     auto counts = entries_of(rows, totals.count, n_classes, n_threads);
-    return OwnTotals<decltype(counts)>{std::move(counts), entries_of(rows, totals.pseudo, n_classes, n_threads), totals.even,
-                                       totals.pseudo != nullptr};
+    return OwnTotals<decltype(counts)>{std::move(counts), entries_of(rows, totals.pseudo, n_classes, n_threads),
+                                       totals.even, totals.pseudo != nullptr};
 }
 
 }  // namespace candide

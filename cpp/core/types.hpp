@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 
 namespace candide {
 
@@ -23,6 +25,22 @@ auto with_type(Type type, Visit&& visit) {
         case Type::u32: return visit(std::uint32_t{});
         case Type::u16: return visit(std::uint16_t{});
         default: return visit(std::uint8_t{});
+    }
+}
+
+// A number as int64: fractions are cut off, numbers out of range become the nearest bound, and NaN becomes -1.
+template <class From>
+std::int64_t to_int64(From value) {
+    using Limits = std::numeric_limits<std::int64_t>;
+    if constexpr (std::is_floating_point_v<From>) {
+        constexpr From kBound = static_cast<From>(9223372036854775808.0);  // 2^63, the least that is out of range
+        if (value >= -kBound && value < kBound) [[likely]]
+            return static_cast<std::int64_t>(value);
+        return value != value ? -1 : value < 0 ? Limits::min() : Limits::max();
+    } else if constexpr (std::is_same_v<From, std::uint64_t>) {
+        return value > static_cast<std::uint64_t>(Limits::max()) ? Limits::max() : static_cast<std::int64_t>(value);
+    } else {
+        return static_cast<std::int64_t>(value);
     }
 }
 

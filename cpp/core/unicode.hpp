@@ -18,11 +18,11 @@ struct TwoLevels {
 };
 
 enum CharacterFlag : std::uint8_t {
-    kWord = 1,        // \w
-    kSpace = 2,       // \s
-    kDigit = 4,       // \d
-    kIgnorable = 8,   // not looked at by a capital sigma that asks whether it ends a word
-    kCased = 16,      // a letter to such a sigma
+    kWord = 1,       // \w
+    kSpace = 2,      // \s
+    kDigit = 4,      // \d
+    kIgnorable = 8,  // not looked at by a capital sigma that asks whether it ends a word
+    kCased = 16,     // a letter to such a sigma
 };
 
 extern const TwoLevels<std::uint8_t> kFlags;

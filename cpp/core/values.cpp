@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lanes.hpp"
+#include "simd.hpp"
 
 namespace candide {
 namespace {

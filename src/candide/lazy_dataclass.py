@@ -73,7 +73,8 @@ else:
     def _compile(cls, name, options):
         """Set a method to the one that the standard library generates for a class with the same fields."""
         fields = dataclasses.fields(cls)
-        namespace = {"__annotations__": {field.name: field.type for field in fields}}
+        # With a docstring, the standard library does not compute a signature to make one, which is slow.
+        namespace = {"__doc__": name, "__annotations__": {field.name: field.type for field in fields}}
         namespace |= {field.name: field for field in fields}
         if hasattr(cls, "__post_init__"):
             namespace["__post_init__"] = cls.__post_init__

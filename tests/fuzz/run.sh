@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The tokeniser under clang's libFuzzer with AddressSanitizer and UndefinedBehaviorSanitizer:
+# The tokenizer under clang's libFuzzer with AddressSanitizer and UndefinedBehaviorSanitizer:
 #   tests/fuzz/run.sh [seconds, 60 if not given] [a folder for what it finds worth keeping]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -11,7 +11,7 @@ corpus=${2:-$work/corpus}
 mkdir -p "$corpus" "$work/seeds"
 
 python3 tools/unicode_tables.py "$work/unicode_tables.cpp"
-sources=(reader texts normal_text words blank_words tokenise vocabulary shared_vocabulary token_list token_pass
+sources=(reader texts normal_text words blank_words tokenizer vocabulary shared_vocabulary token_list token_pass
          token_rows token_tally token_scores stop)
 sources=("${sources[@]/#/cpp/core/}")
 clang++ -std=c++20 -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \

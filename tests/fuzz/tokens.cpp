@@ -25,23 +25,23 @@ struct Input {
     Bytes rest() const { return {at, end}; }
 };
 
-Recipe recipe_of(Input& in) {
+TokenizerConfig recipe_of(Input& in) {
     const Byte kind = in.next(), letters = in.next(), sizes = in.next();
-    Recipe recipe;
-    recipe.analyzer = static_cast<Analyzer>(kind % 5);
-    recipe.ends = (kind & 128) != 0;
-    recipe.normal = {(letters & 1) != 0, static_cast<Accents>((letters >> 1) % 3), (letters & 16) != 0};
-    recipe.low = 1 + (sizes & 3);
-    recipe.high = recipe.low + (sizes >> 2 & 3);
-    recipe.words.min_length = 1 + (sizes >> 4 & 3);
-    recipe.words.marks = (sizes & 128) != 0;
+    TokenizerConfig config;
+    config.analyzer = static_cast<Analyzer>(kind % 5);
+    config.ends = (kind & 128) != 0;
+    config.normal = {(letters & 1) != 0, static_cast<Accents>((letters >> 1) % 3), (letters & 16) != 0};
+    config.low = 1 + (sizes & 3);
+    config.high = config.low + (sizes >> 2 & 3);
+    config.words.min_length = 1 + (sizes >> 4 & 3);
+    config.words.marks = (sizes & 128) != 0;
     if (sizes & 64) {
         auto stop = std::make_shared<Vocabulary>();
         const Byte word[16] = "of";
         stop->find_or_add(Token(word, 2));
-        recipe.words.stop_words = stop;
+        config.words.stop_words = stop;
     }
-    return recipe;
+    return config;
 }
 
 // Cut at a byte, so that texts end in the middle of characters; stored in any of the ways that texts come in.
@@ -67,9 +67,9 @@ std::int64_t sum(const std::vector<std::int64_t>& values) {
 }
 
 // Counting, tallying and scoring must tell of the same tokens.
-void compare(Texts texts, const Look& look, bool grow, Byte n_classes) {
-    const auto rows = std::move(count_tokens(texts, {look}, grow, true, 1)[0]);
-    const auto present = std::move(count_tokens(texts, {look}, grow, false, 1)[0]);
+void compare(Texts texts, const TokenFeatures& feature, bool grow, Byte n_classes) {
+    const auto rows = std::move(count_tokens(texts, {feature}, grow, true, 1)[0]);
+    const auto present = std::move(count_tokens(texts, {feature}, grow, false, 1)[0]);
     check(present.codes == rows.codes && present.indptr == rows.indptr && present.counts.empty());
     double counted = 0, tallied = 0;
     for (std::size_t i = 0; i < rows.codes.size(); ++i) {
@@ -80,7 +80,7 @@ void compare(Texts texts, const Look& look, bool grow, Byte n_classes) {
     for (std::size_t i = 0; i < classes.size(); ++i) classes[i] = static_cast<std::int32_t>(i) % n_classes;
     const std::vector<double> weight(texts.size(), 1.0);
     for (const double* weights : {static_cast<const double*>(nullptr), weight.data()}) {
-        const auto tally = tally_tokens(texts, classes.data(), weights, n_classes, {look}, grow, 1);
+        const auto tally = tally_tokens(texts, classes.data(), weights, n_classes, {feature}, grow, 1);
         tallied = 0;
         for (const double value : tally[0].sums.occurrences) tallied += value;
         check(tallied == counted && tally[0].coding.size() == rows.coding.size());
@@ -90,7 +90,7 @@ void compare(Texts texts, const Look& look, bool grow, Byte n_classes) {
     scores.known = known.data();
     scores.unknown = unknown.data();
     scores.distinct = distinct.data();
-    score_tokens(texts, {{look.recipe, rows.coding}}, {scores}, 1);
+    score_tokens(texts, {{feature.config, rows.coding}}, {scores}, 1);
     check(static_cast<double>(sum(known)) == counted && sum(unknown) == sum(rows.unknown));
     check(static_cast<std::size_t>(sum(distinct)) == rows.codes.size());
 }
@@ -99,12 +99,12 @@ void compare(Texts texts, const Look& look, bool grow, Byte n_classes) {
 
 extern "C" int LLVMFuzzerTestOneInput(const Byte* data, std::size_t size) {
     Input in{data, data + size};
-    Look look{recipe_of(in), {}};
+    TokenFeatures feature{recipe_of(in), {}};
     const Byte how = in.next();
     if (how & 1)
-        look.coding.bits = 1 + (how >> 1) % 12;
+        feature.coding.bits = 1 + (how >> 1) % 12;
     else
-        look.coding.vocabulary = SharedVocabulary();
+        feature.coding.vocabulary = SharedVocabulary();
     const auto storage = static_cast<Storage>((how >> 4) % 4);
     // Python's arrays of two and four bytes a character are aligned; so is this copy.
     const Bytes rest = in.rest();
@@ -113,7 +113,7 @@ extern "C" int LLVMFuzzerTestOneInput(const Byte* data, std::size_t size) {
     if (storage == Storage::four)
         for (std::uint32_t& unit : aligned) unit %= 0x110000;
     const auto texts = texts_of({reinterpret_cast<const Byte*>(aligned.data()), rest.size()}, in.next(), storage);
-    compare(texts, look, (how & 128) != 0, static_cast<Byte>(1 + how % 11));
+    compare(texts, feature, (how & 128) != 0, static_cast<Byte>(1 + how % 11));
     const auto [tokens, codes] = distinct_tokens(texts);
     check(codes.size() == texts.size());
     return 0;

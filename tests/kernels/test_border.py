@@ -1,8 +1,9 @@
-"""Arrays that do not fit each other are refused at the native border: an error, never foreign memory."""
+"""The native module refuses arrays that do not fit each other: an error, never a read outside of an array."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ def _zeros(*shape: int) -> Any:
     return np.zeros(shape)
 
 
-def _table(name: str = "table") -> dict[str, Any]:
+def _table(name: str = "values") -> dict[str, Any]:
     return {name: np.ones((N_ROWS, N_COLUMNS))}
 
 
@@ -56,12 +57,12 @@ def _slots() -> dict[str, Any]:
 
 
 def _factored() -> dict[str, Any]:
-    stored = {"by_column": np.array([0, 1, 2, 2]), "classes": np.array([0, 1]), "stored": _zeros(2)}
+    stored = {"by_column": np.array([0, 1, 2, 2]), "stored_classes": np.array([0, 1]), "stored": _zeros(2)}
     return {"shared": _zeros(N_COLUMNS), "slope": _zeros(N_CLASSES), **stored}
 
 
 def _dense() -> dict[str, Any]:
-    return {**_table("values"), "indptr": None, "indices": None}
+    return {**_table(), "indptr": None, "indices": None}
 
 
 def _rows(*names: str) -> dict[str, Any]:
@@ -90,30 +91,30 @@ def _pair_sums() -> dict[str, Any]:
     return {"rows": np.ones(N_CLASSES), "spare": np.ones(N_COLUMNS), "strength": 1.0}
 
 
-def _bands() -> dict[str, Any]:
-    """Two of three codes are tokens, with two entries and with one; four bands of both kinds."""
-    positions = {"place": [1, -1, 0], "held_by": [0, 1, 1]}
+def _token_bins() -> dict[str, Any]:
+    """Two of three codes are tokens, with two entries and with one; four bins of both kinds."""
+    positions = {"place": [1, -1, 0], "entry_classes": [0, 1, 1]}
     return {
         **{name: np.array(values, dtype=np.int32) for name, values in positions.items()},
-        "by_token": np.array([0, 2, 3]), "level": np.array([2.5, 0.0]), "logs": _zeros(3, 2),
+        "entry_indptr": np.array([0, 2, 3]), "level": np.array([2.5, 0.0]), "logs": _zeros(3, 2),
         "log_size": _zeros(2, N_CLASSES), "scores": _zeros(8, N_ROWS, N_CLASSES),
     }  # fmt: skip
 
 
-def _band_sums() -> dict[str, Any]:
+def _token_bin_sums() -> dict[str, Any]:
     tokens = {"count": np.ones(3), "token_weight": np.array([3.0, 2.0]), "evidence": _zeros(2)}
     return {**tokens, "size": np.ones(N_CLASSES), "log_knots": np.arange(4.0), "alpha": 1.0}
 
 
-def _band_table() -> dict[str, Any]:
+def _token_bin_folds() -> dict[str, Any]:
     """Before anything is left out."""
     made = ("level", "logs", "log_size", "evidence")
-    return {name: value for name, value in {**_bands(), **_band_sums()}.items() if name not in made}
+    return {name: value for name, value in {**_token_bins(), **_token_bin_sums()}.items() if name not in made}
 
 
 VARIANCE = {"extra": 0.0, "floor": 1.0}
 CELL = {"cell": VALUE, "threshold": 0.0}
-SIZES = {"n_classes": N_CLASSES, "n_columns": N_COLUMNS}
+SIZES = {"n_classes": N_CLASSES}
 
 # A call of every kernel in which all arrays fit; after a space, of what kind.
 # fmt: off
@@ -152,8 +153,10 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
         "own_base": _zeros(N_CLASSES), "threshold": None, **_scores(), **_rows("own"),
     },
     "own_normal_scores": lambda: {
-        **_table(), **_members(), **_sums("strength", "location", "shape", "scale"), **VARIANCE, "student": False,
-        **_rows("scores"),
+        **_table(), **_members(), **_sums("strength", "location", "shape", "scale"), **VARIANCE, **_rows("scores"),
+    },
+    "own_student_scores": lambda: {
+        **_table(), **_members(), **_sums("strength", "location", "shape", "scale"), **_rows("scores"),
     },
     "own_rising_scores": lambda: {**_dense(), **_members(), **_totals(), **_rows("scores")},
     "own_rising_scores sparse": lambda: {**_sparse(), **_members(), **_totals(), **_rows("scores")},
@@ -174,7 +177,7 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
         **_both("scores"), **_members(), **_rows("values"), "by_class": _zeros(N_CLASSES),
     },
     "add_own": lambda: {**_both("scores"), **_groups(), **_rows("change"), "by_class": False},
-    "normalise": lambda: {"scores": _zeros(N_ROWS, N_CLASSES), "logarithm": True},
+    "normalize": lambda: {"scores": _zeros(N_ROWS, N_CLASSES), "logarithm": True},
     "best": lambda: {"scores": _zeros(N_ROWS, N_CLASSES), "out": np.zeros(N_ROWS, dtype=np.int64)},
     "grid": lambda: {**_table(), **_members(), "n_classes": N_CLASSES, "limit": 4},
     "cell_codes": lambda: {
@@ -190,10 +193,10 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
         **_joint_slots(), **_members(), "singles": _zeros(N_CLASSES, 6, 6), **_pair_sums(), "back_strength": 2.0,
         "columns": np.array([[0, 2]], dtype=np.int32), "joint": _zeros(N_CLASSES, 4, 6), **_rows("scores"),
     },
-    "band_scores": lambda: {**_sparse(), **_bands()},
-    "band_left_out": lambda: {**_sparse(), **_members(), **_bands(), **_band_sums()},
-    "band_fold_scores": lambda: {
-        **_sparse(), **_members(), "folds": np.zeros(N_ROWS, dtype=np.int32), **_band_table(), "spare": 1.0,
+    "token_bin_scores": lambda: {**_sparse(), **_token_bins()},
+    "token_bin_left_out": lambda: {**_sparse(), **_members(), **_token_bins(), **_token_bin_sums()},
+    "token_bin_fold_scores": lambda: {
+        **_sparse(), **_members(), "folds": np.zeros(N_ROWS, dtype=np.int32), **_token_bin_folds(), "spare": 1.0,
     },
     "encode_labels": lambda: {"labels": np.arange(N_ROWS)},
     "scan": _table,
@@ -202,40 +205,88 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
 # fmt: on
 
 
+# Arguments that are structs, and the names of their fields in the calls above where these differ.
+ROWS = {"rows": {name: name for name in ("indptr", "indices", "values")}}
+TERMS = {"terms": {name: name for name in ("weights", "absent", "base")}}
+OWN_TERMS = {"own_terms": {name: f"own_{name}" for name in ("weights", "absent", "base")}}
+COUNTS = {"counts": {"counts": "count", "pseudo": "pseudo"}}
+LOG_SUMS = {"log_sums": {name: name for name in ("sums", "zeros", "cells")}}
+NORMAL = {"posterior": {name: name for name in ("strength", "location", "shape", "scale")}}
+PAIRS = {name: name for name in ("joint", "rows", "spare")}
+ENTRIES = {"place": "place", "indptr": "entry_indptr", "classes": "entry_classes"}
+SCORES = {name: name for name in ("level", "logs", "log_size")}
+SUMS = {"weight": "token_weight", **{name: name for name in ("count", "size", "log_knots", "alpha")}}
+STRUCTS: dict[str, dict[str, dict[str, str]]] = {
+    "tally_rows": ROWS,
+    "tally_rows_sparse": ROWS,
+    "linear_row_scores": ROWS,
+    "factored_row_scores": {**ROWS, "table": {"shared": "shared", "slope": "slope"}},
+    "own_linear_scores": {**ROWS, **TERMS},
+    "left_out_counts": {**ROWS, **TERMS, **COUNTS, **LOG_SUMS},
+    "left_out_linear": {**ROWS, **OWN_TERMS, **TERMS},
+    "own_normal_scores": NORMAL,
+    "own_student_scores": NORMAL,
+    "own_rising_scores": {**ROWS, **COUNTS},
+    "rising_scores": ROWS,
+    "student_scores": {"table": {name: name for name in ("location", "spread", "power", "constant")}},
+    "left_out_complement": {**ROWS, **COUNTS, **LOG_SUMS},
+    "left_out_shared": NORMAL,
+    "own_pair_scores": {"table": PAIRS},
+    "own_triple_scores": {"table": {"columns": "columns", "joint": "joint"}},
+    "token_bin_scores": {**ROWS, "bins": {**ENTRIES, **SCORES}},
+    "token_bin_left_out": {**ROWS, "bins": {**ENTRIES, **SCORES, **SUMS, "evidence": "evidence"}},
+    "token_bin_fold_scores": {**ROWS, "bins": {**ENTRIES, **SUMS, "spare": "spare"}},
+}
+
+
 def call(kernel: str, **changed: Any) -> Any:
-    return getattr(_core, kernel.split()[0])(**{**CALLS[kernel](), "n_threads": 2, **changed})
+    name = kernel.split()[0]
+    arguments = {**CALLS[kernel](), "n_threads": 2, **changed}
+    structs = {}
+    if name == "factored_row_scores":
+        stored = {"indptr": "by_column", "indices": "stored_classes", "data": "stored"}
+        structs["stored"] = SimpleNamespace(**{field: arguments.pop(own) for field, own in stored.items()})
+    if name == "own_triple_scores":
+        pairs = {"joint": "singles", "rows": "rows", "spare": "spare"}
+        structs["singles"] = SimpleNamespace(**{field: arguments.pop(own) for field, own in pairs.items()})
+    for struct, fields in STRUCTS.get(name, {}).items():
+        parts = {field: arguments.pop(own) for field, own in fields.items()}
+        if struct == "rows":
+            parts |= {"is_sparse": parts["indptr"] is not None, "n_columns": N_COLUMNS}
+        arguments[struct] = SimpleNamespace(**parts, **(structs if struct == "table" else {}))
+    return getattr(_core, name)(**arguments)
 
 
 ARRAYS = [(kernel, name) for kernel, made in CALLS.items() for name, a in made().items() if isinstance(a, np.ndarray)]
 # Arrays that stand alone, those that say how wide the others are, and those that may have a class without rows.
-ALONE = {("encode_labels", "labels"), ("scan", "table"), ("hash_rows", "table")}
+ALONE = {("encode_labels", "labels"), ("scan", "values"), ("hash_rows", "values")}
 ANY_WIDTH = {
-    ("normalise", "scores"),
+    ("normalize", "scores"),
     ("best", "scores"),
     ("add_own", "scores"),
     ("tally_rows", "total"),
     ("own_code_scores", "table"),
     ("rising_scores sparse", "start"),
-    ("grid", "table"),
+    ("grid", "values"),
     ("joint_counts", "joint"),
     ("joint_counts", "parents"),
     ("joint_counts", "slots"),
     ("joint_scores", "parents"),
     ("joint_scores", "slots"),
-    ("band_scores", "place"),
-    ("band_left_out", "place"),
-    ("band_fold_scores", "place"),
+    ("token_bin_scores", "place"),
+    ("token_bin_left_out", "place"),
+    ("token_bin_fold_scores", "place"),
 }
 ANY_HEIGHT = {
-    ("normalise", "scores"),
+    ("normalize", "scores"),
     ("tally_rows", "total"),
     ("count_codes", "counts"),
-    ("band_scores", "place"),
-    ("band_left_out", "place"),
-    ("band_fold_scores", "place"),
+    ("token_bin_scores", "place"),
+    ("token_bin_left_out", "place"),
+    ("token_bin_fold_scores", "place"),
 }
 # Those whose rows belong to classes, and of them those that ask for no weight.
-MEMBERS = [kernel for kernel, name in ARRAYS if name == "classes" and kernel != "factored_row_scores"]
+MEMBERS = [kernel for kernel, name in ARRAYS if name == "classes"]
 WEIGHTLESS = {
     "own_code_scores", "own_linear_scores", "own_linear_scores sparse", "left_out_linear", "left_out_linear sparse",
     "add_own", "left_out_code_scores",
@@ -273,7 +324,7 @@ def test_another_number_of_dimensions_is_refused(kernel: str, name: str) -> None
         call(kernel, **{name: array.ravel() if array.ndim == 2 else np.stack([array, array])})
 
 
-@every("kernel, name", [p for p in BOUND if p[1] not in {"base", "table", "codes", "values"}])
+@every("kernel, name", [p for p in BOUND if p[1] not in {"base", "values", "codes"}])
 def test_another_type_is_not_copied(kernel: str, name: str) -> None:
     """A silent copy would cost more than the kernel; an output would be lost in it."""
     with pytest.raises(TypeError):
@@ -335,8 +386,8 @@ def test_a_center_has_the_shape_of_the_sums() -> None:
         {"by_column": np.array([0, 1, 2, 3])},
         {"by_column": np.array([-1, 1, 2, 2])},
         {"by_column": np.array([0, 2, 1, 2])},
-        {"classes": np.array([0, N_CLASSES])},
-        {"classes": np.array([-1, 0])},
+        {"stored_classes": np.array([0, N_CLASSES])},
+        {"stored_classes": np.array([-1, 0])},
     ],
     ids=str,
 )
@@ -345,21 +396,21 @@ def test_factored_weights_stay_in_their_table(changed: dict[str, Any]) -> None:
         call("factored_row_scores", **changed)
 
 
-@pytest.mark.parametrize("kernel", ["band_scores", "band_left_out", "band_fold_scores"])
+@pytest.mark.parametrize("kernel", ["token_bin_scores", "token_bin_left_out", "token_bin_fold_scores"])
 @every(
     "name, values",
     [
         ("place", [2, -1, 0]),
-        ("by_token", [-1, 2, 3]),
-        ("by_token", [0, 4, 3]),
-        ("by_token", [0, 2, 4]),
-        ("held_by", [0, 1, N_CLASSES]),
-        ("held_by", [0, 1, -1]),
+        ("entry_indptr", [-1, 2, 3]),
+        ("entry_indptr", [0, 4, 3]),
+        ("entry_indptr", [0, 2, 4]),
+        ("entry_classes", [0, 1, N_CLASSES]),
+        ("entry_classes", [0, 1, -1]),
     ],
 )
 def test_tokens_stay_in_their_table(kernel: str, name: str, values: list[int]) -> None:
     with pytest.raises(ValueError, match="tokens and their entries must lie"):
-        call(kernel, **{name: np.array(values, dtype=_bands()[name].dtype)})
+        call(kernel, **{name: np.array(values, dtype=_token_bins()[name].dtype)})
 
 
 @pytest.mark.parametrize(
@@ -377,16 +428,16 @@ def test_tokens_stay_in_their_table(kernel: str, name: str, values: list[int]) -
 )
 def test_sums_of_tokens_fit(changed: dict[str, Any]) -> None:
     fit = {"indptr": np.array([0, 2, 3]), "codes": np.array([0, 1, 2], dtype=np.int32), "sums": np.ones(3)}
-    _core.band_entries(**fit, n_codes=3)
+    _core.token_bin_entries(**fit, n_codes=3)
     with pytest.raises(ValueError, match="must"):
-        _core.band_entries(**{**fit, **changed}, n_codes=3)
+        _core.token_bin_entries(**{**fit, **changed}, n_codes=3)
 
 
 @pytest.mark.parametrize("level", [-1.0, 3.5, np.nan])
-def test_bands_of_tokens_exist(level: float) -> None:
+def test_token_bins_of_tokens_exist(level: float) -> None:
     """Rows of weight 0, which are scored as new ones, read them too."""
     levels = np.array([level, 0.0])
-    for kernel, weight in (("band_scores", {}), ("band_left_out", {"weight": np.zeros(N_ROWS)})):
+    for kernel, weight in (("token_bin_scores", {}), ("token_bin_left_out", {"weight": np.zeros(N_ROWS)})):
         with pytest.raises(ValueError, match="tokens and their entries must lie"):
             call(kernel, level=levels, **weight)
 
@@ -394,7 +445,7 @@ def test_bands_of_tokens_exist(level: float) -> None:
 @pytest.mark.parametrize("fold", [-1, N_ROWS])
 def test_folds_are_no_more_than_rows(fold: int) -> None:
     with pytest.raises(ValueError, match="folds must lie in"):
-        call("band_fold_scores", folds=np.full(N_ROWS, fold, dtype=np.int32))
+        call("token_bin_fold_scores", folds=np.full(N_ROWS, fold, dtype=np.int32))
 
 
 @every("kernel", [kernel for kernel, name in ARRAYS if name == "indptr"])
@@ -421,7 +472,7 @@ def test_slots_lie_in_their_tables(kernel: str, name: str, position: int) -> Non
 
 def test_scores_need_a_class() -> None:
     """There is no best of nothing."""
-    for kernel in ("normalise", "best"):
+    for kernel in ("normalize", "best"):
         with pytest.raises(ValueError, match="must have a class"):
             call(kernel, scores=_zeros(N_ROWS, 0))
 
@@ -437,7 +488,7 @@ def test_labels_are_one_column_of_whole_numbers() -> None:
 def test_no_columns_are_no_error() -> None:
     """A table of nothing sums to nothing."""
     nothing = {name: _zeros(N_CLASSES, 0) for name in ("total", "missing")}
-    assert call("tally", table=_zeros(N_ROWS, 0), **nothing) == (False, False, False)
+    assert call("tally", values=_zeros(N_ROWS, 0), **nothing) == (False, False, False)
 
 
 def test_codes_of_any_size_take_the_last_slot() -> None:
@@ -451,5 +502,5 @@ def test_codes_of_any_size_take_the_last_slot() -> None:
 
 def test_huge_negative_numbers_are_negative() -> None:
     """Too large for a code, and below 0 all the same."""
-    low, _, _, _, _, first_huge = call("scan", table=np.array([[3.0], [-1e300]]))[0]
+    low, _, _, _, _, first_huge = call("scan", values=np.array([[3.0], [-1e300]]))[0]
     assert (low, first_huge) == (-(2**63), 1)

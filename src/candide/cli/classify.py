@@ -1,4 +1,4 @@
-"""``candide classify``: one text, or one after the other from a pipe."""
+"""``candide classify``: classify single texts, or lines of a pipe."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from . import options
-from .answering import classified
+from .classification import classify_texts
 from .command import command
 
 EXAMPLES = """
@@ -22,17 +22,19 @@ def classify(
     model: options.Model,
     texts: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TEXT]...", show_default=False, help="Texts; - or none for the lines of stdin."),
+        typer.Argument(
+            metavar="[TEXT]...", show_default=False, help="Texts; - or none for the lines of standard input."
+        ),
     ] = None,
     abstain: Annotated[
-        float | None, typer.Option(min=0.0, max=1.0, help="Below this probability the answer is 'unsure'.")
+        float | None, typer.Option(min=0.0, max=1.0, help="Print 'unsure' below this probability.")
     ] = None,
     *,
     shared: options.Shared,
 ) -> None:
-    """Say which class texts are of: a line each, the class and its probability.
+    """Classify texts: print the class and its probability, one line per text.
 
-    Rows of a table are JSON: an object for each row, with the columns' names; columns may be left out. Lines of stdin
-    are answered as they come.
+    Pass rows of a table as JSON objects with the names of the columns; columns may be left out. Lines of standard
+    input are classified as they arrive.
     """
-    classified(model, texts, abstain, shared.session)
+    classify_texts(model, texts, abstain, shared.session)

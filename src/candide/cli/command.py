@@ -1,4 +1,4 @@
-"""A function as a command: its groups of options are spread out, and its errors become messages and exit codes."""
+"""The decorator of commands: expands groups of options, and turns errors into messages and exit codes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _Command = TypeVar("_Command", bound=Callable[..., None])
 
 
 def command(function: _Command) -> _Command:
-    """A command whose errors are one message each, and whose groups of options are spread out."""
-    whole = spread(function)
+    """Return a command with its groups of options expanded, which prints errors as messages."""
+    expanded = spread(function)
 
-    @functools.wraps(whole)
-    def called(*args: Any, **kwargs: Any) -> None:
-        guarded(lambda: whole(*args, **kwargs), machine=bool(kwargs.get("json")))
+    @functools.wraps(expanded)
+    def run(*args: Any, **kwargs: Any) -> None:
+        guarded(lambda: expanded(*args, **kwargs), machine=bool(kwargs.get("json")))
 
-    return cast(_Command, called)
+    return cast(_Command, run)

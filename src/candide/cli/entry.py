@@ -10,7 +10,7 @@ from .interrupt import at_once
 
 
 def main() -> None:
-    """The console script."""
+    """Run the command line."""
     # Imports create many objects that all stay; garbage collection takes a tenth of the time of a short command.
     gc.set_threshold(200_000)
     try:
@@ -22,30 +22,30 @@ def main() -> None:
 
 
 def _run(arguments: list[str]) -> None:
-    question = _question(arguments)
-    if question is not None:
+    plain = _classify_arguments(arguments)
+    if plain is not None:
         # One text needs no BLAS threads, and starting them takes as long as reading the file.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        # Importing typer takes longer than answering, and there are no options to parse.
-        from .answering import answer
+        # Importing typer takes longer than classifying, and there are no options to parse.
+        from .classification import run_without_options
 
-        answer(*question)
+        run_without_options(*plain)
         return
     from .app import run
 
     run(arguments)
 
 
-def _question(arguments: list[str]) -> tuple[str, list[str]] | None:
-    """The model and the texts of ``candide classify MODEL [TEXT]...``; None if there are options, or if it is another.
+def _classify_arguments(arguments: list[str]) -> tuple[str, list[str]] | None:
+    """Return the model and the texts of ``candide classify MODEL [TEXT]...``, or None for other commands and options.
 
-    >>> _question(["classify", "mail.candide", "win a prize"])
+    >>> _classify_arguments(["classify", "mail.candide", "win a prize"])
     ('mail.candide', ['win a prize'])
-    >>> _question(["classify", "mail.candide", "win a prize", "--json"])
+    >>> _classify_arguments(["classify", "mail.candide", "win a prize", "--json"])
     """
-    asked = arguments[:1] == ["classify"] and len(arguments) > 1
-    # Windows leaves patterns of file names to programs, and shells that complete words ask by this variable.
-    if not asked or os.name == "nt" or "_CANDIDE_COMPLETE" in os.environ:
+    is_classify = arguments[:1] == ["classify"] and len(arguments) > 1
+    # On Windows, programs expand file patterns themselves; shells ask for completions with this variable.
+    if not is_classify or os.name == "nt" or "_CANDIDE_COMPLETE" in os.environ:
         return None
     given = arguments[1:]
     return None if any(one.startswith("-") and one != "-" for one in given) else (given[0], given[1:])

@@ -41,10 +41,10 @@ def learn_source(
 ) -> Passed:
     """Learn, or forget, all rows of a source. A signal stops at once, or with a checkpoint between two batches."""
     from ..engines.batches import Groups, needed
-    from ..kernels._core import return_blocks_from
+    from ..kernels._core import set_mmap_threshold
     from ..learners.growing import Growing
 
-    return_blocks_from(_LARGE)
+    set_mmap_threshold(_LARGE)
     groups = Groups(learner.group_bytes)
     signals = Interrupts(kept=checkpoint is not None)
     with signals.caught() as interrupts, watched(source, _DOING[verb], session) as passed:
@@ -92,7 +92,7 @@ def _go_through(
     passed: Pass, interrupts: Interrupts, checkpoint: Callable[[], None],
 ) -> None:  # fmt: skip
     from ..engines.batches import labelled_cells
-    from ..kernels._core import release_memory
+    from ..kernels._core import trim_heap
 
     for batch in batches:
         with interrupts.step():
@@ -104,8 +104,8 @@ def _go_through(
             passed.without_label += batch.num_rows - rows.n_rows
             passed.advance(batch.num_rows)
             del rows, batch
-            # The C library would hold on to what counting took: pieces of it lie between what is kept.
-            release_memory()
+            # Otherwise the C library keeps freed memory, pieces of which lie between what is still in use.
+            trim_heap()
             checkpoint()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..data.columns import Columns
-from ..families.parts import REST, Parts
+from ..families.score_terms import REST, Parts
 from ..families.table_likelihood import TableLikelihood, texts_at
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels

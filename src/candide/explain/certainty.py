@@ -10,7 +10,7 @@ import numpy as np
 
 from ..exceptions import ParameterError
 from ..families import Multinomial
-from ..families.parts import cells_of
+from ..families.score_terms import cells_of
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Data, Dense, Floats, Sparse

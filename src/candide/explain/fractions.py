@@ -16,7 +16,7 @@ from ..exceptions import ParameterError
 from ..families.bernoulli import BernoulliLikelihood
 from ..families.categorical_likelihood import CategoricalLikelihood
 from ..families.multinomial import MultinomialLikelihood
-from ..families.parts import cells_of
+from ..families.score_terms import cells_of
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
@@ -166,9 +166,9 @@ def _presences(likelihood: BernoulliLikelihood, row: Any, names: Array) -> Itera
         if cell != cell:
             yield f"{names[j]} (missing)"
             continue
-        if likelihood.threshold is None and cell not in (0.0, 1.0):
+        if likelihood.family.threshold is None and cell not in (0.0, 1.0):
             raise ParameterError(f"style='fractions' is for columns that are on or off, and {names[j]} holds {cell:g}")
-        is_on = cell > (likelihood.threshold or 0.0)
+        is_on = cell > (likelihood.family.threshold or 0.0)
         part = on[:, j] if is_on else off[:, j]
         yield _share(f"{names[j]} {'on' if is_on else 'off'}", part, on[:, j] + off[:, j], 2)
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..data.columns import Column, Columns
-from ..families.columns.stretches import middles
+from ..families.columns.histogram import middles
 from ..kernels._core import Texts
 from ..kernels.layouts import Array, Dense, Sparse, TextRows
 from ..model.classifier import Classifier

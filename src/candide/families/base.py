@@ -14,7 +14,7 @@ from ..priors import Estimate, Prior
 from ..statistics import Statistics
 
 if TYPE_CHECKING:
-    from .parts import Parts
+    from .score_terms import Parts
 
 # Shares that are smoothed by so much hardly differ.
 _ALL_ALIKE = float(np.exp(6.0))
@@ -78,12 +78,6 @@ class Likelihood(Protocol):
 
     def log_base(self, data: Any) -> Floats:
         """The term of log p(x | class) that is the same for all classes, ``(rows,)``."""
-
-    def linear(self, *, squares: bool) -> Any:
-        """The scores as ``LinearScores``; an error where they are not linear in anything simple.
-
-        ``squares``: squares of cells may be among what they are linear in.
-        """
 
     def sample(self, classes: Positions, rng: np.random.Generator) -> Any:
         """A row drawn for each given class."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +19,7 @@ from ..statistics import Counts
 from ..statistics.base import as_dense, remaining
 from .base import Batch, Plain, Scores, cell_positions, prior_of_column, require_proper
 from .left_out import own_by_removal, own_by_weight, put_own, replace_own
-from .linear import LinearLikelihood, Score, factored, observe_counts
+from .linear import LinearLikelihood, LinearTerm, factored, observe_counts
 
 _UNIFORM = Beta(1.0, 1.0)
 
@@ -89,23 +91,37 @@ class Bernoulli(Plain):
         """What a row of this weight meets in its own class once it is left out; with 0, the likelihood itself."""
         dense = isinstance(statistics.total, np.ndarray) or statistics.missing is not None
         if dense or np.ndim(self.prior.a) or np.ndim(self.prior.b):
-            return self._build(statistics, _score, *self._shares_without(*_on_off(statistics), weight))
+            return self._build(statistics, self._dense_term, *self._shares_without(*_on_off(statistics), weight))
         # A class that never saw a word gives it the same weight as any other such word: only seen ones are stored.
         by_column = statistics.total.tocsc()
         never = self._shares_without(np.zeros_like(statistics.rows), statistics.rows, weight)
         off = remaining(statistics.rows[by_column.indices], by_column.data)
         seen = self._shares_without(by_column.data, off, weight)
 
-        def sparse_score(on: Floats, off: Floats, never_on: Floats, never_off: Floats) -> Score:
-            return _sparse_score(by_column, on, off, never_on, never_off)
+        return self._build(statistics, partial(self._sparse_term, by_column), *seen, *never)
 
-        return self._build(statistics, sparse_score, *seen, *never)
-
-    def _build(self, statistics: Counts, score: Any, *parts: LogProbability) -> BernoulliLikelihood:
+    def _build(
+        self, statistics: Counts, term: Callable[..., LinearTerm], *parts: LogProbability
+    ) -> BernoulliLikelihood:
         limit = None
         if any(part.order is not None for part in parts):
-            limit = score(*(np.zeros(p.finite.shape) if p.order is None else -p.order for p in parts))
-        return BernoulliLikelihood(statistics, self, score(*(part.finite for part in parts)), limit, self.threshold)
+            limit = term(*(np.zeros(p.finite.shape) if p.order is None else -p.order for p in parts))
+        return BernoulliLikelihood(statistics, self, term(*(part.finite for part in parts)), limit)
+
+    def _dense_term(self, on: Floats, off: Floats) -> LinearTerm:
+        # All columns off, then the difference for those that are on; a missing cell takes its share of "off" back.
+        off = np.broadcast_to(off, on.shape)
+        table = LinearTable(np.ascontiguousarray(on - off), np.ascontiguousarray(-off))
+        return LinearTerm(table, off.sum(axis=1), threshold=self.threshold)
+
+    def _sparse_term(self, by_column: Any, on: Floats, off: Floats, never_on: Floats, never_off: Floats) -> LinearTerm:
+        classes, (n_classes, n_columns) = by_column.indices, by_column.shape
+        slope = never_on - never_off
+        base = n_columns * never_off + np.bincount(classes, off - never_off[classes], minlength=n_classes)
+        none = np.zeros(n_columns)
+        absent = factored(none, -never_off, by_column, never_off[classes] - off)
+        table = factored(none, slope, by_column, on - off - slope[classes])
+        return LinearTerm(table, base, absent, self.threshold)
 
     def left_out(self, batch: Batch, statistics: Counts, likelihood: Any, offset: Floats, kernels: Kernels) -> Scores:
         def at_weight(part: Batch, weight: float) -> Scores:
@@ -117,7 +133,7 @@ class Bernoulli(Plain):
         if self.threshold is None and not _on_or_off(batch.data):
             own = one_by_one(batch)
         elif batch.weight is None:
-            finite, own = likelihood.scores_beside(self._without(statistics, 1.0), batch, offset, kernels)
+            finite, own = likelihood.scores_with_own(self._without(statistics, 1.0), batch, offset, kernels)
             return put_own(finite, likelihood.limits(batch.data, kernels), batch, own, offset, kernels)
         else:
             own = own_by_weight(batch, at_weight, one_by_one, batch.n_classes)
@@ -152,7 +168,7 @@ class Bernoulli(Plain):
         on, off = polygamma(1, after.a) - both, polygamma(1, after.b) - both
         # A column that nobody observed tells the classes nothing, and that much is certain.
         seen = statistics.observed().any(axis=0)
-        return _score(on * seen, off * seen).of(data, 0.0, self.threshold, kernels)
+        return self._dense_term(on * seen, off * seen).of(data, 0.0, kernels)
 
     def amount(self, data: Data) -> None:
         return None
@@ -173,30 +189,14 @@ def _on_or_off(data: Data) -> bool:
     return bool(((x == 0) | (x == 1) | (x != x)).all())
 
 
-def _score(on: Floats, off: Floats) -> Score:
-    # All columns off, then the difference for those that are on; a missing cell takes its share of "off" back.
-    off = np.broadcast_to(off, on.shape)
-    return Score(LinearTable(np.ascontiguousarray(on - off), np.ascontiguousarray(-off)), off.sum(axis=1))
-
-
-def _sparse_score(by_column: Any, on: Floats, off: Floats, never_on: Floats, never_off: Floats) -> Score:
-    classes, (n_classes, n_columns) = by_column.indices, by_column.shape
-    slope = never_on - never_off
-    base = n_columns * never_off + np.bincount(classes, off - never_off[classes], minlength=n_classes)
-    none = np.zeros(n_columns)
-    absent = factored(none, -never_off, by_column, never_off[classes] - off)
-    return Score(factored(none, slope, by_column, on - off - slope[classes]), base, absent)
-
-
 @dataclass(frozen=True)
 class BernoulliLikelihood(LinearLikelihood):
     """log p(x | class) = Σ over columns of log φ where on, log(1 - φ) where off."""
 
     statistics: Counts
     family: Bernoulli
-    finite: Score
-    order: Score | None
-    threshold: float | None
+    finite: LinearTerm
+    order: LinearTerm | None
 
     def probability(self) -> Floats:
         """φ, ``(classes, columns)``."""
@@ -205,7 +205,8 @@ class BernoulliLikelihood(LinearLikelihood):
     @property
     def _level(self) -> float:
         """A value that says "on" to this model, whatever its threshold."""
-        return 1.0 if self.threshold is None else max(1.0, np.floor(self.threshold) + 1.0)
+        threshold = self.family.threshold
+        return 1.0 if threshold is None else max(1.0, np.floor(threshold) + 1.0)
 
     def sample(self, classes: Positions, rng: np.random.Generator) -> Floats:
         on = self.probability()[classes]

@@ -170,7 +170,7 @@ class Categorical(Plain):
         if batch.weight is None:
             other = without(1.0)
             if not (likelihood.is_limit or other.is_limit):
-                finite, values = likelihood.scores_beside(other, coded, offset, kernels)
+                finite, values = likelihood.scores_with_own(other, coded, offset, kernels)
                 return put_own(finite, [], batch, Scores(values), offset, kernels)
         own = own_by_weight(coded, at_weight, likelihood.own_left_out, len(offset))
         finite, *limits = likelihood.code_scores(coded.data, offset, kernels)

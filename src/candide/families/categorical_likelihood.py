@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,14 +12,12 @@ from ..data.categories import Lookup, look_up
 from ..exceptions import InputError
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Floats, Positions
-from ..kernels.tables import LinearTable, PickTable
+from ..kernels.tables import PickTable
 from ..lazy_dataclass import dataclass
 from ..priors import LogProbability, pseudo_count
 from ..statistics import CategoryCounts
 from .base import Batch, Scores
-from .inputs import OneHot
-from .linear import LinearScores, Score
-from .parts import Parts
+from .score_terms import CodeTable, Parts, ScoreTerms
 from .slots import Slots, draw_slots, labels_of, log_shares, neutral_last
 
 if TYPE_CHECKING:
@@ -54,6 +53,19 @@ class CategoricalLikelihood:
             log_theta = log_shares(slots.cells + pseudo_count(slots.alpha, self.family.estimate), slots.copies)
         return log_theta if self.family.unseen == "smooth" else neutral_last(log_theta)
 
+    @cached_property
+    def terms(self) -> ScoreTerms:
+        """One table for each column; ``unseen="error"`` is up to ``codes``."""
+        smooth = self.family.unseen == "smooth"
+
+        def tables(part: Callable[[LogProbability], Floats]) -> tuple[CodeTable, ...]:
+            return tuple(
+                CodeTable(part(theta).T[: look.size + smooth], look, unseen=look.size if smooth else None, column=j)
+                for j, (look, theta) in enumerate(self.columns)
+            )
+
+        return ScoreTerms(tables(lambda theta: theta.finite), (tables(_order_of),) if self.is_limit else ())
+
     def variance(self, data: Dense, kernels: Kernels) -> Floats:
         """Posterior variance of the scores."""
         from scipy.special import polygamma
@@ -85,8 +97,7 @@ class CategoricalLikelihood:
 
     @cached_property
     def _order(self) -> PickTable | None:
-        parts = [np.zeros(t.finite.shape) if t.order is None else -t.order for _, t in self.columns]
-        joined = np.concatenate(parts, axis=1).T
+        joined = np.concatenate([_order_of(theta) for _, theta in self.columns], axis=1).T
         return PickTable(joined) if joined.any() else None
 
     @property
@@ -126,7 +137,7 @@ class CategoricalLikelihood:
         tables = [(self._table, none if offset is None else offset), (self._order, none)]
         return [kernels.code_scores(codes, self._offsets, table, base) for table, base in tables if table is not None]
 
-    def scores_beside(
+    def scores_with_own(
         self, other: CategoricalLikelihood, coded: Batch, offset: Floats, kernels: Kernels
     ) -> tuple[Floats, Floats]:
         """Scores of rows already looked up, and those under the own class by another likelihood; neither has limits."""
@@ -164,19 +175,6 @@ class CategoricalLikelihood:
 
     def shrunk(self, data: Dense, kernels: Kernels) -> Floats:
         return self.scores(data, np.zeros(len(self.statistics.rows)), kernels)
-
-    def linear(self, *, squares: bool) -> LinearScores:
-        """One input for each value."""
-        inputs, none = OneHot(self), np.zeros(len(self.statistics.rows))
-        kept = np.concatenate(
-            [start + np.arange(size) for start, size in zip(self._offsets, inputs.sizes, strict=False)]
-        )
-        finite, *limits = (
-            Score(LinearTable(np.ascontiguousarray(table.rows[kept].T)), none)
-            for table in (self._table, self._order)
-            if table is not None
-        )
-        return LinearScores(inputs, finite, tuple(limits))
 
     def log_base(self, data: Dense) -> Floats:
         return np.zeros(data.n_rows)
@@ -233,3 +231,8 @@ class CategoricalLikelihood:
             )
         order = np.argsort(np.concatenate([p["class"] for p in parts]), kind="stable")
         return {name: np.concatenate([p[name] for p in parts])[order] for name in parts[0]}
+
+
+def _order_of(theta: LogProbability) -> Floats:
+    """Return the coefficients of the limit: probabilities of 0 diverge towards -inf."""
+    return np.zeros(theta.finite.shape) if theta.order is None else -theta.order

@@ -17,7 +17,7 @@ from ..statistics import Counts
 from ..statistics.base import remaining
 from .base import Batch, Plain, Scores, cell_positions
 from .left_out import stretches
-from .linear import LinearLikelihood, Score, factored, observe_counts, sparse_parts
+from .linear import LinearLikelihood, LinearTerm, factored, observe_counts, sparse_parts
 from .tokens import pseudo_sums, row_sums
 
 _NO_DENSITY = "complement scores compare a row with the other classes; they are no density of the row"
@@ -67,8 +67,8 @@ class Complement(Plain):
             return self._sparse(statistics)
         finite, order = self.weights(statistics)
         none = np.zeros(len(finite))
-        limit = None if order is None else Score(LinearTable(order), none)
-        return ComplementLikelihood(statistics, self, Score(LinearTable(finite), none), limit)
+        limit = None if order is None else LinearTerm(LinearTable(order), none)
+        return ComplementLikelihood(statistics, self, LinearTerm(LinearTable(finite), none), limit)
 
     def _sparse(self, statistics: Counts) -> ComplementLikelihood:
         # Words a class lacks have the same complement count in all such classes: that of the whole collection.
@@ -85,11 +85,13 @@ class Complement(Plain):
         empty = total <= 0
         slope = np.log(np.where(empty, float(len(alpha)), total))
         none = np.zeros(len(total))
-        finite = Score(factored(-log_whole, slope, by_column, np.repeat(log_whole, width) - log_others), none)
+        finite = LinearTerm(factored(-log_whole, slope, by_column, np.repeat(log_whole, width) - log_others), none)
         limit = None
         if unknown.any() or impossible.any():
             stored = np.where(impossible, 1.0, 0.0) - np.repeat(np.where(unknown, 1.0, 0.0), width)
-            limit = Score(factored(np.where(unknown, 1.0, 0.0), np.where(empty, -1.0, 0.0), by_column, stored), none)
+            limit = LinearTerm(
+                factored(np.where(unknown, 1.0, 0.0), np.where(empty, -1.0, 0.0), by_column, stored), none
+            )
         return ComplementLikelihood(statistics, self, finite, limit)
 
     def left_out(self, batch: Batch, statistics: Counts, likelihood: Any, offset: Floats, kernels: Kernels) -> Scores:
@@ -165,8 +167,8 @@ class ComplementLikelihood(LinearLikelihood):
 
     statistics: Counts
     family: Complement
-    finite: Score
-    order: Score | None
+    finite: LinearTerm
+    order: LinearTerm | None
 
     def log_base(self, data: Data) -> Floats:
         raise NotADensity(_NO_DENSITY)

@@ -14,14 +14,12 @@ from ..lazy_dataclass import dataclass
 from ..priors.normal import LOG_2PI
 from ..statistics import BlockMoments
 from .base import CELLS, Scores, cell_positions
-from .inputs import not_linear
-from .linear import LinearScores
 from .normal import SQUARABLE
-from .parts import REST, Parts
+from .score_terms import REST, JointNormal, Parts, ScoreTerms, TermLikelihood
 
 
 @dataclass(frozen=True)
-class EllipticLikelihood:
+class EllipticLikelihood(TermLikelihood):
     """log p(x | class) of rows; a row with missing cells is scored by the distribution of those it has.
 
     ``freedom`` are the degrees of freedom of Student's distribution, infinite for the normal one.
@@ -32,7 +30,9 @@ class EllipticLikelihood:
     scale: Floats  # (classes, columns, columns)
     freedom: Floats  # (classes,)
 
-    is_limit = False
+    @cached_property
+    def terms(self) -> ScoreTerms:
+        return ScoreTerms((JointNormal(self.location, self.scale, self.freedom),))
 
     def scores(self, data: Data, offset: Floats, kernels: Kernels) -> Floats:
         out = np.empty((data.n_rows, len(self.location)))
@@ -50,9 +50,6 @@ class EllipticLikelihood:
             out[:, k] = log_density(square, log_determinant, len(known), self.freedom[k])
         return out
 
-    def limits(self, data: Data, kernels: Kernels) -> list[Floats]:
-        return []
-
     def each(self, data: Data, kernels: Kernels) -> Scores:
         x, out = data.floats(), np.empty(data.n_rows)
         for i in range(data.n_rows):
@@ -63,12 +60,8 @@ class EllipticLikelihood:
         return Scores(out)
 
     def parts(self, data: Data, kernels: Kernels) -> Parts:
-        """One: what all columns say together."""
+        """Return one part: a joint density is not a sum over columns."""
         return Parts(np.array([REST]), self.scores(data, np.zeros(len(self.location)), kernels))
-
-    def linear(self, *, squares: bool) -> LinearScores:
-        """Not so."""
-        raise not_linear("a full covariance has products of columns in it", "take GaussianNB(variance='shared')")
 
     def shrunk(self, data: Data, kernels: Kernels) -> Floats:
         """Far out, squares overflow: those of the normal distribution are scaled, Student's are logarithms."""
@@ -84,9 +77,6 @@ class EllipticLikelihood:
                     power = np.maximum(np.log(square / freedom) - 2 * np.log(SQUARABLE), 0.0)
                 out[rows, k] = -0.5 * (freedom + len(known)) * power - 0.5 * log_determinant
         return out
-
-    def log_base(self, data: Data) -> Floats:
-        return np.zeros(data.n_rows)
 
     @cached_property
     def _roots(self) -> Floats:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,75 +15,79 @@ from ..kernels.tables import FactoredTable, LinearTable, Tally, infinite_cell, n
 from ..lazy_dataclass import dataclass
 from ..statistics import Counts
 from .base import Batch, Scores
-from .inputs import Cells, Inputs
-from .parts import Parts, cells_of
-
-# Small enough that no product with a finite cell overflows, large enough that differences survive.
-_SHRINK = 2.0**-600
+from .score_terms import SHRINK, ScoreTerms, Term, TermLikelihood, cells_of
 
 
 @dataclass(frozen=True)
-class Score:
-    """One linear function of the cells per class."""
+class LinearTerm(Term):
+    """``base + Σ weight · x``, one linear function of the cells per class.
+
+    With a ``threshold``, x is 1 where a cell is above it, else 0. A missing cell adds ``absent``.
+    """
 
     table: LinearTable | FactoredTable
     base: Floats
-    absent: FactoredTable | None = None  # what a missing cell adds; a linear table knows that itself
+    absent: FactoredTable | None = None  # a linear table knows that itself
+    threshold: float | None = None
 
-    def of(self, data: Data, offset: Floats | float, threshold: float | None, kernels: Kernels) -> Floats:
+    @property
+    def has_rest(self) -> bool:
+        return True
+
+    def of(self, data: Data, offset: Floats | float, kernels: Kernels) -> Floats:
+        """Return the scores of rows, ``(rows, classes)``."""
         base = self.base + offset
         if not isinstance(self.table, FactoredTable):
-            return kernels.linear_scores(data, self.table, base, threshold)
-        scores = kernels.factored_scores(data, self.table, base, threshold)
-        holes = None if self.absent is None else _holes(data)
-        if holes is not None and self.absent is not None:
-            scores += kernels.factored_scores(holes, self.absent, np.zeros(len(base)), None)
+            return kernels.linear_scores(data, self.table, base, self.threshold)
+        scores = kernels.factored_scores(data, self.table, base, self.threshold)
+        missing = None if self.absent is None else _missing(data)
+        if missing is not None and self.absent is not None:
+            scores += kernels.factored_scores(missing, self.absent, np.zeros(len(base)), None)
         return scores
 
-    def own(self, data: Data, classes: Positions, threshold: float | None, kernels: Kernels) -> Floats:
-        """Every row under its own class."""
+    def own(self, data: Data, classes: Positions, kernels: Kernels) -> Floats:
+        """Return the score of each row under its own class."""
         if isinstance(self.table, FactoredTable):
             # Very many classes: gather what is stored for each cell's own class.
-            return self._own_factored(data, classes, threshold)
-        return kernels.own_linear_scores(data, classes, self.table, self.base, threshold)
+            return self._own_factored(data, classes)
+        return kernels.own_linear_scores(data, classes, self.table, self.base, self.threshold)
 
-    def _own_factored(self, data: Data, classes: Positions, threshold: float | None) -> Floats:
+    def _own_factored(self, data: Data, classes: Positions) -> Floats:
         cells = data if isinstance(data, Sparse) else Sparse.of(csr_from(data))
         row = np.repeat(np.arange(cells.n_rows), np.diff(cells.indptr))
-        own, values, missing = classes[row], np.asarray(cells.values, dtype=np.float64), np.isnan(cells.values)
-        amount = np.where(missing, 0.0, values if threshold is None else values > threshold)
+        own, missing = classes[row], np.isnan(cells.values)
         assert isinstance(self.table, FactoredTable)
-        added = _factored_cells(self.table, cells.indices, own) * amount
+        added = _factored_cells(self.table, cells.indices, own) * self._inputs(np.asarray(cells.values))
         if self.absent is not None and missing.any():
             added += _factored_cells(self.absent, cells.indices, own) * missing
         return self.base[classes] + np.bincount(row, added, minlength=cells.n_rows)
 
-    def each(self, data: Data, threshold: float | None) -> Floats:
-        """Row ``i`` under class ``i``."""
-        assert isinstance(self.table, LinearTable)
-        x = data.floats()
-        missing = np.isnan(x)
-        cells = np.where(missing, 0.0, x if threshold is None else x > threshold) * self.table.weights
-        if self.table.absent is not None:
-            cells = np.where(missing, self.table.absent, cells)
-        return np.asarray(cells.sum(axis=1) + self.base)
+    def _inputs(self, x: Floats) -> Floats:
+        """Return the numbers that weights are multiplied by; 0 where a cell is missing."""
+        x = np.asarray(x, dtype=np.float64)
+        return np.where(np.isnan(x), 0.0, x if self.threshold is None else x > self.threshold)
 
-    def parts(self, data: Data, threshold: float | None) -> tuple[Array, Floats, Floats]:
-        """Columns of one row's cells, what each adds, ``(cells, classes)``, and what is added for all others.
+    def cells(self, x: Floats) -> Floats:
+        weights, absent = self.dense()
+        cells = self._inputs(x) * weights
+        return cells if absent is None else np.where(np.isnan(x), absent, cells)
 
-        Of a dense row every cell is there, so that one which is off adds something too; of a sparse one it is the rest
-        that has all cells off, and a cell adds what it is above that.
+    def rest(self, x: Floats) -> Floats:
+        return self.base
+
+    def row_parts(self, data: Data) -> tuple[Array, Floats, Floats]:
+        """Of a dense row every cell has a part, including those that are 0. Of a sparse row, the rest is the score of a
+        row of zeros, and the part of a cell is its difference from that.
         """
         columns, x = cells_of(data)
-        missing = np.isnan(x)
-        amount = np.where(missing, 0.0, x if threshold is None else x > threshold)[:, None]
+        missing, inputs = np.isnan(x), self._inputs(x)[:, None]
         if isinstance(self.table, FactoredTable):
             classes = np.arange(len(self.base), dtype=np.int32)
-            cells = _factored_rows(self.table, columns, classes) * amount
+            cells = _factored_rows(self.table, columns, classes) * inputs
             if self.absent is not None and missing.any():
                 cells += _factored_rows(self.absent, columns, classes) * missing[:, None]
             return columns, cells, self.base
-        cells, absent = self.table.weights[:, columns].T * amount, self.table.absent
+        cells, absent = self.table.weights[:, columns].T * inputs, self.table.absent
         if absent is None:
             return columns, cells, self.base
         if isinstance(data, Sparse):
@@ -92,18 +95,20 @@ class Score:
         return columns, cells - absent[:, columns].T, np.zeros_like(self.base)
 
     @cached_property
-    def shrunk(self) -> Score:
-        return self.times(_SHRINK)
+    def shrunk(self) -> LinearTerm:
+        return self.times(SHRINK)
 
-    def times(self, factor: float) -> Score:
+    def times(self, factor: float) -> LinearTerm:
+        """Return the term multiplied by a number."""
         table, base = self.table, self.base * factor
         if isinstance(table, FactoredTable):
-            return Score(_times(table, factor), base, None if self.absent is None else _times(self.absent, factor))
-        absent = None if table.absent is None else table.absent * factor
-        return Score(LinearTable(table.weights * factor, absent, table.signed), base)
+            absent = None if self.absent is None else _times(self.absent, factor)
+            return replace(self, table=_times(table, factor), base=base, absent=absent)
+        of_missing = None if table.absent is None else table.absent * factor
+        return replace(self, table=LinearTable(table.weights * factor, of_missing, table.signed), base=base)
 
     def dense(self) -> tuple[Floats, Floats | None]:
-        """Weights, and what a missing cell adds, ``(classes, columns)`` each."""
+        """Return the weights, and what a missing cell adds, ``(classes, columns)`` each."""
         if isinstance(self.table, LinearTable):
             return self.table.weights, self.table.absent
         return _written_out(self.table), None if self.absent is None else _written_out(self.absent)
@@ -134,24 +139,8 @@ def _written_out(table: FactoredTable) -> Floats:
     return np.asarray(table.shared + table.slope[:, None] + table.stored.toarray().T)
 
 
-class LinearScores(NamedTuple):
-    """Scores as linear functions of inputs, up to a term that is the same for all classes."""
-
-    inputs: Inputs
-    finite: Score
-    limits: tuple[Score, ...] = ()
-
-    def times(self, factor: float) -> LinearScores:
-        """Divided by a temperature, say: what outgrows all else still does."""
-        return self._replace(finite=self.finite.times(factor))
-
-    def plus(self, offset: Floats) -> LinearScores:
-        """With something added for each class."""
-        return self._replace(finite=replace(self.finite, base=self.finite.base + offset))
-
-
-def _holes(data: Data) -> Sparse | None:
-    """1 where a cell is missing; None if no cell is."""
+def _missing(data: Data) -> Sparse | None:
+    """Return 1 where a cell is missing; None if no cell is."""
     if isinstance(data, Sparse):
         missing = np.isnan(data.values)
         return Sparse(data.indptr, data.indices, missing.astype(np.float64), data.n_columns) if missing.any() else None
@@ -161,65 +150,49 @@ def _holes(data: Data) -> Sparse | None:
     return Sparse.of(csr_array(missing.astype(np.float64))) if missing.any() else None
 
 
-class LinearLikelihood:
-    """Scores of a linear family; subclasses say how it samples and what its parameters are called."""
+class LinearLikelihood(TermLikelihood):
+    """Scores of a linear family; subclasses define how it samples and what its parameters are called."""
 
-    finite: Score
-    order: Score | None  # powers of 1/ε: probabilities that are 0
-    threshold: float | None = None
+    finite: LinearTerm
+    order: LinearTerm | None  # powers of 1/ε: probabilities that are 0
+
+    @property
+    def terms(self) -> ScoreTerms:
+        return ScoreTerms((self.finite,), () if self.order is None else ((self.order,),))
 
     @property
     def is_limit(self) -> bool:
         return self.order is not None
 
     def scores(self, data: Data, offset: Floats, kernels: Kernels) -> Floats:
-        return self.finite.of(data, offset, self.threshold, kernels)
+        return self.finite.of(data, offset, kernels)
 
     def limits(self, data: Data, kernels: Kernels) -> list[Floats]:
-        return [] if self.order is None else [self.order.of(data, 0.0, self.threshold, kernels)]
+        return [] if self.order is None else [self.order.of(data, 0.0, kernels)]
 
-    def scores_beside(
+    def scores_with_own(
         self, other: LinearLikelihood, batch: Batch, offset: Floats, kernels: Kernels
     ) -> tuple[Floats, Scores]:
-        """Scores under all classes, and every row under its own class by another likelihood."""
+        """Return scores under all classes, and the score of each row under its own class by another likelihood."""
         table, own_table = self.finite.table, other.finite.table
         rows, base = (batch.data, batch.classes), self.finite.base + offset
-        # Dense rows that are on or off are scored faster by their bytes.
+        # Dense rows of binary cells are scored faster by their bytes.
         if not (
             isinstance(batch.data, Sparse) and isinstance(table, LinearTable) and isinstance(own_table, LinearTable)
         ):
             return self.scores(batch.data, offset, kernels), other.own(*rows, kernels)
-        finite, values = kernels.left_out_linear(*rows, table, base, own_table, other.finite.base, self.threshold)
-        order = None if other.order is None else other.order.own(batch.data, batch.classes, self.threshold, kernels)
+        threshold = self.finite.threshold
+        finite, values = kernels.left_out_linear(*rows, table, base, own_table, other.finite.base, threshold)
+        order = None if other.order is None else other.order.own(*rows, kernels)
         return finite, Scores(values, () if order is None else (order,))
 
     def own(self, data: Data, classes: Positions, kernels: Kernels) -> Scores:
-        """Every row under its own class."""
-        return self._scores(lambda score: score.own(data, classes, self.threshold, kernels))
-
-    def each(self, data: Data, kernels: Kernels) -> Scores:
-        return self._scores(lambda score: score.each(data, self.threshold))
-
-    def parts(self, data: Data, kernels: Kernels) -> Parts:
-        columns, finite, rest = self.finite.parts(data, self.threshold)
-        found = Parts(columns, finite).and_rest(rest)
-        if self.order is None:
-            return found
-        _, order, rest = self.order.parts(data, self.threshold)
-        return found._replace(limits=(np.vstack([order, rest]),))
-
-    def _scores(self, evaluate: Callable[[Score], Floats]) -> Scores:
-        return Scores(evaluate(self.finite), () if self.order is None else (evaluate(self.order),))
+        """Return the score of each row under its own class."""
+        finite, *limits = (term.own(data, classes, kernels) for term in (self.finite, self.order) if term is not None)
+        return Scores(finite, tuple(limits))
 
     def shrunk(self, data: Data, kernels: Kernels) -> Floats:
-        return self.finite.shrunk.of(data, 0.0, self.threshold, kernels)
-
-    def linear(self, *, squares: bool) -> LinearScores:
-        """The scores as they are."""
-        return LinearScores(Cells(self.threshold), self.finite, () if self.order is None else (self.order,))
-
-    def log_base(self, data: Data) -> Floats:
-        return np.zeros(data.n_rows)
+        return self.finite.shrunk.of(data, 0.0, kernels)
 
 
 def observe_counts(

@@ -15,7 +15,7 @@ from ..priors import Dirichlet, Estimate, LogProbability, log_share, parts_of, p
 from ..statistics import Counts
 from .base import Batch, Plain, Scores, cell_positions, require_proper
 from .left_out import own_by_removal, put_own, replace_own
-from .linear import LinearLikelihood, Score, factored, observe_counts, sparse_parts
+from .linear import LinearLikelihood, LinearTerm, factored, observe_counts, sparse_parts
 from .tokens import (
     draw_tokens,
     fill_tokens,
@@ -66,8 +66,8 @@ class Multinomial(Plain):
     def _dense(self, statistics: Counts) -> MultinomialLikelihood:
         finite, order = self.log_shares(statistics)
         none = np.zeros(len(finite))
-        limit = None if order is None else Score(LinearTable(-order), none)
-        return MultinomialLikelihood(statistics, self, Score(LinearTable(finite), none), limit)
+        limit = None if order is None else LinearTerm(LinearTable(-order), none)
+        return MultinomialLikelihood(statistics, self, LinearTerm(LinearTable(finite), none), limit)
 
     def _sparse(self, statistics: Counts) -> MultinomialLikelihood:
         # log θ = log α_j - log(total of the class) + [log(n + α_j) - log α_j where the class has the word].
@@ -78,13 +78,13 @@ class Multinomial(Plain):
         shared = np.log(np.where(impossible, 1.0, alpha))
         stored = np.log(by_column.data + pseudo) - np.log(np.where(pseudo <= 0, 1.0, pseudo))
         none = np.zeros(len(total))
-        finite = Score(factored(shared, slope, by_column, stored), none)
+        finite = LinearTerm(factored(shared, slope, by_column, stored), none)
         limit = None
         if impossible.any():
             # A class without any word gives all words an even share: none is impossible.
             shared, slope = np.where(impossible, -1.0, 0.0), np.where(empty, 1.0, 0.0)
             order = factored(shared, slope, by_column, np.where(pseudo <= 0, 1.0, 0.0))
-            limit = Score(order, none)
+            limit = LinearTerm(order, none)
         return MultinomialLikelihood(statistics, self, finite, limit)
 
     def left_out(self, batch: Batch, statistics: Counts, likelihood: Any, offset: Floats, kernels: Kernels) -> Scores:
@@ -168,8 +168,8 @@ class MultinomialLikelihood(LinearLikelihood):
 
     statistics: Counts
     family: Multinomial
-    finite: Score
-    order: Score | None
+    finite: LinearTerm
+    order: LinearTerm | None
 
     def log_base(self, data: Data) -> Floats:
         return log_coefficient(data)

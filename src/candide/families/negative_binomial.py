@@ -11,24 +11,19 @@ from ..kernels import Kernels
 from ..kernels.layouts import Array, Data, Floats, Positions
 from ..kernels.tables import LinearTable
 from ..lazy_dataclass import dataclass
-from ..priors import log_rising
 from ..statistics import Counts
 from .base import Batch, Scores
-from .inputs import not_linear
-from .linear import LinearScores
-from .parts import Parts, added_up, parts_of
 from .poisson import Poisson, PoissonLikelihood
+from .score_terms import LogGamma, ScoreTerms, TermLikelihood
 from .tokens import log_factorials, row_sums
 
 
 @dataclass(frozen=True)
-class NegativeBinomialLikelihood:
+class NegativeBinomialLikelihood(TermLikelihood):
     """log p(x | class) = Σ log Γ(a + x) / Γ(a) x! + a log(b / (b + 1)) - x log(b + 1), with a events in b rows."""
 
     statistics: Counts
     family: Poisson
-
-    is_limit = False
 
     @cached_property
     def start(self) -> Floats:
@@ -51,6 +46,10 @@ class NegativeBinomialLikelihood:
         return np.asarray(-self.start * np.log1p(1 / self.exposure))
 
     @cached_property
+    def terms(self) -> ScoreTerms:
+        return ScoreTerms((LogGamma(self.start, self._slope.weights, self._none),))
+
+    @cached_property
     def _slope(self) -> LinearTable:
         return LinearTable(-np.log1p(self.exposure), -self._none)
 
@@ -59,13 +58,6 @@ class NegativeBinomialLikelihood:
         """The likelihood at the mean rates."""
         likelihood: PoissonLikelihood = replace(self.family, estimate="mean").likelihood(self.statistics)
         return likelihood
-
-    def linear(self, *, squares: bool) -> LinearScores:
-        """Not so."""
-        raise not_linear(
-            "estimate='predictive' makes every count a negative binomial, whose logarithm bends with the count",
-            "choose estimate='mean'",
-        )
 
     def scores(self, data: Data, offset: Floats, kernels: Kernels) -> Floats:
         base = self._none.sum(axis=1) + offset
@@ -78,20 +70,6 @@ class NegativeBinomialLikelihood:
         events, exposure = self.family.own_left(batch, self.statistics, float(shape), length)
         own = kernels.own_rising_scores(batch.data, batch.classes, batch.weight, total, shape)
         return Scores(own - events * np.log1p(1 / exposure) - length * np.log1p(exposure))
-
-    def limits(self, data: Data, kernels: Kernels) -> list[Floats]:
-        return []
-
-    def each(self, data: Data, kernels: Kernels) -> Scores:
-        return added_up(self._cells(data.floats()))
-
-    def parts(self, data: Data, kernels: Kernels) -> Parts:
-        return parts_of(data, self._cells, len(self.start))
-
-    def _cells(self, x: Floats) -> Scores:
-        filled = np.nan_to_num(x, nan=0.0)
-        cells = log_rising(self.start, filled) + self._none + filled * self._slope.weights
-        return Scores(np.where(np.isnan(x), 0.0, cells))
 
     def shrunk(self, data: Data, kernels: Kernels) -> Floats:
         return self._plain.shrunk(data, kernels)

@@ -13,10 +13,8 @@ from ..kernels.tables import LinearTable
 from ..lazy_dataclass import dataclass
 from ..priors.normal import LOG_2PI
 from ..statistics import Moments
-from .base import CELLS, Scores, cell_positions
-from .inputs import Cells, CellsAndSquares, not_linear
-from .linear import LinearScores, Score
-from .parts import Parts, added_up, parts_of
+from .base import CELLS, cell_positions
+from .score_terms import Presence, Quadratic, ScoreTerms, TermLikelihood
 
 # The score of a row of zeros may be this large before writing out the square costs more than the tenth digit.
 _EXPANDABLE = 1e5
@@ -25,7 +23,7 @@ SQUARABLE = 2.0**-520
 
 
 @dataclass(frozen=True)
-class GaussianLikelihood:
+class GaussianLikelihood(TermLikelihood):
     """log p(x | class) = Σ -½ log 2πσ² - (x - μ)² / 2σ². A column that nobody observed is NaN and says nothing."""
 
     statistics: Moments
@@ -60,9 +58,15 @@ class GaussianLikelihood:
     def _base(self) -> Floats:
         return np.asarray(self.constant.sum(axis=1))
 
-    @property
-    def is_limit(self) -> bool:
-        return bool(self.point.any())
+    @cached_property
+    def terms(self) -> ScoreTerms:
+        finite = (Quadratic(self.constant, self.spread, self.center),)
+        if not self.point.any():
+            return ScoreTerms(finite)
+        # With variance ε: the squared distance from the point grows as 1/ε, the density at the point as log(1/ε)/2.
+        point = self.point.astype(np.float64)
+        none = np.zeros_like(point)
+        return ScoreTerms(finite, ((Quadratic(none, point, self.center),), (Presence(point / 2, none),)))
 
     def scores(self, data: Data, offset: Floats, kernels: Kernels) -> Floats:
         if isinstance(data, Sparse) and self._expanded is not None:
@@ -94,7 +98,6 @@ class GaussianLikelihood:
         return linear, LinearTable(-self.spread), self._base - at_zero.sum(axis=1)
 
     def limits(self, data: Data, kernels: Kernels) -> list[Floats]:
-        """With variance ε: the squared distance from the point grows as 1/ε, the density at the point as log(1/ε)/2."""
         if not self.is_limit:
             return []
         point = self.point.astype(np.float64)
@@ -102,21 +105,6 @@ class GaussianLikelihood:
         far = self._quadratic(data, point, none, none[:, 0], kernels)
         high = self._quadratic(data, none, point / 2, point.sum(axis=1) / 2, kernels)
         return [far, high]
-
-    def each(self, data: Data, kernels: Kernels) -> Scores:
-        return added_up(self._cells(data.floats()))
-
-    def parts(self, data: Data, kernels: Kernels) -> Parts:
-        found = parts_of(data, self._cells, len(self.mean))
-        return found if self.is_limit else found._replace(limits=())
-
-    def _cells(self, x: Floats) -> Scores:
-        """Of ``(classes, columns)``; what is missing adds nothing."""
-        square = np.nan_to_num(np.square(x - self.center), nan=0.0)
-        seen = ~np.isnan(x)
-        point = self.point & seen
-        finite = np.where(seen, self.constant, 0.0) - self.spread * square
-        return Scores(finite, (-np.where(point, square, 0.0), np.where(point, 0.5, 0.0)))
 
     def shrunk(self, data: Data, kernels: Kernels) -> Floats:
         out = np.empty((data.n_rows, len(self.mean)))
@@ -126,37 +114,6 @@ class GaussianLikelihood:
             with np.errstate(over="ignore"):
                 out[begin:end] = -np.nansum(distance * distance, axis=2)
         return out
-
-    def linear(self, *, squares: bool) -> LinearScores:
-        """With one variance for all classes linear in x; with any variances linear in x and x²."""
-        if self.is_limit:
-            raise not_linear(
-                "a column has no variance within a class, so that its weight would be infinite",
-                "set var_smoothing above 0, or estimate='mean'",
-            )
-        if squares:
-            return LinearScores(CellsAndSquares(), self._with_squares())
-        if np.ptp(self.spread, axis=0).any() or np.ptp(self.constant, axis=0).any():
-            raise not_linear(
-                "the classes have variances of their own, which makes the log-odds quadratic",
-                "give them one with variance='shared', or call as_linear(squares=True), which is linear in x and x²",
-            )
-        return LinearScores(Cells(), self._without_squares())
-
-    def _with_squares(self) -> Score:
-        at_zero = self.constant - self.spread * self.center**2
-        weights = np.hstack([2 * self.spread * self.center, -self.spread])
-        return Score(LinearTable(weights, np.hstack([-at_zero, 0 * at_zero]), signed=True), at_zero.sum(axis=1))
-
-    def _without_squares(self) -> Score:
-        # Measured from the middle of the classes: what they share is left out, and with it what would lose digits.
-        middle = self.center.mean(axis=0)
-        away = self.spread * (self.center - middle)
-        at_zero = -away * (self.center + middle)
-        return Score(LinearTable(2 * away, -at_zero, signed=True), at_zero.sum(axis=1))
-
-    def log_base(self, data: Data) -> Floats:
-        return np.zeros(data.n_rows)
 
     def sample(self, classes: Positions, rng: np.random.Generator) -> Floats:
         scale = np.sqrt(self.variance)[classes]

@@ -17,7 +17,7 @@ from ..statistics import Counts
 from ..statistics.base import remaining
 from .base import Batch, Plain, Scores, cell_positions, prior_of_column, require_proper
 from .left_out import own_by_removal, put_own, replace_own
-from .linear import LinearLikelihood, Score, factored, observe_counts, sparse_parts
+from .linear import LinearLikelihood, LinearTerm, factored, observe_counts, sparse_parts
 from .tokens import log_factorials, own_tokens_left, scores_and_log_sums
 
 _JEFFREYS = Gamma(0.5, 0.0)
@@ -111,8 +111,8 @@ class Poisson(Plain):
         # A rate of 0 is that of a vanishing prior: ε events in as many rows as were seen.
         whole = np.broadcast_to(self.parts(statistics)[1], rate.shape)
         shrinking = _over(np.ones_like(rate), whole, self._overall(statistics).shrinking)
-        finite = Score(LinearTable(np.log(np.where(zero, shrinking, rate)), rate), -rate.sum(axis=1))
-        limit = Score(LinearTable(np.where(zero, -1.0, 0.0)), np.zeros(len(rate))) if zero.any() else None
+        finite = LinearTerm(LinearTable(np.log(np.where(zero, shrinking, rate)), rate), -rate.sum(axis=1))
+        limit = LinearTerm(LinearTable(np.where(zero, -1.0, 0.0)), np.zeros(len(rate))) if zero.any() else None
         return PoissonLikelihood(statistics, self, finite, limit)
 
     def _scalar(self) -> float | None:
@@ -130,8 +130,8 @@ class Poisson(Plain):
         # A missing cell takes back its rate, which the base has subtracted.
         absent = factored(zeros, alpha / rows, by_column, by_column.data / rows[by_column.indices])
         events = np.asarray(statistics.total.sum(axis=1)).ravel() + alpha * len(shape)
-        limit = None if alpha > 0 else Score(factored(zeros - 1.0, none, by_column, np.ones(by_column.nnz)), none)
-        return PoissonLikelihood(statistics, self, Score(table, -events / rows, absent), limit)
+        limit = None if alpha > 0 else LinearTerm(factored(zeros - 1.0, none, by_column, np.ones(by_column.nnz)), none)
+        return PoissonLikelihood(statistics, self, LinearTerm(table, -events / rows, absent), limit)
 
     def left_out(self, batch: Batch, statistics: Counts, likelihood: Any, offset: Floats, kernels: Kernels) -> Scores:
         pseudo = self._scalar()
@@ -222,8 +222,8 @@ class PoissonLikelihood(LinearLikelihood):
 
     statistics: Counts
     family: Poisson
-    finite: Score
-    order: Score | None
+    finite: LinearTerm
+    order: LinearTerm | None
 
     @cached_property
     def rate(self) -> Floats:

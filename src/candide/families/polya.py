@@ -13,23 +13,19 @@ from ..lazy_dataclass import dataclass
 from ..priors import log_rising
 from ..statistics import Counts
 from .base import Batch, Scores
-from .inputs import not_linear
-from .linear import LinearScores
 from .multinomial import Multinomial, MultinomialLikelihood
-from .parts import Parts, cells_of
+from .score_terms import LogGamma, RowTotal, ScoreTerms, TermLikelihood
 from .tokens import fill_tokens, log_coefficient, own_tokens_left, row_sums
 
 
 @dataclass(frozen=True)
-class PolyaLikelihood:
+class PolyaLikelihood(TermLikelihood):
     """log p(x | class) = log Γ(A) / Γ(A + n) + Σ log Γ(a_j + x_j) / Γ(a_j), where a are counts with the prior and A
     their sum: every token of a row makes the next one of its kind more likely.
     """
 
     statistics: Counts
     family: Multinomial
-
-    is_limit = False
 
     @cached_property
     def start(self) -> Floats:
@@ -42,6 +38,10 @@ class PolyaLikelihood:
         return np.asarray(self.start.sum(axis=1))
 
     @cached_property
+    def terms(self) -> ScoreTerms:
+        return ScoreTerms((LogGamma(self.start), RowTotal(self.whole)))
+
+    @cached_property
     def _plain(self) -> MultinomialLikelihood:
         """The likelihood at the mean shares."""
         return replace(self.family, estimate="mean")._dense(self.statistics)
@@ -50,33 +50,12 @@ class PolyaLikelihood:
         scores = kernels.rising_scores(data, self.start, np.asarray(offset, dtype=np.float64))
         return np.asarray(scores - log_rising(self.whole, row_sums(data)[:, None]))
 
-    def linear(self, *, squares: bool) -> LinearScores:
-        """Not so."""
-        raise not_linear(
-            "tokens are drawn from shares that differ from row to row: each counts for less than the one before",
-            "choose estimate='mean' (TextNB: model='multinomial')",
-        )
-
     def left_out(self, batch: Batch, kernels: Kernels) -> Scores:
         """Every row under its own class, with the row taken out."""
         total, alpha, length = self.statistics.dense(), self.family.prior.concentration, row_sums(batch.data)
         whole = own_tokens_left(batch, total, alpha, length)
         own = kernels.own_rising_scores(batch.data, batch.classes, batch.weight, total, alpha)
         return Scores(own - log_rising(whole, length))
-
-    def limits(self, data: Data, kernels: Kernels) -> list[Floats]:
-        return []
-
-    def each(self, data: Data, kernels: Kernels) -> Scores:
-        x = np.nan_to_num(data.floats(), nan=0.0)
-        return Scores(log_rising(self.start, x).sum(axis=1) - log_rising(self.whole, x.sum(axis=1)))
-
-    def parts(self, data: Data, kernels: Kernels) -> Parts:
-        columns, count = cells_of(data)
-        kept = count > 0
-        columns, count = columns[kept], count[kept]
-        each = log_rising(self.start[:, columns], count).T
-        return Parts(columns, each).and_rest(-log_rising(self.whole, count.sum()))
 
     def shrunk(self, data: Data, kernels: Kernels) -> Floats:
         return self._plain.shrunk(data, kernels)

@@ -12,21 +12,17 @@ from ..kernels.tables import NormalTable, StudentTable
 from ..lazy_dataclass import dataclass
 from ..priors import log_rising
 from ..statistics import Moments
-from .base import CELLS, Scores, cell_positions
-from .inputs import not_linear
-from .linear import LinearScores
+from .base import CELLS, cell_positions
 from .normal import SQUARABLE, dense_stretches
-from .parts import Parts, added_up, parts_of
+from .score_terms import LogQuadratic, ScoreTerms, TermLikelihood
 
 
 @dataclass(frozen=True)
-class StudentLikelihood:
+class StudentLikelihood(TermLikelihood):
     """log p(x | class) = Σ log t(x; 2a degrees of freedom, location m, scale² b (κ + 1) / (a κ))."""
 
     statistics: Moments
     table: NormalTable
-
-    is_limit = False
 
     @property
     def mean(self) -> Floats:
@@ -39,6 +35,11 @@ class StudentLikelihood:
         return squared_scale(self.table)
 
     @cached_property
+    def terms(self) -> ScoreTerms:
+        location, spread, power, constant = self._student
+        return ScoreTerms((LogQuadratic(constant, power, spread, location),))
+
+    @cached_property
     def _student(self) -> StudentTable:
         return student_table(self.table)
 
@@ -48,25 +49,6 @@ class StudentLikelihood:
         for begin, end, dense in dense_stretches(data):
             out[begin:end] = kernels.student_scores(dense, self._student, base)
         return out
-
-    def limits(self, data: Data, kernels: Kernels) -> list[Floats]:
-        return []
-
-    def each(self, data: Data, kernels: Kernels) -> Scores:
-        return added_up(self._cells(data.floats()))
-
-    def parts(self, data: Data, kernels: Kernels) -> Parts:
-        return parts_of(data, self._cells, len(self.mean))
-
-    def _cells(self, x: Floats) -> Scores:
-        return Scores(np.where(np.isnan(x), 0.0, student_cells(x, self.table)))
-
-    def linear(self, *, squares: bool) -> LinearScores:
-        """Not so."""
-        raise not_linear(
-            "estimate='predictive' gives every column a Student's t, the logarithm of 1 + a square",
-            "choose estimate='mle', 'mean' or 'map', with variance='shared'",
-        )
 
     def shrunk(self, data: Data, kernels: Kernels) -> Floats:
         """Far out, t is a power of the distance: the logarithm of what would overflow."""
@@ -78,9 +60,6 @@ class StudentLikelihood:
                 cells = constant - 2 * power * np.maximum(np.log(away) - np.log(SQUARABLE), 0.0)
             out[begin:end] = np.nansum(cells, axis=2)
         return out
-
-    def log_base(self, data: Data) -> Floats:
-        return np.zeros(data.n_rows)
 
     def sample(self, classes: Positions, rng: np.random.Generator) -> Floats:
         degrees = 2 * self.table.shape[classes]

@@ -16,9 +16,7 @@ from ..kernels.vocabulary import Vocabulary
 from ..lazy_dataclass import dataclass
 from .base import Batch, Scores
 from .columns import CodedColumn, ColumnModel
-from .inputs import not_linear
-from .linear import LinearScores
-from .parts import REST, Parts
+from .score_terms import REST, Parts
 from .text_likelihood import TextLikelihood
 
 if TYPE_CHECKING:
@@ -77,7 +75,7 @@ class TableLikelihood:
         Places are those of ``each_column``. What a coded column says is changed once for each code, not for each row.
         """
         place = {j: i for i, j in enumerate(self.shown if columns is None else columns)}
-        pairs = [(j, model, change(place[j], log_table(model))) for j, model in self._coded if j in place]
+        pairs = [(j, model, change(place[j], model.log_density())) for j, model in self._coded if j in place]
         used = [(j, model, table) for j, model, table in pairs if table is not None]
         out = _picked(data, used, len(self.statistics.rows), kernels)
         for j, model in ((j, model) for j, model in self._others if j in place):
@@ -142,13 +140,6 @@ class TableLikelihood:
         model = self.models[j]
         assert model is not None
         return model
-
-    def linear(self, *, squares: bool) -> LinearScores:
-        """Not so."""
-        raise not_linear(
-            "NaiveBayes models each column in a way of its own, by bins and kernels among others",
-            "train the model of one family, such as CategoricalNB, or GaussianNB(variance='shared')",
-        )
 
     def limits(self, data: Columns, kernels: Kernels) -> list[Floats]:
         return []
@@ -265,11 +256,6 @@ def _picked(data: Columns, used: list[tuple[int, CodedColumn, Floats]], n_classe
 def _add(total: Floats, part: Floats | None) -> None:
     if part is not None:
         total += part
-
-
-def log_table(model: CodedColumn) -> Floats:
-    """log p of each code, ``(codes, classes)``; densities of numbers."""
-    return model.table() if model.log_width is None else model.table() - model.log_width[:, None]
 
 
 def coded(data: Columns, used: list[tuple[int, CodedColumn]], kernels: Kernels) -> Dense:

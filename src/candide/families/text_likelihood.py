@@ -20,9 +20,7 @@ from ..lazy_dataclass import dataclass
 from ..statistics.cells import row_bytes
 from ..statistics.texts import TextStatistics
 from .base import Batch, Scores
-from .inputs import Tokens
-from .linear import LinearScores
-from .parts import Parts
+from .score_terms import Parts
 from .terms import KnownTokens
 
 if TYPE_CHECKING:
@@ -238,11 +236,6 @@ class TextLikelihood:
             return score(*self._band_of_few(place, rows))
 
         return np.concatenate([of_look(place) for place in places])
-
-    def linear(self, *, squares: bool) -> LinearScores:
-        """Linear in what the tokens weigh, if the scores of their family are."""
-        made: LinearScores = self.inner.linear(squares=squares)
-        return made._replace(inputs=Tokens(self.known, made.inputs))
 
     def limits(self, data: TextRows, kernels: Kernels) -> list[Floats]:
         if not self.is_limit:

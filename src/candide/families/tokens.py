@@ -11,7 +11,7 @@ from ..kernels.layouts import Array, Data, Dense, Floats, Positions, Sparse, chu
 from ..kernels.tables import LinearTable, LogSums
 from ..statistics.base import remaining
 from .base import Batch
-from .linear import Score, csr_from
+from .linear import LinearTerm, csr_from
 
 
 def row_sums(data: Data) -> Floats:
@@ -60,15 +60,15 @@ def squared(data: Data) -> Data:
 
 
 def scores_and_log_sums(
-    score: Score, offset: Floats, batch: Batch, total: Any, pseudo: float | Floats, kernels: Kernels
+    term: LinearTerm, offset: Floats, batch: Batch, total: Any, pseudo: float | Floats, kernels: Kernels
 ) -> tuple[Floats, LogSums]:
     """Scores under all classes; of each row under its own class Σ x log(total - w x + pseudo), the x that meet a total
     of 0, and all x.
     """
-    if isinstance(score.table, LinearTable) and isinstance(total, np.ndarray):
+    if isinstance(term.table, LinearTable) and isinstance(total, np.ndarray):
         rows = batch.data, batch.classes, batch.weight
-        return kernels.left_out_counts(*rows, score.table, score.base + offset, total, pseudo)
-    return score.of(batch.data, offset, None, kernels), _own_log_sums(batch, total, pseudo)
+        return kernels.left_out_counts(*rows, term.table, term.base + offset, total, pseudo)
+    return term.of(batch.data, offset, kernels), _own_log_sums(batch, total, pseudo)
 
 
 def _own_log_sums(batch: Batch, total: Any, pseudo: float | Floats) -> LogSums:

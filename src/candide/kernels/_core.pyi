@@ -2,7 +2,11 @@
 
 from typing import Any
 
-from .layouts import Array, Floats, Positions
+from .dependence import PairTable, TripleTable
+from .layouts import Array, Dense, Floats, Positions, Sparse
+from .tables import FactoredTable, LinearTerms, LogSums, NormalTable, SmoothedCounts, StudentTable
+from .token_bins import TokenBins
+from .tokenizer import TokenizerConfig
 
 Table = Array | tuple[Array, ...]
 Findings = tuple[bool, bool, bool]  # negative, infinite, missing
@@ -11,7 +15,7 @@ CELLS: tuple[str, ...]
 unicode_version: str
 
 def tally(
-    table: Table,
+    values: Table,
     classes: Positions,
     weight: Floats | None,
     threshold: float | None,
@@ -20,9 +24,7 @@ def tally(
     missing: Floats,
 ) -> Findings: ...
 def tally_rows(
-    indptr: Array,
-    indices: Array,
-    values: Array,
+    rows: Sparse,
     classes: Positions,
     weight: Floats | None,
     cell: int,
@@ -32,19 +34,16 @@ def tally_rows(
     total: Floats,
 ) -> Findings: ...
 def tally_rows_sparse(
-    indptr: Array,
-    indices: Array,
-    values: Array,
+    rows: Sparse,
     classes: Positions,
     weight: Floats | None,
     cell: int,
     threshold: float,
     n_classes: int,
-    n_columns: int,
     n_threads: int,
 ) -> tuple[Array, Array, Floats, Findings]: ...
 def moments(
-    table: Table,
+    values: Table,
     classes: Positions,
     row_weight: Floats | None,
     n_threads: int,
@@ -59,10 +58,10 @@ def code_scores(codes: Table, offsets: Array, table: Floats, base: Floats, n_thr
 def own_code_scores(
     codes: Table, classes: Positions, offsets: Array, table: Floats, n_threads: int, scores: Floats
 ) -> None: ...
-def hash_rows(table: Table, keys: Array, n_threads: int) -> Array: ...
-def scan(table: Table, n_threads: int) -> list[tuple[int, int, int, int, int, int]]: ...
+def hash_rows(values: Table, keys: Array, n_threads: int) -> Array: ...
+def scan(values: Table, n_threads: int) -> list[tuple[int, int, int, int, int, int]]: ...
 def linear_scores(
-    table: Table,
+    values: Table,
     weights: Floats,
     base: Floats,
     absent: Floats | None,
@@ -71,7 +70,7 @@ def linear_scores(
     scores: Floats,
 ) -> Findings: ...
 def presence_scores(
-    table: Table,
+    values: Table,
     threshold: float,
     bytes: Floats,
     weights: Floats,
@@ -81,12 +80,10 @@ def presence_scores(
     scores: Floats,
 ) -> tuple[bool, bool, bool]: ...
 def quadratic_scores(
-    table: Table, precision: Floats, mean: Floats, constant: Floats, base: Floats, n_threads: int, scores: Floats
+    values: Table, precision: Floats, mean: Floats, constant: Floats, base: Floats, n_threads: int, scores: Floats
 ) -> Findings: ...
 def linear_row_scores(
-    indptr: Array,
-    indices: Array,
-    values: Array,
+    rows: Sparse,
     weights: Floats,
     base: Floats,
     absent: Floats | None,
@@ -95,53 +92,39 @@ def linear_row_scores(
     scores: Floats,
 ) -> Findings: ...
 def factored_row_scores(
-    indptr: Array,
-    indices: Array,
-    values: Array,
-    shared: Floats,
-    slope: Floats,
-    by_column: Array,
-    classes: Array,
-    stored: Floats,
-    base: Floats,
-    threshold: float | None,
-    n_threads: int,
-    scores: Floats,
+    rows: Sparse, table: FactoredTable, base: Floats, threshold: float | None, n_threads: int, scores: Floats
 ) -> Findings: ...
 def own_linear_scores(
-    values: Table,
-    indptr: Array | None,
-    indices: Array | None,
+    rows: Dense | Sparse,
     classes: Positions,
-    weights: Floats,
-    base: Floats,
-    absent: Floats | None,
+    terms: LinearTerms,
     threshold: float | None,
     n_threads: int,
     scores: Floats,
 ) -> Findings: ...
 def own_normal_scores(
-    table: Table,
+    values: Table,
     classes: Positions,
     weight: Floats | None,
-    strength: Floats,
-    location: Floats,
-    shape: Floats,
-    scale: Floats,
+    posterior: NormalTable,
     extra: float,
     floor: float,
-    student: bool,
+    n_threads: int,
+    scores: Floats,
+) -> Findings: ...
+def own_student_scores(
+    values: Table,
+    classes: Positions,
+    weight: Floats | None,
+    posterior: NormalTable,
     n_threads: int,
     scores: Floats,
 ) -> Findings: ...
 def own_rising_scores(
-    values: Table,
-    indptr: Array | None,
-    indices: Array | None,
+    rows: Dense | Sparse,
     classes: Positions,
     weight: Floats | None,
-    count: Floats,
-    pseudo: float | Floats,
+    counts: SmoothedCounts,
     n_threads: int,
     scores: Floats,
 ) -> Findings: ...
@@ -157,96 +140,58 @@ def left_out_code_scores(
     own: Floats,
 ) -> None: ...
 def left_out_counts(
-    values: Table,
-    indptr: Array | None,
-    indices: Array | None,
+    rows: Dense | Sparse,
     classes: Positions,
     weight: Floats | None,
-    weights: Floats,
-    base: Floats,
-    absent: Floats | None,
-    count: Floats,
-    pseudo: float | Floats,
+    terms: LinearTerms,
+    counts: SmoothedCounts,
     n_threads: int,
     scores: Floats,
-    sums: Floats,
-    zeros: Floats,
-    cells: Floats,
+    log_sums: LogSums,
 ) -> Findings: ...
 def left_out_linear(
-    values: Table,
-    indptr: Array | None,
-    indices: Array | None,
+    rows: Dense | Sparse,
     classes: Positions,
-    weights: Floats,
-    base: Floats,
-    absent: Floats | None,
-    own_weights: Floats,
-    own_base: Floats,
-    own_absent: Floats | None,
+    terms: LinearTerms,
+    own_terms: LinearTerms,
     threshold: float | None,
     n_threads: int,
     scores: Floats,
     own: Floats,
 ) -> Findings: ...
 def left_out_complement(
-    values: Table,
-    indptr: Array | None,
-    indices: Array | None,
+    rows: Dense | Sparse,
     classes: Positions,
     weight: Floats | None,
-    count: Floats,
-    pseudo: float | Floats,
+    counts: SmoothedCounts,
     n_threads: int,
-    sums: Floats,
-    zeros: Floats,
-    cells: Floats,
+    log_sums: LogSums,
 ) -> Findings: ...
 def left_out_shared(
-    table: Table,
+    values: Table,
     classes: Positions,
     weight: Floats | None,
-    location: Floats,
-    strength: Floats,
-    shape: Floats,
-    scale: Floats,
+    posterior: NormalTable,
     extra: float,
     floor: float,
     base: Floats,
     n_threads: int,
     scores: Floats,
 ) -> Findings: ...
-def student_scores(
-    table: Table,
-    location: Floats,
-    spread: Floats,
-    power: Floats,
-    constant: Floats,
-    base: Floats,
-    n_threads: int,
-    scores: Floats,
-) -> Findings: ...
-def rising_scores(
-    values: Table,
-    indptr: Array | None,
-    indices: Array | None,
-    start: Floats,
-    base: Floats,
-    n_threads: int,
-    scores: Floats,
-) -> Findings: ...
-def normalise(scores: Floats, logarithm: bool, n_threads: int) -> int: ...
+def student_scores(values: Table, table: StudentTable, base: Floats, n_threads: int, scores: Floats) -> Findings: ...
+def rising_scores(rows: Dense | Sparse, start: Floats, base: Floats, n_threads: int, scores: Floats) -> Findings: ...
+def normalize(scores: Floats, logarithm: bool, n_threads: int) -> int: ...
 def put_own(
     scores: Floats, classes: Positions, weight: Floats | None, values: Floats, by_class: Floats, n_threads: int
 ) -> None: ...
 def add_own(scores: Floats, classes: Positions, change: Floats, by_class: bool, n_threads: int) -> None: ...
 def best(scores: Floats, n_threads: int, out: Array) -> int: ...
 def encode_labels(labels: Array, n_threads: int) -> Any: ...
-def has_repeats(indptr: Array, indices: Array, values: Array, n_columns: int, n_threads: int) -> bool: ...
+def has_repeats(rows: Sparse, n_threads: int) -> bool: ...
 def grid(
-    table: Table, classes: Positions, weight: Floats | None, n_classes: int, limit: int, n_threads: int
+    values: Table, classes: Positions, weight: Floats | None, n_classes: int, limit: int, n_threads: int
 ) -> tuple[Array, Array, Array, Floats, Array, Array, bool]: ...
-def cell_codes(table: Table, cuts: Floats, offsets: Array, n_threads: int, codes: Array) -> bool: ...
+def cell_codes(values: Table, cuts: Floats, offsets: Array, n_threads: int, codes: Array) -> bool: ...
 def joint_counts(
     parents: Positions, slots: Positions, classes: Positions, weight: Floats | None, n_threads: int, joint: Floats
 ) -> None: ...
@@ -255,9 +200,7 @@ def own_pair_scores(
     slots: Positions,
     classes: Positions,
     weight: Floats,
-    joint: Floats,
-    rows: Floats,
-    spare: Floats,
+    table: PairTable,
     strength: float,
     n_threads: int,
     scores: Floats,
@@ -267,11 +210,7 @@ def own_triple_scores(
     slots: Positions,
     classes: Positions,
     weight: Floats,
-    singles: Floats,
-    rows: Floats,
-    spare: Floats,
-    columns: Positions,
-    joint: Floats,
+    table: TripleTable,
     strength: float,
     back_strength: float,
     n_threads: int,
@@ -312,25 +251,13 @@ class BucketList:
     def bits(self) -> int: ...
     def buckets(self) -> Positions: ...
 
-class Recipe:
-    def __init__(
-        self,
-        analyzer: int,
-        low: int,
-        high: int,
-        lowercase: bool,
-        accents: int,
-        fold_numbers: bool,
-        min_length: int,
-        marks: bool,
-        ends: bool,
-        stop_words: Vocabulary | None,
-    ) -> None: ...
+class Tokenizer:
+    def __init__(self, config: TokenizerConfig, analyzer: int, accents: int, stop_words: Vocabulary | None) -> None: ...
 
 def token_buckets(tokens: Texts, bits: int) -> Positions: ...
 def count_tokens(
     texts: Texts,
-    recipes: list[Recipe],
+    tokenizers: list[Tokenizer],
     codings: list[Vocabulary | BucketList | int],
     grow: bool,
     counts: bool,
@@ -341,75 +268,35 @@ def tally_tokens(
     classes: Positions,
     weight: Floats | None,
     n_classes: int,
-    recipes: list[Recipe],
+    tokenizers: list[Tokenizer],
     codings: list[Vocabulary | BucketList | int],
     grow: bool,
     n_threads: int,
 ) -> list[tuple[Vocabulary | BucketList | None, Array, Positions, Floats, Floats]]: ...
 def score_tokens(
     texts: Texts,
-    recipes: list[Recipe],
+    tokenizers: list[Tokenizer],
     codings: list[Vocabulary | BucketList | int],
     tables: list[Array | None],
     once_tables: list[Array | None],
     distinct: bool,
     n_threads: int,
 ) -> list[tuple[Floats | None, Floats | None, Array, Array, Array | None]]: ...
-def band_entries(
+def token_bin_entries(
     indptr: Array, codes: Positions, sums: Floats, n_codes: int
 ) -> tuple[Positions, Positions, Array, Positions, Floats, Floats, Floats]: ...
-def band_scores(
-    indptr: Array,
-    indices: Array,
-    values: Array,
-    place: Positions,
-    by_token: Array,
-    held_by: Positions,
-    level: Floats,
-    logs: Floats,
-    log_size: Floats,
-    n_threads: int,
-    scores: Floats,
+def token_bin_scores(rows: Sparse, bins: TokenBins, n_threads: int, scores: Floats) -> None: ...
+def token_bin_left_out(
+    rows: Sparse, classes: Positions, weight: Floats | None, bins: TokenBins, n_threads: int, scores: Floats
 ) -> None: ...
-def band_left_out(
-    indptr: Array,
-    indices: Array,
-    values: Array,
-    classes: Positions,
-    weight: Floats | None,
-    place: Positions,
-    by_token: Array,
-    held_by: Positions,
-    level: Floats,
-    logs: Floats,
-    log_size: Floats,
-    count: Floats,
-    token_weight: Floats,
-    evidence: Floats,
-    size: Floats,
-    log_knots: Floats,
-    alpha: float,
-    n_threads: int,
-    scores: Floats,
-) -> None: ...
-def band_fold_scores(
-    indptr: Array,
-    indices: Array,
-    values: Array,
+def token_bin_fold_scores(
+    rows: Sparse,
     classes: Positions,
     weight: Floats | None,
     folds: Positions,
-    place: Positions,
-    by_token: Array,
-    held_by: Positions,
-    count: Floats,
-    token_weight: Floats,
-    size: Floats,
-    log_knots: Floats,
-    alpha: float,
-    spare: float,
+    bins: TokenBins,
     n_threads: int,
     scores: Floats,
 ) -> None: ...
-def release_memory() -> None: ...
-def return_blocks_from(bytes: int) -> None: ...
+def trim_heap() -> None: ...
+def set_mmap_threshold(bytes: int) -> None: ...

@@ -11,7 +11,7 @@ from . import _core
 from .grid_cells import GridTable
 from .hashing import Hashes
 from .layouts import Array, Data, Dense, Floats, Positions, Sparse
-from .tables import Extent, Findings, MomentTable, Tally, refuse, well_formed
+from .tables import Extent, Findings, MomentTable, Tally, refuse, sparse_errors
 
 # Up to this many cells (32 MB) a table of classes × columns is dense whatever it holds.
 DENSE_CELLS = 1 << 22
@@ -27,22 +27,27 @@ class CountingKernels:
     n_threads: int
 
     def encode_labels(self, values: Array) -> tuple[Array, Positions] | None:
+        """Return the distinct whole numbers and each label's position among them, or None for other labels."""
         found: tuple[Array, Positions] | None = _core.encode_labels(values, self.n_threads)
         return found
 
     def scan(self, data: Dense) -> list[Extent]:
+        """Return the range, missing cells and first unusual cells of each column."""
         return [Extent(*facts) for facts in _core.scan(data.values, self.n_threads)]
 
     def hash_rows(self, data: Dense, keys: Hashes) -> Hashes:
+        """Return for each row the sum of hashes of its cells and their columns' keys; 0.0 is -0.0, all NaN are one."""
         return _core.hash_rows(data.values, keys, self.n_threads)
 
     def has_repeats(self, data: Sparse) -> bool:
-        with well_formed():
-            return _core.has_repeats(data.indptr, data.indices, data.values, data.n_columns, self.n_threads)
+        """Return whether a row stores a column twice."""
+        with sparse_errors:
+            return _core.has_repeats(data, self.n_threads)
 
     def tally(
         self, data: Data, classes: Positions, weight: Floats | None, n_classes: int, threshold: float | None
     ) -> Tally:
+        """Return weighted sums of cells by class, or of cells above a threshold."""
         if isinstance(data, Sparse):
             cell = "value" if threshold is None else "above"
             total, found = self._sum_stored(data, classes, weight, n_classes, cell, threshold or 0.0)
@@ -62,20 +67,19 @@ class CountingKernels:
         threshold: float = 0.0,
         center: Floats | None = None,
     ) -> tuple[Any, Findings]:
-        stored = (data.indptr, data.indices, data.values, classes, weight, _CELLS[cell], threshold)
+        request = (data, classes, weight, _CELLS[cell], threshold)
         if center is None and _keep_sparse(n_classes, data.n_columns, len(data.indices)):
             from scipy.sparse import csr_array
 
-            with well_formed():
-                indptr, indices, values, found = _core.tally_rows_sparse(
-                    *stored, n_classes, data.n_columns, self.n_threads
-                )
+            with sparse_errors:
+                indptr, indices, values, found = _core.tally_rows_sparse(*request, n_classes, self.n_threads)
             return csr_array((values, indices, indptr), shape=(n_classes, data.n_columns)), Findings(*found)
         total = np.zeros((n_classes, data.n_columns))
-        with well_formed():
-            return total, Findings(*_core.tally_rows(*stored, center, self.n_threads, total))
+        with sparse_errors:
+            return total, Findings(*_core.tally_rows(*request, center, self.n_threads, total))
 
     def moments(self, data: Data, classes: Positions, weight: Floats | None, n_classes: int) -> MomentTable:
+        """Return weight, mean and sum of squared deviations by class and column."""
         if isinstance(data, Sparse):
             return self._sparse_moments(data, classes, weight, n_classes)
         table = MomentTable(*np.zeros((3, n_classes, data.n_columns)))
@@ -104,11 +108,13 @@ class CountingKernels:
     def count_codes(
         self, codes: Dense, classes: Positions, weight: Floats | None, n_classes: int, offsets: Array
     ) -> Floats:
+        """Return the weight of rows by class and code; ``offsets`` are the first slots of each column."""
         counts = np.zeros((n_classes, int(offsets[-1])))
         _core.count_codes(codes.values, classes, weight, offsets, self.n_threads, counts)
         return counts
 
     def grid(self, data: Dense, classes: Positions, weight: Floats | None, n_classes: int, limit: int) -> GridTable:
+        """Return nested histograms of columns, with at most ``limit`` occupied cells for each sign and exponent."""
         from scipy.sparse import csr_array
 
         offsets, key, shift, *stored, infinite = _core.grid(
@@ -118,6 +124,7 @@ class CountingKernels:
         return GridTable(offsets, key, shift, csr_array(tuple(stored), shape=(len(key), n_classes)))
 
     def cell_codes(self, data: Dense, cuts: Sequence[Floats]) -> Positions:
+        """Return how many ascending cuts of its column are at most the cell, ``(rows, columns)``; -1 for missing."""
         codes = np.empty((data.n_rows, data.n_columns), dtype=np.int32)
         offsets = np.cumsum([0, *map(len, cuts)])
         infinite = _core.cell_codes(data.values, np.concatenate([*cuts, []]), offsets, self.n_threads, codes)

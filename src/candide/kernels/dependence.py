@@ -9,7 +9,7 @@ import numpy as np
 from . import _core
 from .layouts import Array, Floats, Positions
 
-# The strength of what a column says given one other, where a pair of columns backs off to it.
+# The pseudo-count of p(column | one parent), to which p(column | two parents) backs off.
 BACK_STRENGTH = 2.0
 
 
@@ -36,7 +36,7 @@ class TripleTable(NamedTuple):
 
 
 def packed(counts: Floats) -> Array:
-    """Counts in the smallest type that holds them exactly, for storing."""
+    """Return counts in the smallest type that holds them exactly, for storing."""
     small = (counts.astype(kind) for kind in (np.uint8, np.uint16) if counts.max(initial=0.0) <= np.iinfo(kind).max)
     return next((part for part in small if (part == counts).all()), counts)
 
@@ -50,12 +50,16 @@ def _stored_triples(singles: PairTable, columns: Positions, joint: Array) -> Tri
 
 
 def padded_classes(n_classes: int) -> int:
-    """How many classes a table of joint scores has room for: zeros fill up whole vectors."""
+    """Return the number of classes of a table of joint scores, padded with zeros to whole vectors."""
     return 2 if n_classes <= 2 else -(-n_classes // 4) * 4
 
 
 class DependenceKernels:
-    """What ``Native`` does with rows of slots."""
+    """Kernels over rows of slots, ``(rows, columns)``; a slot is one code of one column.
+
+    Parents are slots too, or those of pairs of columns. Slots of -1 are skipped: their columns are not given. Sums over
+    no parent at all are 0.
+    """
 
     __slots__ = ()
     n_threads: int
@@ -64,11 +68,13 @@ class DependenceKernels:
         self, parents: Positions, slots: Positions, classes: Positions, weight: Floats | None,
         shape: tuple[int, int, int],
     ) -> Floats:  # fmt: skip
+        """Return the weight of rows by class, parent and slot."""
         joint = np.zeros(shape)
         _core.joint_counts(parents, slots, classes, weight, self.n_threads, joint)
         return joint
 
     def joint_scores(self, parents: Positions, slots: Positions, table: Floats, n_classes: int) -> Floats:
+        """Return log Σ over parents exp Σ over slots of ``table``, (parents, slots, ``padded_classes``)."""
         scores = np.empty((len(slots), n_classes))
         _core.joint_scores(parents, slots, table, self.n_threads, scores)
         return scores
@@ -76,17 +82,24 @@ class DependenceKernels:
     def own_pair_scores(
         self, slots: Positions, classes: Positions, weight: Floats, table: PairTable, strength: float
     ) -> Floats:
+        """Return log Σ_u p(u | class) Π_j p(j | u, class) over columns u and j, without the row's weight in the counts.
+
+        p(j | class) = (count + ½) / (rows + spare), where rows include the row, since a smaller class would reveal the
+        class of the row; p(j | u, class) = (count + strength · p(j | class)) / (count of u + strength).
+        """
         scores = np.empty(len(slots))
-        _core.own_pair_scores(slots, classes, weight, *table, strength, self.n_threads, scores)
+        _core.own_pair_scores(slots, classes, weight, table, strength, self.n_threads, scores)
         return scores
 
     def own_triple_scores(
         self, parents: Positions, slots: Positions, classes: Positions, weight: Floats, table: TripleTable,
         strength: float,
     ) -> Floats:  # fmt: skip
+        """Return the same over pairs of columns u = (s, t).
+
+        There p(j | u, class) backs off to the mean of p(j | s, class) and p(j | t, class), which have BACK_STRENGTH,
+        and p(u | class) to the product of p(s | class) and p(t | class).
+        """
         scores = np.empty(len(slots))
-        _core.own_triple_scores(
-            parents, slots, classes, weight, *table.singles, table.columns, table.joint, strength, BACK_STRENGTH,
-            self.n_threads, scores,
-        )  # fmt: skip
+        _core.own_triple_scores(parents, slots, classes, weight, table, strength, BACK_STRENGTH, self.n_threads, scores)
         return scores

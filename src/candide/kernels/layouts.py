@@ -35,8 +35,10 @@ class Dense:
     values: Array | tuple[Array, ...]
     n_rows: int
     n_columns: int
-    first_row: int = 0  # where a stretch of rows begins in the whole, for messages
+    first_row: int = 0  # position of the first row in the whole data, for messages
     names: tuple[Any, ...] | None = None  # of the columns, for messages
+
+    is_sparse: ClassVar[bool] = False  # read by the native module
 
     @classmethod
     def of(cls, values: Array | tuple[Array, ...], names: tuple[Any, ...] | None = None) -> Dense:
@@ -81,6 +83,8 @@ class Sparse:
     values: Array
     n_columns: int
     first_row: int = 0
+
+    is_sparse: ClassVar[bool] = True  # read by the native module
 
     @classmethod
     def of(cls, matrix: Any) -> Sparse:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -93,6 +91,21 @@ class LinearTable:
         return PickTable(sums.reshape(-1, n_classes))
 
 
+class LinearTerms(NamedTuple):
+    """A linear table in the layout that a kernel reads, with the scores that every row has."""
+
+    weights: Floats  # (classes, columns), for sparse rows (columns, classes) and padded
+    absent: Floats | None
+    base: Floats  # (classes,)
+
+
+class SmoothedCounts(NamedTuple):
+    """Counts of cells, and the pseudo-counts that are added once the row is left out: one, or one per count."""
+
+    counts: Floats  # (classes, columns)
+    pseudo: float | Floats
+
+
 class FactoredTable(NamedTuple):
     """Linear weights of very many classes: ``shared[j] + slope[c]`` plus a sparse ``(columns, classes)`` remainder."""
 
@@ -159,13 +172,23 @@ def refuse(data: Data, found: Findings, *, counts: bool = False) -> None:
         raise negative_cell(data)
 
 
-@contextmanager
-def well_formed() -> Iterator[None]:
-    """Sparse rows are checked where they are read, one row before its cells are used."""
-    try:
-        yield
-    except IndexError as error:
-        raise InputError(
-            f"the sparse matrix is malformed: {error}; row pointers must rise and column indices lie within the shape; "
-            "rebuild it, for example with scipy.sparse.csr_array(X.tocoo())"
-        ) from error
+class _SparseErrors:
+    """Context that turns the errors of kernels about malformed sparse rows into an ``InputError``.
+
+    Kernels check every row just before they read its cells. A class, as contexts made of generators take a microsecond.
+    """
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, IndexError):
+            raise InputError(
+                f"the sparse matrix is malformed: {error}; row pointers must rise and column indices lie within the "
+                "shape; rebuild it, for example with scipy.sparse.csr_array(X.tocoo())"
+            ) from error
+
+
+sparse_errors = _SparseErrors()

@@ -1,4 +1,4 @@
-"""Tokens of texts as evidence for classes, in bands by how sure it is that a token tells them apart."""
+"""Token counts by class, in bins by how strongly a token separates the classes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import numpy as np
 from ..lazy_dataclass import dataclass
 from . import _core
 from .layouts import Array, Floats, Positions, Sparse
-from .tables import well_formed
+from .tables import sparse_errors
 
-# Of G² per degree of freedom: about 1 for a token that tells nothing.
+# Of G² per degree of freedom, which is about 1 for a token that is independent of the class.
 KNOTS = (1.0, 4.0, 16.0, 64.0)
 # Cells of a table that are looked up one by one.
 _FEW = 1 << 16
@@ -33,7 +33,7 @@ class TokenBins:
     weight: Floats  # (tokens,) of all texts that hold the token
     size: Floats  # (classes,) sums over all tokens
     alpha: float  # pseudo-count, above 0
-    knots: tuple[float, ...]  # ascending; one for each band, tokens between two are shared
+    knots: tuple[float, ...]  # ascending; one for each bin, tokens between two are shared
     complement: bool  # whether scores by all other classes are asked for too
     n_tokens: int  # that some class has, those included that the table leaves out
 
@@ -60,7 +60,7 @@ class TokenBins:
         >>> codes, table.place
         (array([0, 2], dtype=int32), array([1, 0], dtype=int32))
         """
-        codes, place, indptr, classes, count, weight, size = _core.band_entries(*sum_rows(texts), texts.shape[1])
+        codes, place, indptr, classes, count, weight, size = _core.token_bin_entries(*sum_rows(texts), texts.shape[1])
         return codes, cls(place, indptr, classes, count, weight, size, alpha, knots, complement, len(codes))
 
     @classmethod
@@ -86,7 +86,7 @@ class TokenBins:
 
     @property
     def n_views(self) -> int:
-        """Scores of a text: one of each band, and by the other classes as many again."""
+        """Number of scores of a text: one for each bin, and with the complement as many again."""
         return self.n_bins * (2 if self.complement else 1)
 
     @cached_property
@@ -96,12 +96,12 @@ class TokenBins:
 
     @cached_property
     def log_knots(self) -> Floats:
-        """log G² of tokens that are in one band alone."""
+        """log G² of tokens that are in one bin alone."""
         return np.log(max(1, self.n_classes - 1) * np.array(self.knots, dtype=np.float64))
 
     @cached_property
     def log_size(self) -> Floats:
-        """What a token costs in each class, and in all the others: ``(1 or 2, classes)``."""
+        """log of the size of each class, and of all the others: ``(1 or 2, classes)``."""
         others = np.maximum(self.size.sum() - self.size, 0.0)
         return np.log(np.array([self.size, others] if self.complement else [self.size]) + self.spare)
 
@@ -118,7 +118,7 @@ class TokenBins:
 
     @cached_property
     def level(self) -> Floats:
-        """Of each token, its band by the log of its evidence: at 1.25 a quarter is in band 2, the rest in band 1."""
+        """Bin of each token by the log of its G²: at 1.25 a quarter is in bin 2, the rest in bin 1."""
         log_evidence = np.log(np.maximum(self.evidence, np.finfo(np.float64).tiny))
         return np.interp(log_evidence, self.log_knots, np.arange(self.n_bins, dtype=np.float64))
 
@@ -224,43 +224,45 @@ def _placed(codes: Array, place: Positions, n_codes: int) -> Positions:
 
 
 class TokenBinKernels:
-    """What ``Native`` does with tables of bands."""
+    """Kernels over texts as rows of token codes, each code once and whatever its value.
+
+    Scores are ``(views, rows, classes)``: a view for every bin, then, if the table has the complement, as many by all
+    other classes.
+    """
 
     __slots__ = ()
     n_threads: int
 
     def token_bin_scores(self, rows: Sparse, table: TokenBins) -> Floats:
+        """Return sums over the tokens of a bin of log p(token | class), over √(1 + tokens of the text).
+
+        p is (count + alpha) / (size + alpha · tokens), but for a factor that all classes share. By all other classes it
+        is -log of the same with their counts and size. A token between two bins is shared by them. Tokens that no
+        training text holds are skipped.
+        """
         scores = np.empty((table.n_views, rows.n_rows, table.n_classes))
-        with well_formed():
-            _core.band_scores(rows.indptr, rows.indices, rows.values, *_ready(table), self.n_threads, scores)
+        with sparse_errors:
+            _core.token_bin_scores(rows, table, self.n_threads, scores)
         return scores
 
     def token_bin_left_out(self, rows: Sparse, classes: Positions, weight: Floats | None, table: TokenBins) -> Floats:
+        """Return the same without the row's weight in the counts of its tokens, also in their bins; sizes stay.
+
+        Rows of weight 0 are scored as new ones.
+        """
         scores = np.empty((table.n_views, rows.n_rows, table.n_classes))
-        how = *_ready(table), *_sums(table), self.n_threads, scores
-        with well_formed():
-            _core.band_left_out(rows.indptr, rows.indices, rows.values, classes, weight, *how)
+        with sparse_errors:
+            _core.token_bin_left_out(rows, classes, weight, table, self.n_threads, scores)
         return scores
 
     def token_bin_fold_scores(
         self, rows: Sparse, classes: Positions, weight: Floats | None, folds: Positions, table: TokenBins
     ) -> Floats:
+        """Return the same without all rows of the row's fold, also in the sizes; ``folds`` are below the row count.
+
+        Tokens that no other row holds are skipped, but still count among the tokens of the pseudo-counts.
+        """
         scores = np.empty((table.n_views, rows.n_rows, table.n_classes))
-        sums = *_entries(table), table.count, table.weight, table.size, table.log_knots, table.alpha, table.spare
-        with well_formed():
-            _core.band_fold_scores(
-                rows.indptr, rows.indices, rows.values, classes, weight, folds, *sums, self.n_threads, scores
-            )
+        with sparse_errors:
+            _core.token_bin_fold_scores(rows, classes, weight, folds, table, self.n_threads, scores)
         return scores
-
-
-def _entries(table: TokenBins) -> tuple[Positions, Array, Positions]:
-    return table.place, table.indptr, table.classes
-
-
-def _ready(table: TokenBins) -> tuple[Positions, Array, Positions, Floats, Floats, Floats]:
-    return *_entries(table), table.level, table.logs, table.log_size
-
-
-def _sums(table: TokenBins) -> tuple[Floats, Floats, Floats, Floats, Floats, float]:
-    return table.count, table.weight, table.evidence, table.size, table.log_knots, table.alpha

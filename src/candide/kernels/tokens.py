@@ -76,7 +76,7 @@ class TokenScores(NamedTuple):
 
 
 class TokenKernels:
-    """What ``Native`` does with texts."""
+    """Kernels over texts. One pass over the texts computes several features; a vocabulary may grow and is returned."""
 
     __slots__ = ()
     n_threads: int
@@ -85,7 +85,7 @@ class TokenKernels:
         self, texts: _core.Texts, features: Sequence[TokenFeatures], *, grow: bool, presence: bool = False
     ) -> list[TokenRows]:
         def count(group: _Group) -> list[TokenRows]:
-            found = _core.count_tokens(group.texts, group.recipes, group.codings, grow, not presence, self.n_threads)
+            found = _core.count_tokens(group.texts, group.tokenizers, group.codings, grow, not presence, self.n_threads)
             return [_rows(features[k].coding, *arrays) for k, arrays in zip(group.places, found, strict=True)]
 
         return _by_groups(texts, features, count)
@@ -102,7 +102,7 @@ class TokenKernels:
     ) -> list[TokenTally]:
         def tally(group: _Group) -> list[TokenTally]:
             found = _core.tally_tokens(
-                group.texts, classes, weight, n_classes, group.recipes, group.codings, grow, self.n_threads
+                group.texts, classes, weight, n_classes, group.tokenizers, group.codings, grow, self.n_threads
             )
             return [_tally(features[k].coding, *arrays) for k, arrays in zip(group.places, found, strict=True)]
 
@@ -119,7 +119,7 @@ class TokenKernels:
         def score(group: _Group) -> list[TokenScores]:
             each, once = zip(*(tables[k] for k in group.places), strict=True)
             found = _core.score_tokens(
-                group.texts, group.recipes, group.codings, list(each), list(once), distinct, self.n_threads
+                group.texts, group.tokenizers, group.codings, list(each), list(once), distinct, self.n_threads
             )
             return [TokenScores(*arrays) for arrays in found]
 
@@ -127,18 +127,18 @@ class TokenKernels:
 
 
 class _Group(NamedTuple):
-    """Looks that one native call serves, and the texts for it."""
+    """Features that one native call computes, and the texts for it."""
 
     places: list[int]
     texts: _core.Texts
-    recipes: list[_core.Recipe]
+    tokenizers: list[_core.Tokenizer]
     codings: list[_NativeCoding | int]
 
 
 def _by_groups(
     texts: _core.Texts, features: Sequence[TokenFeatures], call: Callable[[_Group], list[Result]]
 ) -> list[Result]:
-    """All features that the core can cut in one pass; each of the others, cut in Python, in a pass of its own."""
+    """Compute all features whose tokenizer is native in one pass, and each of the others in a pass of its own."""
     results: dict[int, Result] = {}
     for group in _groups(texts, features):
         results |= zip(group.places, call(group), strict=True)
@@ -154,24 +154,20 @@ def _groups(texts: _core.Texts, features: Sequence[TokenFeatures]) -> Iterator[_
 
 
 def _group(places: list[int], texts: _core.Texts, features: Sequence[TokenFeatures]) -> _Group:
-    recipes = [_native(features[k].recipe) for k in places]
-    return _Group(places, texts, recipes, [features[k].coding.native for k in places])
+    tokenizers = [_native(features[k].recipe) for k in places]
+    return _Group(places, texts, tokenizers, [features[k].coding.native for k in places])
 
 
 @lru_cache(maxsize=64)
-def _native(recipe: TokenizerConfig) -> _core.Recipe:
+def _native(recipe: TokenizerConfig) -> _core.Tokenizer:
     analyzer = _GIVEN if recipe.in_python else ANALYZERS.index(recipe.analyzer)
     accents = ACCENTS.index(recipe.strip_accents)
     stop_words = Vocabulary.of(recipe.stop_words).native if recipe.stop_words else None
-    low, high = recipe.ngrams
-    return _core.Recipe(
-        analyzer, low, high, recipe.lowercase, accents, recipe.fold_numbers, recipe.min_length, recipe.marks,
-        recipe.ends, stop_words,
-    )  # fmt: skip
+    return _core.Tokenizer(recipe, analyzer, accents, stop_words)
 
 
 def _cut(texts: _core.Texts, recipe: TokenizerConfig) -> _core.Texts:
-    """Each text as its words, one after the other."""
+    """Return each text as its words, one after the other."""
     rows = [b"".join(_ended(word) for word in words(text or "", recipe)) for text in texts.strings()]
     offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
     return _core.Texts.of_buffers(np.frombuffer(b"".join(rows), dtype=np.uint8), offsets, ~texts.missing())
@@ -196,7 +192,7 @@ def _rows(
 
 
 def _narrow(indptr: Array, codes: Array) -> tuple[Array, Array]:
-    """Both of one type, as sparse kernels want it, and in 32 bits where these do."""
+    """Return both with one type, as kernels require, and in 32 bits where that is enough."""
     index = np.result_type(np.min_scalar_type(-len(codes)), np.int32)
     return indptr.astype(index, copy=False), codes.astype(index, copy=False)
 
@@ -217,7 +213,7 @@ def _tally(
 
 
 def keeps_token_rows(data: TextRows) -> bool:
-    """Whether rows of tokens will be wanted again, and are small enough."""
+    """Return whether rows of tokens will be read again and are small enough to keep."""
     return data.asked_again and data.texts.units() <= _FEW
 
 
@@ -229,7 +225,7 @@ def tally_and_keep(
     features: Sequence[TokenFeatures],
     kernels: Kernels,
 ) -> list[TokenTally]:
-    """Weights of texts that hold each token, and no occurrences; ``data`` keeps the rows of tokens."""
+    """Return weights of texts that hold each token, without occurrences, and keep the rows of tokens in ``data``."""
     found = kernels.count_tokens(
         data.texts, [TokenFeatures(recipe, _sparing(coding)) for recipe, coding in features], grow=True, presence=True
     )
@@ -244,7 +240,7 @@ def tally_and_keep(
 
 
 def _sparing(coding: Coding) -> Coding:
-    """With codes for the buckets alone that occur."""
+    """Return a coding with codes only for the buckets that occur."""
     return SomeBuckets(coding.bits, buckets=np.empty(0, dtype=np.int32)) if isinstance(coding, Buckets) else coding
 
 

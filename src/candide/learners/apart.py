@@ -20,7 +20,6 @@ from ..engines.parts import Counted
 from ..engines.stream import gathered, learn
 from ..exceptions import InputError
 from ..families import Family
-from ..kernels._core import release_memory
 from ..kernels.layouts import Array
 from ..model.classifier import Classifier
 from ..model.plan import ClassPrior, Plan
@@ -111,7 +110,6 @@ class Apart(Chunks):
         for group in gathered(self._read_chunks(chunks, first=False), self.group_bytes):
             learn(growth, self._model.plan, group, kernels)
             group.clear()
-            release_memory()
         return growth.whole() if growth.main is not None else None
 
     def roles_among(self, names: list[str]) -> Roles:

@@ -16,7 +16,6 @@ from ..engines.growth import Growth
 from ..engines.stream import Chunk, gathered, learn, numbered
 from ..exceptions import InputError
 from ..families import Batch
-from ..kernels._core import release_memory
 from ..kernels.hashing import Hashes
 from ..model.classifier import Classifier
 from ..model.evaluation import Report, Verdicts
@@ -125,9 +124,7 @@ class Chunks(Labeling, Fitted):
             assert growth.main is not None
             # What the chunks to come are read by; what is believed of classes may speak of some that come later.
             self._model = Classifier(replace(plan, prior=ClassPrior()), growth.main)
-            # The C library would hold on to what counting took: pieces of it lie between what is kept.
             group.clear()
-            release_memory()
         if plan is None:
             n_rows = self.__dict__.pop("_n_unlabeled", 0)
             if n_rows:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..exceptions import ParameterError
-from ..families.inputs import InputNames, not_linear
-from ..families.linear import LinearScores, Score
+from ..families.linear import LinearTerm
+from ..families.linear_scores import InputNames, LinearScores, linear_scores, not_linear
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Data, Floats, Sparse
 from ..lazy_dataclass import dataclass
@@ -103,7 +103,7 @@ class LinearForm:
             return None
         return self._with_limits(_absent)
 
-    def _with_limits(self, part: Callable[[Score], Floats]) -> Floats:
+    def _with_limits(self, part: Callable[[LinearTerm], Floats]) -> Floats:
         out = part(self.parts.finite).copy()
         for limit in map(part, self.parts.limits):
             out = np.where(limit == 0, out, np.copysign(np.inf, limit))
@@ -117,7 +117,7 @@ class LinearForm:
     def scores(self, X: Any) -> Floats:
         """Of each row and class; -inf where another class rules it out. Their softmax is ``predict_proba``."""
         data = self._read(X)
-        finite, *limits = (score.of(data, 0.0, None, self.kernels) for score in (self.parts.finite, *self.parts.limits))
+        finite, *limits = (score.of(data, 0.0, self.kernels) for score in (self.parts.finite, *self.parts.limits))
         return leaders_only(finite, limits, np.isfinite(self.parts.finite.base)) if limits else finite
 
     def log_odds(self, X: Any, of: Any = None, against: Any = None) -> Floats:
@@ -169,7 +169,7 @@ def _difference(parts: Floats, first: int, second: int) -> Floats:
         return np.asarray(parts[first] - parts[second])
 
 
-def _absent(score: Score) -> Floats:
+def _absent(score: LinearTerm) -> Floats:
     weights, absent = score.dense()
     return np.zeros_like(weights) if absent is None else absent
 
@@ -183,7 +183,7 @@ def linear_form(
             "its answer is a blend of several looks at a row, which bends what they say",
             "train a model of one family, such as CategoricalNB or TextNB('multinomial')",
         )
-    parts = model.likelihood.linear(squares=squares).plus(model.scorer.offset)
+    parts = linear_scores(model.likelihood, squares=squares).plus(model.scorer.offset)
     calibration = None if model.blend is None else model.blend.calibration
     if calibration is not None:
         parts = _calibrated(parts, calibration, str(model.plan.calibrate))

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels._core import release_memory
 from ..kernels.layouts import Array, TextRows, chunks
 from ..kernels.tokenizer import TokenizerConfig
 from ..kernels.tokens import TokenFeatures
@@ -49,6 +48,4 @@ def _holders(recipe: TokenizerConfig, coding: Buckets, codes: Array, texts: Text
         held, first = np.unique(rows.indices[places], return_index=True)
         holders = begin + np.searchsorted(rows.indptr, places[first], side="right") - 1
         found = dict(zip(held.tolist(), holders.tolist(), strict=True)) | found
-    if some.n_rows > _AT_ONCE:
-        release_memory()
     return some.take(np.unique(list(found.values())).astype(np.int64))

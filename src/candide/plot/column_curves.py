@@ -12,7 +12,7 @@ from ..data.columns import Column, Columns
 from ..exceptions import InputError, ParameterError
 from ..families import Batch
 from ..families.columns import CodedColumn, ColumnModel, named_column
-from ..families.columns.stretches import atoms_of, middles
+from ..families.columns.histogram import atoms_of, middles
 from ..families.table import TableFamily, Wanted
 from ..kernels.layouts import Array, Floats
 from ..learners import BernoulliNB, CategoricalNB, GaussianNB, NaiveBayes, PoissonNB

@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 from ..data.columns import Column, Columns
 from ..exceptions import ParameterError
 from ..explain.dates import date_columns, written
-from ..families.columns.stretches import are_whole
+from ..families.columns.histogram import are_whole
 from ..kernels.layouts import Array, Floats
 from ..learners import BernoulliNB, CategoricalNB, GaussianNB, NaiveBayes, TextNB
 from ..learners.base import BaseNB

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.columns import Column, Columns
-from ..families.columns.stretches import equal_frequency
+from ..families.columns.histogram import equal_frequency
 from ..families.table import TableFamily
 from ..kernels.layouts import Array, Floats
 from ..model.classifier import Classifier

@@ -9,7 +9,7 @@ import numpy as np
 from ..data.columns import Column
 from ..families.columns import ColumnModel
 from ..families.columns.base import CodedColumn
-from ..families.columns.stretches import may_be_whole, middles
+from ..families.columns.histogram import may_be_whole, middles
 from ..kernels.layouts import Array, Floats
 from ..statistics.grid import Cells
 from ..statistics.table import TableStatistics

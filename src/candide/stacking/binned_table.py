@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..data.columns import Column, Columns
-from ..families.columns.stretches import MICRO_BINS, cuts_between, equal_frequency, merged
+from ..families.columns.histogram import MICRO_BINS, cuts_between, equal_frequency, merged
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Floats
 from ..lazy_dataclass import dataclass

@@ -10,7 +10,6 @@ import numpy as np
 from ..families import Batch
 from ..families.text_likelihood import BandName, TextLikelihood
 from ..kernels import Kernels
-from ..kernels._core import release_memory
 from ..kernels.layouts import Array, Floats, Positions, Sparse, TextRows, chunks
 from ..kernels.threads import single_threaded_blas
 from ..lazy_dataclass import dataclass
@@ -111,7 +110,6 @@ class TextBlended:
             for rows in groups:
                 of_some = _numbered(folds[rows])
                 scores[:, rows] = likelihood.token_bin_fold_scores(batch.take(rows), of_some, kernels, self.looks)
-                release_memory()
         # Nobody else needs them, and they are many times as large as the texts.
         seen.batch.data.counted.clear()
         return scores

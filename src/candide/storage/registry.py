@@ -163,7 +163,13 @@ def matches_type(value: Any, hint: Any) -> bool:
         return True
     if hint is None or hint is type(None):
         return value is None
-    return _matches_generic(value, hint) if get_args(hint) else _matches_class(value, hint)
+    origin, arguments = _parsed(hint)
+    return _matches_generic(value, origin, arguments) if arguments else _matches_class(value, hint)
+
+
+@cache
+def _parsed(hint: Any) -> tuple[Any, tuple[Any, ...]]:
+    return get_origin(hint), get_args(hint)
 
 
 def _matches_class(value: Any, hint: Any) -> bool:
@@ -173,25 +179,24 @@ def _matches_class(value: Any, hint: Any) -> bool:
     return isinstance(value, IMPLEMENTATIONS.get(hint, hint))
 
 
-def _matches_generic(value: Any, hint: Any) -> bool:
-    origin, inside = get_origin(hint), get_args(hint)
+def _matches_generic(value: Any, origin: Any, arguments: tuple[Any, ...]) -> bool:
     if origin in (Union, types.UnionType):
-        return any(matches_type(value, one) for one in inside)
+        return any(matches_type(value, hint) for hint in arguments)
     if origin is Literal:
-        return any(type(value) is type(one) and value == one for one in inside)
+        return any(type(value) is type(option) and value == option for option in arguments)
     if origin is np.ndarray:
-        return isinstance(value, np.ndarray) and _has_dtype(value, inside[1])
-    return isinstance(value, origin) and _match_items(value, origin, inside)
+        return isinstance(value, np.ndarray) and _has_dtype(value, arguments[1])
+    return isinstance(value, origin) and _match_items(value, origin, arguments)
 
 
 def _has_dtype(value: Any, hint: Any) -> bool:
-    wanted = get_args(hint)
-    return not wanted or wanted[0] is Any or value.dtype == wanted[0]
+    _, arguments = _parsed(hint)
+    return not arguments or arguments[0] is Any or value.dtype == arguments[0]
 
 
-def _match_items(value: Any, origin: Any, inside: tuple[Any, ...]) -> bool:
-    if origin is tuple and inside[-1] is not Ellipsis:
-        return len(value) == len(inside) and all(map(matches_type, value, inside))
+def _match_items(value: Any, origin: Any, arguments: tuple[Any, ...]) -> bool:
+    if origin is tuple and arguments[-1] is not Ellipsis:
+        return len(value) == len(arguments) and all(map(matches_type, value, arguments))
     if issubclass(origin, Mapping):
-        return all(matches_type(key, inside[0]) and matches_type(item, inside[1]) for key, item in value.items())
-    return all(matches_type(item, inside[0]) for item in value)
+        return all(matches_type(key, arguments[0]) and matches_type(item, arguments[1]) for key, item in value.items())
+    return all(matches_type(item, arguments[0]) for item in value)

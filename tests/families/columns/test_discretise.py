@@ -10,7 +10,7 @@ from scipy.special import gammaln
 
 from candide.families.columns import choose, named_column
 from candide.families.columns.discretise import deal, mdlp, modl, proportional
-from candide.families.columns.stretches import equal_frequency
+from candide.families.columns.histogram import equal_frequency
 from candide.kernels.layouts import Array, Floats
 from candide.statistics.grid import Cells
 

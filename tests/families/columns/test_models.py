@@ -12,7 +12,7 @@ from scipy.integrate import quad
 from candide import CategoricalNB
 from candide.data.columns import Column
 from candide.families.columns import candidates_for_numbers, choose, named_column
-from candide.families.columns.changes import BoxCox, YeoJohnson
+from candide.families.columns.transforms import BoxCox, YeoJohnson
 
 from .rows import Rows, names, numbers
 
@@ -61,12 +61,12 @@ def test_poisson_is_that_of_scipy() -> None:
 
 def test_powers_are_those_of_scipy() -> None:
     model: Any = named_column("power", **ONE.parts())
-    assert isinstance(model.change, BoxCox)
-    assert model.change.power == pytest.approx(stats.boxcox(ONE.values)[1], abs=1e-4)
+    assert isinstance(model.transform, BoxCox)
+    assert model.transform.power == pytest.approx(stats.boxcox(ONE.values)[1], abs=1e-4)
     standard = (ONE.values - ONE.values.mean()) / ONE.values.std()
     model = named_column("power", **ONE._replace(values=ONE.values - 5.0).parts())
-    assert isinstance(model.change, YeoJohnson)
-    assert model.change.power == pytest.approx(stats.yeojohnson(standard)[1], abs=1e-4)
+    assert isinstance(model.transform, YeoJohnson)
+    assert model.transform.power == pytest.approx(stats.yeojohnson(standard)[1], abs=1e-4)
 
 
 @pytest.mark.parametrize("change", [BoxCox(0.0, 1.0), BoxCox(-0.7), BoxCox(2.5), YeoJohnson(0.4, 1.0, 3.0)])

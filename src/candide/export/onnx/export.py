@@ -18,12 +18,10 @@ from ...families.text_likelihood import TextLikelihood
 from ...kernels.layouts import Array
 from ...model.classifier import Classifier
 from ...stacking.stacked_views import Blended
-from .categories import scored_categories
-from .columns import AsTheyAre, TableScores, refuse_texts
-from .likelihoods import Scored, scored
 from .probabilities import Amount, calibrated, leaders_only, normalised, without_impossible
 from .rows import Cells
 from .tensor import Graph, Tensor, filled
+from .terms import Scored, TableScores, Unweighted, refuse_texts, scored_categories, scored_numbers
 from .texts import scored_tokens
 from .views import blended
 
@@ -114,13 +112,13 @@ def _read(model: Classifier, graph: Graph, names: Array, given: Array | None) ->
     if isinstance(likelihood, TextLikelihood):
         return scored_tokens(likelihood, graph)
     x = graph.input("X", 0, len(names))
-    return scored(likelihood, x), lambda: filled(x).sum(1, keep=True)
+    return scored_numbers(likelihood, x), lambda: filled(x).sum(1, keep=True)
 
 
 def _table(likelihood: TableLikelihood, cells: Cells) -> Scored:
     refuse_texts(likelihood, likelihood.texts)
     places = {j: i for i, j in enumerate(likelihood.shown)}
-    found = TableScores(likelihood, cells, places, len(places)).added_up(AsTheyAre())
+    found = TableScores(likelihood, cells, places, len(places)).added_up(Unweighted())
     return Scored(found or _silent(likelihood, cells), [])
 
 

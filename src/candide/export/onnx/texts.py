@@ -10,9 +10,9 @@ from ...exceptions import ParameterError
 from ...families.terms import KnownTokens
 from ...families.text_likelihood import TextLikelihood
 from ...kernels.vocabulary import Vocabulary
-from .likelihoods import Scored, scored
 from .probabilities import Amount
 from .tensor import Graph, Tensor
+from .terms import Scored, scored_numbers
 
 
 def scored_tokens(likelihood: TextLikelihood, graph: Graph) -> tuple[Scored, Amount]:
@@ -29,7 +29,7 @@ def scored_tokens(likelihood: TextLikelihood, graph: Graph) -> tuple[Scored, Amo
         )
     tokens = graph.input("tokens", 0, "m", texts=True)
     counts = _counts(tokens, vocabulary)
-    return scored(likelihood.inner, _weighed(likelihood.known, counts)), lambda: _lengths(tokens)
+    return scored_numbers(likelihood.inner, _weighed(likelihood.known, counts)), lambda: _lengths(tokens)
 
 
 def _lengths(tokens: Tensor) -> Tensor:

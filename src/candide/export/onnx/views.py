@@ -21,9 +21,9 @@ from ...stacking.one_dependence import OneDependence
 from ...stacking.stacked_views import Blended
 from ...stacking.two_dependence import JointSlots, TwoDependence
 from ...stacking.weights import HUGE, Mixture
-from .columns import AsTheyAre, TableScores, refuse_texts
 from .rows import Cells, cut_places
 from .tensor import Tensor, added, concatenated, filled, log_sum
+from .terms import TableScores, Unweighted, refuse_texts
 
 # Cells of matrices of scale that a graph brings along for a view, and of those that a row picks.
 _MOST_CELLS, _CELLS_OF_ROW = 1 << 17, 1 << 10
@@ -43,7 +43,7 @@ def blended(
     weights = mixture.weight, partial.near, partial.far
     parts = [shares.times(i, columns.added_up(_Weights(replace(mixture, weight=own)))) for i, own in enumerate(weights)]
     used = [(i, _of_view(view, looked)) for i, view in enumerate(views.views, single + 1) if views.is_used(i)]
-    whole = columns.added_up(AsTheyAre()) if views.is_used(single) else None
+    whole = columns.added_up(Unweighted()) if views.is_used(single) else None
     used += [] if whole is None else [(single, whole)]
     parts += [_shown(mixture, i, scores) * shares.of_rows(*(own[i] for own in weights)) for i, scores in used]
     known = [part for part in parts if part is not None]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...families.columns import CodedColumn
+from ...families.score_terms import CodeTable, Term
 from ...families.table_likelihood import TableLikelihood
 from ...kernels.layouts import Floats
 from ...stacking.covariance import Covariance
@@ -18,14 +18,13 @@ from ...stacking.two_dependence import TwoDependence
 from ...stacking.weights import Mixture
 from .cells import Cells
 from .codes import Codes
-from .columns import kind_of, picked_column, smooth_column
 from .covariance import covariance_scores
 from .dependence import Pairs, PairView, TripleView
 from .dialects import Dialect
 from .expressions import clipped, total
 from .looks import Looks
 from .query import Query
-from .table import block_terms
+from .terms import block_scores, column_reader, column_scores, table_code, table_entries
 from .waves import Inputs, WaveView
 
 # The names of what weights are multiplied by: of complete rows, and of others, where almost all columns are given and
@@ -104,8 +103,8 @@ class Blend:
         for place, j in enumerate(self.views.columns):
             model = self.likelihood.models[j]
             if model is not None and (together or self._has_weight(place)):
-                sums.append(self._gather_column(place, j, model))
-        blocks = block_terms(self.likelihood, self.cells, self.codes)
+                sums.append(self._gather_column(place, j, model.terms(nulls=self._knows_nulls(j))))
+        blocks = block_scores(self.likelihood, self.cells, self.codes)
         for place, terms in enumerate(blocks, len(self.views.columns)):
             if self._has_weight(place):
                 self.raw[place] = terms
@@ -113,22 +112,22 @@ class Blend:
             every = [*sums, *blocks]
             self.raw[self.views.n_single] = [total([own[k] for own in every]) for k in range(self._n_classes)]
 
-    def _gather_column(self, place: int, j: int, model: Any) -> list[str]:
+    def _gather_column(self, place: int, j: int, terms: tuple[Term, ...]) -> list[str]:
         """What a column adds by its weight; and what it says without one."""
-        if not isinstance(model, CodedColumn):
-            terms = smooth_column(model, j, self.cells, self.codes, nulls=self._knows_nulls(j))
+        table = terms[0]
+        if not isinstance(table, CodeTable):
+            scores = column_scores(self.likelihood, j, self.cells, self.codes, nulls=self._knows_nulls(j))
             if self._has_weight(place):
-                self.raw[place] = terms
-            return terms
-        kind = kind_of(self.likelihood, j)
-        column = picked_column(model, j, kind, self.cells, self.codes, nulls=self._knows_nulls(j))
+                self.raw[place] = scores
+            return scores
+        code = table_code(table, column_reader(self.likelihood, j, self.cells, self.codes))
         if self._has_weight(place):
-            shown = column.terms(self.mixture.shown(place, column.table), self.cells)
+            shown = table_entries(code, self.mixture.shown(place, table.with_neutral), self.dialect)
             weights = [self._weight(place, k) for k in range(self._n_classes)]
             zero = self.dialect.first_number(0)
             pairs = zip(weights, shown, strict=True)
             self.weighed.append([zero if weight is None else f"{weight} * {own}" for weight, own in pairs])
-        return column.terms(column.table, self.cells)
+        return table_entries(code, table.with_neutral, self.dialect)
 
     def _gather_view(self, i: int, view: Any) -> None:
         if isinstance(view, Covariance):

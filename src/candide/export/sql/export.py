@@ -18,11 +18,10 @@ from .calibrations import calibrate, grows
 from .cells import Cells
 from .codes import Codes
 from .expressions import total
-from .likelihoods import Scores, family_scores
 from .own import Own
 from .posterior import Posterior, label_text
 from .query import Query
-from .table import table_scores
+from .terms import Scores, family_scores, table_scores
 from .transpiling import dialect_named, transpiled
 
 

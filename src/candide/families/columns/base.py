@@ -8,13 +8,15 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
+from ...data.categories import Lookup
 from ...data.columns import Column
 from ...kernels.layouts import Array, Floats, Positions
 from ...lazy_dataclass import dataclass
 from ..base import CELLS
+from ..score_terms import CodeTable, Term
 from ..slots import draw_slots
+from .histogram import Categories, Numbers, Seen, middles, seen_of
 from .losses import loss_of_nothing, own_kept, own_left, table_losses
-from .stretches import Categories, Numbers, Seen, middles, seen_of
 
 
 class ColumnModel(Protocol):
@@ -33,6 +35,9 @@ class ColumnModel(Protocol):
 
     def scores(self, column: Column) -> Floats:
         """log p(x | class), ``(rows, classes)``: densities of numbers; 0 where a cell is missing and ignored."""
+
+    def terms(self, *, nulls: bool = True) -> tuple[Term, ...]:
+        """Return the description of the scores. Without ``nulls``, missing cells add 0 whatever was learned of them."""
 
     def left_out(self, column: Column, classes: Positions, weight: Floats | None, *, keep_size: bool = False) -> Floats:
         """Each row under its own class, ``(rows,)``, its weight taken out of the statistics that contain it.
@@ -164,8 +169,17 @@ class CodedColumn:
         return "".join(f", point mass at {value:.6g} ({100 * part:.3g} %)" for value, part in pairs)
 
     def table(self) -> Floats:
-        """log p of each code, ``(codes, classes)``; of numbers too a mass, no density."""
+        """Return log p of each code, ``(codes, classes)``; of numbers too a mass, not a density."""
         return np.asarray(np.log(self.part) - np.log(self.whole))
+
+    def log_density(self) -> Floats:
+        """Return log p of each code, ``(codes, classes)``; of numbers a density."""
+        return self.table() if self.log_width is None else self.table() - self.log_width[:, None]
+
+    def terms(self, *, nulls: bool = True) -> tuple[Term, ...]:
+        labels = np.zeros(0) if self.labels is None else self.labels
+        lookup = Lookup(labels, 0, direct=False) if self.cuts is None else None
+        return (CodeTable(self.log_density(), lookup, self.cuts, self.missing if nulls else None, self.unseen),)
 
     def codes(self, column: Column) -> Array:
         """The code of each cell; -1 where it says nothing."""
@@ -182,7 +196,7 @@ class CodedColumn:
         return np.where(np.isnan(x), absent, codes)
 
     def scores(self, column: Column) -> Floats:
-        table = self.table() if self.log_width is None else self.table() - self.log_width[:, None]
+        table = self.log_density()
         return np.vstack([table, np.zeros(table.shape[1])])[self.codes(column)]
 
     def left_out(self, column: Column, classes: Positions, weight: Floats | None, *, keep_size: bool = False) -> Floats:

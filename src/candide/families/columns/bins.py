@@ -13,8 +13,8 @@ from ...lazy_dataclass import dataclass
 from ...statistics.grid import Cells
 from .base import CodedColumn
 from .discretise import deal
+from .histogram import MICRO_BINS, Numbers, averages, cuts_between, equal_frequency, merged, middles, occupied
 from .losses import loss_of_nothing
-from .stretches import MICRO_BINS, Numbers, averages, cuts_between, equal_frequency, merged, middles, occupied
 
 # Weight of rows that the shares of all classes together count for.
 STRENGTHS = (1.0, 5.0)

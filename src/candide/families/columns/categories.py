@@ -8,7 +8,7 @@ import numpy as np
 
 from ...exceptions import ParameterError
 from .base import CodedColumn
-from .stretches import Categories, Numbers, Seen
+from .histogram import Categories, Numbers, Seen
 
 ALPHAS = (0.05, 0.2, 0.5, 1.0, 2.0, 5.0)
 # Pseudo-counts below this stand for 0, as elsewhere.

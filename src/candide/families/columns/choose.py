@@ -14,13 +14,12 @@ from ..base import CELLS
 from .base import CodedColumn, ColumnModel
 from .bins import micro, usual_bins
 from .categories import ALPHAS, Unseen, categorical
-from .holes import with_holes
+from .histogram import Categories, Numbers, are_whole, with_atoms
 from .kernel_density import kernels
 from .losses import LEAST, loss_of_nothing, table_losses
 from .normal_column import gaussian, student
-from .parametric import ParametricColumn
+from .parametric import ParametricColumn, with_missing
 from .poisson_column import poisson
-from .stretches import Categories, Numbers, are_whole, with_atoms
 
 # Models whose losses differ by less are as good as each other.
 _TIE = 1e-9
@@ -52,7 +51,7 @@ def candidates_for_numbers(
     for holes in holes_tried(missing, treat_missing):
         if many:
             models += [*usual_bins(small, holes), *kernels(small, holes)]
-            models += map(with_holes, distributions) if holes else distributions
+            models += map(with_missing, distributions) if holes else distributions
         if whole and len(cells.low) <= _FEW_VALUES:
             models += categoricals(seen, alpha, "smooth", holes)
     return models

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...kernels.layouts import Array, Floats
 from ...statistics.grid import Cells
-from .stretches import equal_frequency, merged
+from .histogram import equal_frequency, merged
 
 N_FOLDS = 5
 # The optimal cuts are sought among so many stretches of about equal weight.

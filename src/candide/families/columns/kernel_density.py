@@ -10,7 +10,7 @@ import numpy as np
 from ...kernels.layouts import Array, Floats
 from .base import CodedColumn
 from .bins import STRENGTHS, coding
-from .stretches import Numbers, mid_ranks
+from .histogram import Numbers, mid_ranks
 
 # Each is twice the one before, so that their kernels are powers of one another.
 WIDTHS = (0.01, 0.02, 0.04, 0.08, 0.16)

@@ -17,14 +17,13 @@ from .bins import BIN_NUMBERS, STRENGTHS, bins, micro, supervised_bins
 from .categories import Unseen
 from .choose import Missing, categoricals, choose, holes_tried
 from .discretise import mdlp, modl, proportional
-from .holes import with_holes
+from .histogram import Categories, Numbers, Seen, equal_frequency, may_be_whole, occupied, seen_of
 from .kernel_density import WIDTHS, kernels
 from .losses import log_shares
 from .normal_column import gaussian, lognormal, power, student
 from .options import OPTIONS, check_options
-from .parametric import ParametricColumn
+from .parametric import ParametricColumn, with_missing
 from .poisson_column import poisson
-from .stretches import Categories, Numbers, Seen, equal_frequency, may_be_whole, occupied, seen_of
 
 SUPERVISED: dict[str, Callable[[Cells], Array]] = {"mdlp": mdlp, "modl": modl}
 
@@ -53,7 +52,7 @@ def _kernel(
 
 def _distribution(make: Callable[..., ParametricColumn], seen: Numbers, holes: bool, **options: Any) -> list[Any]:
     model = make(seen, **options)
-    return [with_holes(model) if holes else model]
+    return [with_missing(model) if holes else model]
 
 
 _OF_NUMBERS: dict[str, Callable[..., Sequence[ColumnModel]]] = {

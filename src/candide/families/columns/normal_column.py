@@ -8,9 +8,9 @@ import numpy as np
 
 from ...statistics import Moments
 from ..gaussian import Gaussian
-from .changes import BoxCox, Change, Same, best_power, moments_of
+from .histogram import Numbers, middles, occupied
 from .parametric import ParametricColumn, known_moments
-from .stretches import Numbers, middles, occupied
+from .transforms import BoxCox, Identity, Transform, best_power, moments_of
 
 
 def gaussian(numbers: Numbers, var_smoothing: float = 1e-9) -> ParametricColumn:
@@ -22,7 +22,7 @@ def gaussian(numbers: Numbers, var_smoothing: float = 1e-9) -> ParametricColumn:
     >>> model.describe(), model.likelihood.variance.round(3).ravel()
     ('mean 1 … 3', array([0.667, 0.667]))
     """
-    return _normal("gaussian", numbers, Gaussian(var_smoothing=var_smoothing), Same())
+    return _normal("gaussian", numbers, Gaussian(var_smoothing=var_smoothing), Identity())
 
 
 def student(numbers: Numbers) -> ParametricColumn:
@@ -33,7 +33,7 @@ def student(numbers: Numbers) -> ParametricColumn:
     >>> student(Numbers(Cells(x, x, count), moments_of(x, count), np.zeros(2))).parameters()["degrees_of_freedom"]
     array([5., 5.])
     """
-    return _normal("student", numbers, Gaussian(estimate="predictive"), Same())
+    return _normal("student", numbers, Gaussian(estimate="predictive"), Identity())
 
 
 def lognormal(numbers: Numbers, var_smoothing: float = 1e-9) -> ParametricColumn:
@@ -56,16 +56,16 @@ def power(numbers: Numbers, var_smoothing: float = 1e-9) -> ParametricColumn:
     'power 0.24, mean 0.427 … 0.427'
     """
     cells = occupied(numbers.cells)
-    change = best_power(cells) if cells.count.any() else Same()
-    return _normal("power", numbers, Gaussian(var_smoothing=var_smoothing), change)
+    transform = best_power(cells) if cells.count.any() else Identity()
+    return _normal("power", numbers, Gaussian(var_smoothing=var_smoothing), transform)
 
 
-def _normal(name: str, numbers: Numbers, family: Gaussian, change: Change) -> ParametricColumn:
+def _normal(name: str, numbers: Numbers, family: Gaussian, transform: Transform) -> ParametricColumn:
     moments = known_moments(numbers)
     changed = moments
-    if not isinstance(change, Same):
-        changed = moments_of(change(middles(numbers.cells)), numbers.cells.count)
-    return ParametricColumn(name, _settled(family, changed), change, numbers.cells, moments, numbers.missing)
+    if not isinstance(transform, Identity):
+        changed = moments_of(transform(middles(numbers.cells)), numbers.cells.count)
+    return ParametricColumn(name, _settled(family, changed), transform, numbers.cells, moments, numbers.missing)
 
 
 def _settled(family: Gaussian, moments: Moments) -> Gaussian:

@@ -18,9 +18,14 @@ from ...statistics.grid import Cells
 from ..base import CELLS, Batch
 from ..gaussian import Gaussian
 from ..poisson import Poisson
-from .changes import Change, Same, moments_of
-from .losses import log_rest, loss_of_nothing, size_kept, weighted_losses
-from .stretches import Numbers, middles, seen_of
+from ..score_terms import Presence, Term, Transformed
+from .base import CodedColumn
+from .histogram import Numbers, middles, seen_of
+from .losses import log_others, log_rest, loss_of_nothing, own_kept, size_kept, weighted_losses
+from .transforms import Identity, Transform, moments_of
+
+# Codes of ``WithMissing.presence``.
+_KNOWN, _MISSING = 0, 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +38,7 @@ class ParametricColumn:
 
     family: str
     source: Gaussian | Poisson
-    change: Change
+    transform: Transform
     cells: Cells
     moments: Moments  # on the numbers' own scale
     ignored: Floats  # (classes,) weight of missing cells
@@ -44,11 +49,11 @@ class ParametricColumn:
         if isinstance(self.source, Poisson):
             weight = self.moments.weight
             return Counts(weight[:, 0], np.maximum(weight * self.moments.mean, 0.0), None)
-        return self.moments if isinstance(self.change, Same) else moments_of(self._middles, self.cells.count)
+        return self.moments if isinstance(self.transform, Identity) else moments_of(self._middles, self.cells.count)
 
     @cached_property
     def _middles(self) -> Floats:
-        return self.change(middles(self.cells))
+        return self.transform(middles(self.cells))
 
     @cached_property
     def likelihood(self) -> Any:
@@ -60,17 +65,21 @@ class ParametricColumn:
 
     def describe(self) -> str:
         name, values = ("rate", self.likelihood.rate) if self.family == "poisson" else ("mean", self.likelihood.mean)
-        shape = f"power {self.change.power:.2g}, " if self.family == "power" else ""  # type: ignore[attr-defined]
+        shape = f"power {self.transform.power:.2g}, " if self.family == "power" else ""  # type: ignore[attr-defined]
         return f"{shape}{name} {np.nanmin(values):.3g} … {np.nanmax(values):.3g}"
 
     def scores(self, column: Column) -> Floats:
         x = _numbers(column)
-        data = self._changed(x)
+        data = self._transformed(x)
         return np.asarray(self.likelihood.scores(data, np.zeros(len(self.ignored)), Kernels()) + self._base(x, data))
+
+    def terms(self, *, nulls: bool = True) -> tuple[Term, ...]:
+        finite: tuple[Term, ...] = self.likelihood.terms.finite
+        return finite if self.transform == Identity() else (Transformed(self.transform, finite),)
 
     def left_out(self, column: Column, classes: Positions, weight: Floats | None, *, keep_size: bool = False) -> Floats:
         x, n_classes, out = _numbers(column), len(self.ignored), np.zeros(len(column.values))
-        data = self._changed(x)
+        data = self._transformed(x)
         known = np.flatnonzero(~np.isnan(data.floats()[:, 0]))
         batch = Batch(data, classes, weight, n_classes)
         for begin, end in _stretches(len(known), n_classes):
@@ -82,12 +91,12 @@ class ParametricColumn:
             out[known] += size_kept(own, 1.0 if weight is None else weight[known])
         return out + self._base(x, data)[:, 0]
 
-    def _changed(self, x: Floats) -> Dense:
-        return Dense(self.change(x)[:, None], len(x), 1)
+    def _transformed(self, x: Floats) -> Dense:
+        return Dense(self.transform(x)[:, None], len(x), 1)
 
     def _base(self, x: Floats, data: Dense) -> Floats:
         """What is the same for all classes, ``(rows, 1)``."""
-        base = self.likelihood.log_base(data) + self.change.log_slope(x)
+        base = self.likelihood.log_base(data) + self.transform.log_slope(x)
         return np.where(np.isnan(data.floats()), 0.0, base[:, None])
 
     def _left_out(self, batch: Batch, offset: Floats) -> Floats:
@@ -124,7 +133,7 @@ class ParametricColumn:
         return replace(self, cells=seen.cells, moments=known_moments(seen), ignored=seen.missing)
 
     def sample(self, classes: Positions, rng: np.random.Generator) -> Array:
-        return self.change.inverse(self.likelihood.sample(classes, rng)[:, 0])
+        return self.transform.inverse(self.likelihood.sample(classes, rng)[:, 0])
 
     def expected(self, posterior: Floats) -> Array:
         """The mean of the numbers themselves, whatever the scale."""
@@ -133,6 +142,91 @@ class ParametricColumn:
 
     def parameters(self) -> dict[str, Array]:
         return dict(self.likelihood.parameters())
+
+
+@dataclass(frozen=True, eq=False)
+class WithMissing:
+    """First whether the cell is there, then what it holds: p(missing | class), or p(known | class) p(x | class)."""
+
+    inner: ParametricColumn
+    presence: CodedColumn
+
+    @property
+    def family(self) -> str:
+        return self.inner.family
+
+    @property
+    def n_parameters(self) -> int:
+        return self.inner.n_parameters + self.presence.n_parameters
+
+    def describe(self) -> str:
+        return self.inner.describe() + ", missing is a value"
+
+    def scores(self, column: Column) -> Floats:
+        return self.inner.scores(column) + self.presence.table()[self._codes(column)]
+
+    def terms(self, *, nulls: bool = True) -> tuple[Term, ...]:
+        known, missing = self.presence.table()[:, :, None]
+        return (*self.inner.terms(), Presence(known, missing if nulls else np.zeros_like(missing)))
+
+    def left_out(self, column: Column, classes: Positions, weight: Floats | None, *, keep_size: bool = False) -> Floats:
+        codes = Column(column.name, "number", self._codes(column).astype(np.float64))
+        there = self.presence.left_out(codes, classes, weight, keep_size=keep_size)
+        return self.inner.left_out(column, classes, weight) + there
+
+    def _codes(self, column: Column) -> Array:
+        if column.kind == "number":
+            return np.where(np.isnan(np.asarray(column.values, dtype=np.float64)), _MISSING, _KNOWN)
+        return np.full(len(column.values), _MISSING)
+
+    def class_loss(self, log_prior: Floats, row: float | Floats = 1.0) -> float:
+        there, count = self.presence, self.presence.count
+        joint = there.table() + log_prior
+        own = own_kept(there.part, there.whole, there.own[:, None], np.minimum(count, row)) + log_prior
+        absent = weighted_losses(log_others(joint[[_MISSING]]), own[[_MISSING]], count[[_MISSING]])
+        known = self.inner.loss_of_known(joint[_KNOWN], own[_KNOWN], row)
+        return (known + float(absent.sum())) / max(float(count.sum()), 1e-300)
+
+    def again(self, **parts: Any) -> Self:
+        inner = self.inner.again(**parts)
+        presence = replace(self.presence, count=_count(inner))
+        return replace(self, inner=_without_missing(inner), presence=presence)
+
+    def sample(self, classes: Positions, rng: np.random.Generator) -> Array:
+        return self.inner.sample(classes, rng)
+
+    def expected(self, posterior: Floats) -> Array:
+        return self.inner.expected(posterior)
+
+    def parameters(self) -> dict[str, Array]:
+        return self.inner.parameters()
+
+
+def with_missing(inner: ParametricColumn, strength: float = 1.0) -> WithMissing:
+    """Presence smoothed by as many rows with the share of all classes together.
+
+    >>> from candide.families.columns.transforms import moments_of
+    >>> from candide.families.columns.normal_column import gaussian
+    >>> from candide.families.columns.histogram import Numbers
+    >>> from candide.statistics.grid import Cells
+    >>> x, count = np.arange(2.0), np.array([[1.0, 1.0], [1.0, 1.0]])
+    >>> model = with_missing(gaussian(Numbers(Cells(x, x, count), moments_of(x, count), np.array([0.0, 2.0]))))
+    >>> np.exp(model.scores(Column("x", "number", np.array([np.nan])))).round(3)
+    array([[0.111, 0.467]])
+    """
+    count = _count(inner)
+    weight = count.sum(axis=1) + np.array([0.0, 0.0 if inner.ignored.any() else 0.5])
+    base = strength * (weight + 1e-9) / (weight + 1e-9).sum()
+    presence = CodedColumn("presence", "", count, base, np.zeros(count.shape[1]), labels=np.arange(2.0))
+    return WithMissing(_without_missing(inner), presence)
+
+
+def _count(inner: ParametricColumn) -> Floats:
+    return np.stack([inner.cells.count.sum(axis=0), inner.ignored])
+
+
+def _without_missing(inner: ParametricColumn) -> ParametricColumn:
+    return replace(inner, ignored=np.zeros_like(inner.ignored))
 
 
 def known_moments(seen: Numbers) -> Moments:

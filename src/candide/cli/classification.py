@@ -1,0 +1,58 @@
+"""The work of ``candide classify``: classify texts, or rows of a table, one per line.
+
+This module does not import typer, so that a call without options starts faster.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..printable import printable
+from .guard import guarded
+from .reading import STDIN, check_stdin, open_model, texts_or_stdin
+from .session import Session
+from .session import as_json as to_json
+
+if TYPE_CHECKING:
+    from ..kernels.layouts import Floats
+    from ..learners.base import BaseNB
+
+
+def run_without_options(model: str, texts: list[str]) -> None:
+    """Run ``candide classify MODEL [TEXT]...``."""
+    guarded(lambda: classify_texts(Path(model), texts or None, None, Session()))
+
+
+def classify_texts(model: Path, texts: list[str] | None, abstain: float | None, session: Session) -> None:
+    """Write a line for each text; lines of standard input are classified as they arrive."""
+    texts = texts if texts is not None else [STDIN]
+    check_stdin(model, texts)
+    learner = open_model(model)
+    if STDIN in texts and sys.stdin.isatty():
+        session.say("one text a line; Ctrl-D ends")
+    probabilities = learner.predict_proba if learner.reads_texts else _row_probabilities(learner, session)
+    for lines in texts_or_stdin(texts):
+        predictions = _format_predictions(learner, probabilities(lines), abstain, session.as_json)
+        sys.stdout.writelines(f"{prediction}\n" for prediction in predictions)
+        sys.stdout.flush()
+
+
+def _row_probabilities(learner: BaseNB, session: Session) -> Any:
+    from .records import Records
+
+    return Records(learner, session).probabilities
+
+
+def _format_predictions(learner: BaseNB, probability: Floats, abstain: float | None, as_json: bool) -> Iterator[str]:
+    labels = learner.classes_.tolist()
+    for row in probability.tolist():
+        highest = max(row)
+        label: Any = labels[row.index(highest)] if abstain is None or highest >= abstain else "unsure"
+        if as_json:
+            by_class = dict(zip(map(str, labels), row, strict=True))
+            yield to_json({"prediction": label, "probability": highest, "probabilities": by_class})
+        else:
+            yield f"{printable(label)}\t{highest:.4f}"
