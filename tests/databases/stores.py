@@ -12,7 +12,7 @@ import pyarrow as pa
 from properties.compare import assert_alike
 from tiers import late
 
-from candide.sources.engine import identifier
+from candide.sources.duckdb_engine import identifier
 
 psycopg = late("psycopg")
 # Types of PostgreSQL, where they are not called as in Arrow.

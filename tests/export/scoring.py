@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from tiers import late
 
-from candide.sources.engine import identifier
+from candide.sources.duckdb_engine import identifier
 
 psycopg = late("psycopg")
 # Sums in another order.

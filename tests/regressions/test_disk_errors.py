@@ -19,7 +19,7 @@ from cli.terminal import Ran, command, done, run
 
 import candide
 from candide.cli.interrupt import Terminated, terminable
-from candide.sources import ahead
+from candide.sources import source as source_module
 
 ROWS = "text,label\n" + "".join(f"free prize {i},spam\nlunch at noon {i},ham\n" for i in range(10))
 needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no disk that is always full")
@@ -252,10 +252,10 @@ def test_a_signal_while_the_next_rows_are_awaited(monkeypatch: pytest.MonkeyPatc
 
     def go_through() -> None:
         with pytest.raises(KeyboardInterrupt):
-            list(ahead.one_ahead(iter(range(100))))
+            list(source_module.prefetch(iter(range(100))))
         ended.set()
 
-    monkeypatch.setattr(ahead, "Queue", Interrupted)
+    monkeypatch.setattr(source_module, "Queue", Interrupted)
     ended = threading.Event()
     threading.Thread(target=go_through, daemon=True).start()
     assert ended.wait(3)

@@ -87,7 +87,7 @@ def test_lines(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_lines_across_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    monkeypatch.setattr("candide.sources.streams._BLOCK_BYTES", size)
+    monkeypatch.setattr("candide.sources.files._BLOCK_BYTES", size)
     lines = [f"ligne {i} — naïve" for i in range(50)] + ["", "end"]
     source = candide.read(write(tmp_path / "a.txt", "\r\n".join(lines)))
     assert source.to_table()["text"].to_pylist() == lines

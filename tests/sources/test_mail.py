@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import candide
-from candide.sources.mail import plain_text, read_mail
+from candide.sources.mailbox import parse_email, plain_text
 
 from .files import COMPRESSIONS, write
 
@@ -78,7 +78,7 @@ def test_html_and_attachments() -> None:
     message.add_alternative("<p>html says that</p>", subtype="html")
     message.add_attachment(b"%PDF", maintype="application", subtype="pdf", filename="Überweisung.pdf")
     message.add_attachment("a,b\n1,2", subtype="csv", filename="a.csv")
-    read = read_mail(message.as_bytes())
+    read = parse_email(message.as_bytes())
     assert read.body == "plain says this"
     assert read.attachments == ("Überweisung.pdf (application/pdf)", "a.csv (text/csv)")
 
@@ -86,7 +86,7 @@ def test_html_and_attachments() -> None:
 def test_html_alone() -> None:
     message = mail("Offer", "<html><head><title>t</title><style>p {}</style></head><body>Win<br>&euro;5</body></html>")
     message.replace_header("Content-Type", 'text/html; charset="utf-8"')
-    assert read_mail(message.as_bytes()).body == "Win\n€5"
+    assert parse_email(message.as_bytes()).body == "Win\n€5"
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_plain_text(html: str, text: str) -> None:
     ],
 )
 def test_malformed(content: bytes, body: str | None) -> None:
-    read = read_mail(content)
+    read = parse_email(content)
     assert body is None or read.body.startswith(body)
     assert read.text.encode().decode() == read.text
 
@@ -136,6 +136,6 @@ def test_any_bytes_are_read() -> None:
     message.add_attachment(b"x", maintype="image", subtype="png", filename="é.png")
     whole = message.as_bytes()
     for cut in range(0, len(whole), 7):
-        assert isinstance(read_mail(whole[:cut]).text, str)
-        assert isinstance(read_mail(whole[cut:] + whole[:cut]).text, str)
-        assert isinstance(read_mail(whole[:cut] + b"\xff\0" + whole[cut + 3 :]).text, str)
+        assert isinstance(parse_email(whole[:cut]).text, str)
+        assert isinstance(parse_email(whole[cut:] + whole[:cut]).text, str)
+        assert isinstance(parse_email(whole[:cut] + b"\xff\0" + whole[cut + 3 :]).text, str)

@@ -9,7 +9,7 @@ import pytest
 
 import candide
 from candide.exceptions import SourceError
-from candide.sources.numbers import is_whole, whole_numbers
+from candide.sources.csv_dialect import is_integer, parse_integers
 
 from .files import json_lines, write
 
@@ -45,15 +45,15 @@ ODD = [
 @pytest.mark.parametrize("among", [[], ["n/a"], ["12", None]], ids=["alone", "odd", "plain"])
 def test_cells(among: list[str | None]) -> None:
     for cell in [*WHOLE, *ODD]:
-        assert is_whole(cell) == (cell in WHOLE)
-        assert whole_numbers(pa.array([*among, cell], pa.string()))[-1].as_py() == WHOLE.get(cell)
+        assert is_integer(cell) == (cell in WHOLE)
+        assert parse_integers(pa.array([*among, cell], pa.string()))[-1].as_py() == WHOLE.get(cell)
 
 
 def test_a_stretch_of_an_array() -> None:
     cells = pa.array(["007", None, "12", "3", "1.5"])
-    assert whole_numbers(cells.slice(1, 3)).to_pylist() == [None, 12, 3]
-    assert whole_numbers(cells.slice(0, 0)).to_pylist() == []
-    assert whole_numbers(pa.nulls(2, pa.string())).to_pylist() == [None, None]
+    assert parse_integers(cells.slice(1, 3)).to_pylist() == [None, 12, 3]
+    assert parse_integers(cells.slice(0, 0)).to_pylist() == []
+    assert parse_integers(pa.nulls(2, pa.string())).to_pylist() == [None, None]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 import candide
 from candide.exceptions import InputError, ParameterError
-from candide.sources.roles import Asked, Roles, find_roles
+from candide.sources.role_inference import RequestedRoles, Roles, infer_roles
 
 from .files import write
 
@@ -21,7 +21,7 @@ FLOATS = [i / 7 for i in range(N)]
 
 
 def roles(table: dict[str, Any], /, **asked: Any) -> Roles:
-    return find_roles(Asked(**asked), pa.table(table))
+    return infer_roles(RequestedRoles(**asked), pa.table(table))
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,8 @@ import pytest
 
 import candide
 from candide.exceptions import SourceError
-from candide.sources.ahead import one_ahead
-from candide.sources.batching import evened
-from candide.sources.part import BATCH_BYTES
+from candide.sources.reader import BATCH_BYTES, rebatch
+from candide.sources.source import prefetch
 
 from .files import json_lines, write
 
@@ -54,7 +53,7 @@ def test_types_that_hold_all_files(tmp_path: Path) -> None:
 
 
 def test_many_files_are_looked_at_as_they_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("candide.sources.source._LOOKED_AT", 2)
+    monkeypatch.setattr("candide.sources.source._MAX_CHECKED", 2)
     for i in range(4):
         write(tmp_path / f"{i}.csv", numbered(1, i))
     assert candide.read(str(tmp_path / "*.csv")).to_table()["n"].to_pylist() == [0, 1, 2, 3]
@@ -101,11 +100,11 @@ def test_long_rows_after_short_ones(tmp_path: Path, format: str) -> None:
 def test_batches_are_evened() -> None:
     sizes = [1, 3 * BATCH_BYTES, 1, 1, BATCH_BYTES // 2, BATCH_BYTES // 2, 1]
     batch = pa.RecordBatch.from_pydict({"text": ["x" * size for size in sizes]})
-    batches = list(evened([batch.slice(0, 3), batch.slice(3)]))
+    batches = list(rebatch([batch.slice(0, 3), batch.slice(3)]))
     assert pa.Table.from_batches(batches).equals(pa.Table.from_batches([batch]))
     assert [len(batch) for batch in batches if batch.nbytes > BATCH_BYTES] == [1]
-    assert list(evened([])) == []
-    assert [len(batch) for batch in evened([batch.slice(0, 1)] * 1000)] == [1000]
+    assert list(rebatch([])) == []
+    assert [len(batch) for batch in rebatch([batch.slice(0, 1)] * 1000)] == [1000]
 
 
 def test_head_and_columns(tmp_path: Path) -> None:
@@ -171,7 +170,7 @@ def test_one_ahead_ends_its_thread() -> None:
             closed.set()
 
     before = threading.active_count()
-    some = one_ahead(items())
+    some = prefetch(items())
     assert [next(some), next(some)] == [0, 1]
     some.close()
     assert closed.is_set()
@@ -183,7 +182,7 @@ def test_one_ahead_passes_errors_on() -> None:
         yield 1
         raise ValueError("no more")
 
-    some = one_ahead(items())
+    some = prefetch(items())
     assert next(some) == 1
     with pytest.raises(ValueError, match="no more"):
         next(some)

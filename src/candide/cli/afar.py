@@ -52,16 +52,16 @@ def opened_afar(
     from ..clusters import cluster_named
     from ..clusters.opening import opened
     from ..clusters.places import places_of
-    from ..sources.roles import Asked, find_roles
+    from ..sources.role_inference import RequestedRoles, infer_roles
 
     _refuse(engine, reading)
     places = places_of(sources, reading["format"], tables=engine == "spark")
     columns = roles.pop("columns")
-    asked = Asked(columns=None if columns is None else tuple(columns), **roles)
+    asked = RequestedRoles(columns=None if columns is None else tuple(columns), **roles)
     with opened(engine, places, n_threads) as frame:
         cluster = cluster_named(engine)
         asked.check(list(frame.columns))
-        yield Afar(cluster, frame, find_roles(asked, cluster.head(frame, _ROWS_FOR_ROLES)))
+        yield Afar(cluster, frame, infer_roles(asked, cluster.head(frame, _ROWS_FOR_ROLES)))
 
 
 def _refuse(engine: str, reading: dict[str, Any]) -> None:

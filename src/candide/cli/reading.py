@@ -101,9 +101,9 @@ def _collecting(on_bad_row: str) -> str | Path:
 def open_model(path: Path) -> BaseNB:
     """The model in a file or in standard input, be it one that ``dump`` wrote."""
     if str(path) == STDIN:
-        from ..sources.streams import spooled
+        from ..sources.files import copy_stream
 
-        copy = spooled(sys.stdin.buffer)
+        copy = copy_stream(sys.stdin.buffer)
         try:
             return _model_in(copy.path)
         except ModelFileError as error:

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any
 
 from ..exceptions import CandideError, MissingPackage, SourceError
-from ..sources.engine import first_line
+from ..sources.duckdb_engine import first_line
 from .java import find_java
 from .places import Files, Table
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..exceptions import ParameterError, SourceError
-from ..sources.kinds import promised_format
-from ..sources.places import expanded, files_below
+from ..sources.file_formats import format_from_suffix
+from ..sources.files import expand_path, list_files
 
 ENGINES = ("spark", "dask")
 # What both read, and what JSON means to them: a record a line.
@@ -86,18 +86,18 @@ def _is_name(place: str) -> bool:
 
 def _places(name: str) -> list[str]:
     """Files and folders here; places elsewhere are the cluster's to look into."""
-    return [name] if "://" in name else [str(path.resolve()) for path in expanded(name)]
+    return [name] if "://" in name else [str(path.resolve()) for path in expand_path(name)]
 
 
 def _below(place: str) -> list[str]:
     """The files of a folder, but for the marks that Spark and others leave beside what they write."""
     if "://" in place or not Path(place).is_dir():
         return [place]
-    return [str(file) for file in files_below(Path(place)) if not file.name.startswith("_")]
+    return [str(file) for file in list_files(Path(place)) if not file.name.startswith("_")]
 
 
 def _promised(place: str) -> str | None:
-    return promised_format(Path(place))
+    return format_from_suffix(Path(place))
 
 
 def _format(place: str) -> str:

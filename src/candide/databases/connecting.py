@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ..exceptions import InputError, MissingPackage, ParameterError
-from ..sources.database import Address, address_of, is_address
-from ..sources.engine import extension_settings, identifier
+from ..sources.database import DatabaseUri, is_database_uri, parse_database_uri
+from ..sources.duckdb_engine import extension_settings, identifier
 from .database import Database, explained
 from .duckdb import ROWS, DuckDB
 from .postgres import Postgres
@@ -88,16 +88,16 @@ def _recognised(connection: Any, dialect: str | None) -> Database:
 @contextmanager
 def _opened(address: str | None, extensions: bool) -> Iterator[tuple[Database, str | None]]:
     """The database of an address, and the table that it names; DuckDB, to read files, without one."""
-    if address is not None and not is_address(address):
+    if address is not None and not is_database_uri(address):
         raise ParameterError(
             f"connection is {address!r}; an address begins with sqlite:, duckdb: or postgres:, as in 'sqlite:shop.db'"
         )
-    found = Address("duckdb", ":memory:", None) if address is None else address_of(address)
+    found = DatabaseUri("duckdb", ":memory:", None) if address is None else parse_database_uri(address)
     with closing(_connect(found, extensions)) as connection:
         yield DIALECTS["postgres" if found.kind == "postgresql" else found.kind](connection), found.table
 
 
-def _connect(address: Address, extensions: bool) -> Any:
+def _connect(address: DatabaseUri, extensions: bool) -> Any:
     with explained(f"{address.kind}: to be opened"):
         if address.kind == "sqlite":
             return sqlite3.connect(f"{Path(address.place).resolve().as_uri()}?mode=ro", uri=True)

@@ -10,7 +10,7 @@ from typing import ClassVar
 import pyarrow as pa
 
 from ..exceptions import CandideError, SourceError
-from ..sources.engine import EXTENSIONS_ADVICE, first_line, identifier, needs_extension
+from ..sources.duckdb_engine import EXTENSIONS_ADVICE, first_line, identifier, needs_extension
 
 # Characters of a query that an error shows.
 _SHOWN = 500

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from ..sources.columns import conformed
-from ..sources.engine import check_query
+from ..sources.duckdb_engine import check_query
+from ..sources.reader import cast_batch
 from .database import Database, explained
 
 # What a relation is called in queries about it.
@@ -38,7 +38,7 @@ class DuckDB(Database):
         with explained(sql):
             self._reader = self._run(sql).to_arrow_reader(_BATCH_ROWS)
             for batch in self._reader:
-                yield conformed(batch, schema, "the database")
+                yield cast_batch(batch, schema, "the database")
 
     def _run(self, sql: str) -> Any:
         return self._connection.sql(sql) if self._relation is None else self._relation.query(ROWS, sql)

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from ..exceptions import SourceError
-from ..sources.engine import first_line
+from ..sources.duckdb_engine import first_line
 
 # Rows that are fetched at once.
 _FETCHED = 10_000

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from ..data.column_selection import Roles
 from ..exceptions import InputError, ParameterError
 from ..learners.base import BaseNB
-from ..sources.roles import Asked
+from ..sources.role_inference import RequestedRoles
 from .connecting import connected
 from .database import Database
 from .query import Query
@@ -76,14 +76,14 @@ def fit_sql(
         raise ParameterError(f"estimator is {estimator!r:.60}; pass a model of candide, such as NaiveBayes()")
     if isinstance(columns, str):
         raise ParameterError(f"columns is the text {columns!r}; pass a list of names: columns=[{columns!r}]")
-    asked = Asked(label, text, None if columns is None else tuple(columns), weight)
+    asked = RequestedRoles(label, text, None if columns is None else tuple(columns), weight)
     with connected(connection, query, dialect, extensions) as (database, source), database.snapshot():
         rows = DatabaseRows(_query(database, source, asked, estimator), getattr(estimator, "n_threads", None))
         fitted: Estimator = estimator.fit(rows)
         return fitted
 
 
-def _query(database: Database, source: str, asked: Asked, estimator: BaseNB) -> Query:
+def _query(database: Database, source: str, asked: RequestedRoles, estimator: BaseNB) -> Query:
     schema = database.schema(source)
     if len(set(schema.names)) < len(schema.names):
         twice = next(name for name in schema.names if schema.names.count(name) > 1)
@@ -98,7 +98,7 @@ def _query(database: Database, source: str, asked: Asked, estimator: BaseNB) -> 
     return found
 
 
-def _roles(asked: Asked, names: list[str], estimator: BaseNB) -> Roles:
+def _roles(asked: RequestedRoles, names: list[str], estimator: BaseNB) -> Roles:
     others = tuple(name for name in names if name not in (asked.label, asked.weight))
     columns = asked.columns or ((asked.text,) if asked.text else others)
     if not columns:

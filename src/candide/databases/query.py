@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ..data.column_selection import Roles
 from ..engines.batches import needed
-from ..sources.columns import plain
+from ..sources.reader import plain_schema
 from .database import Database
 
 # What is selected: an expression and the type that it comes in, by name.
@@ -28,7 +28,7 @@ class Query:
     types: pa.Schema = field(init=False)  # as learners read them
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "types", plain(self.schema))
+        object.__setattr__(self, "types", plain_schema(self.schema))
 
     def column(self, name: str) -> str:
         return f"t.{self.database.quoted(name)}"

@@ -11,9 +11,9 @@ from typing import NamedTuple, TextIO
 from ..exceptions import ParameterError, SourceError, naming
 
 # As many are kept to be looked at; the others are counted.
-_KEPT = 1_000
+_MAX_KEPT = 1_000
 # More of a row than this is no help to find it.
-_SHOWN = 200
+_MAX_SHOWN = 200
 
 
 class BadRow(NamedTuple):
@@ -43,7 +43,7 @@ class BadRows:
     """
 
     def __init__(self, on_bad_row: OnBadRow = "error") -> None:
-        self.on_bad_row = _checked(on_bad_row)
+        self.on_bad_row = _check_handler(on_bad_row)
         self.n_rows = 0
         self.rows: list[BadRow] = []
         self._file: TextIO | None = None
@@ -81,12 +81,12 @@ class BadRows:
     def add(self, bad: BadRow) -> None:
         if self.are_errors:
             raise SourceError(
-                f"{bad.file}, line {bad.line}: {bad.problem} ({_shown(bad.row)}); {bad.advice}, or leave such rows out "
-                "with on_bad_row='skip'"
+                f"{bad.file}, line {bad.line}: {bad.problem} ({_shorten(bad.row)}); {bad.advice}, or leave such rows "
+                "out with on_bad_row='skip'"
             )
         self.n_rows += 1
-        if len(self.rows) < _KEPT:
-            self.rows.append(bad._replace(row=bad.row[:_SHOWN]))
+        if len(self.rows) < _MAX_KEPT:
+            self.rows.append(bad._replace(row=bad.row[:_MAX_SHOWN]))
         if self._file is not None:
             with naming(self._file.name):
                 self._file.write(json.dumps(bad._asdict(), ensure_ascii=False) + "\n")
@@ -94,11 +94,11 @@ class BadRows:
             self.on_bad_row(bad)
 
 
-def _shown(row: str) -> str:
-    return repr(row if len(row) <= _SHOWN else row[:_SHOWN] + "…")
+def _shorten(row: str) -> str:
+    return repr(row if len(row) <= _MAX_SHOWN else row[:_MAX_SHOWN] + "…")
 
 
-def _checked(on_bad_row: OnBadRow) -> str | Path | Callable[[BadRow], object]:
+def _check_handler(on_bad_row: OnBadRow) -> str | Path | Callable[[BadRow], object]:
     if callable(on_bad_row) or on_bad_row in ("error", "skip"):
         return on_bad_row
     if isinstance(on_bad_row, os.PathLike) or (isinstance(on_bad_row, str) and Path(on_bad_row).suffix):

@@ -13,30 +13,30 @@ import pyarrow as pa
 
 from ..exceptions import SourceError
 from .bad_rows import BadRows
-from .engine import check_query, connected, explained, first_line, identifier, literal
-from .part import ENGINE_ROWS, Part, Reading
-from .places import missing_place
+from .duckdb_engine import check_query, connect, first_line, identifier, literal, translate_errors
+from .files import not_found_error
+from .reader import ENGINE_ROWS, Reader, ReadProgress
 
-_ADDRESS = re.compile(r"(sqlite|duckdb|postgres(?:ql)?):(.*?)(?:\?table=([^&]+))?$", re.DOTALL)
+_URI = re.compile(r"(sqlite|duckdb|postgres(?:ql)?):(.*?)(?:\?table=([^&]+))?$", re.DOTALL)
 _SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
 _ENGINE_TABLES = "SELECT table_name FROM information_schema.tables WHERE table_catalog = 'source'"
 # Rows that are looked at for the kinds of columns, and fetched at once.
-_ROWS = 10_000
-_FETCHED = 1_000
+_TYPE_ROWS = 10_000
+_FETCH_ROWS = 1_000
 # Nothing is fetched from the network on its own.
-_ADVICE_OPENING = (
+_OPEN_ADVICE = (
     "check the address, and that the database answers; for PostgreSQL the engine needs its extension, once: "
     "python -c \"import duckdb; duckdb.sql('INSTALL postgres')\""
 )
-_ADVICE = "check the names in it"
+_QUERY_ADVICE = "check the names in it"
 
 
-def is_address(path: str) -> bool:
+def is_database_uri(path: str) -> bool:
     """Whether a source is one of a database, as in sqlite:shop.db?table=orders."""
-    return _ADDRESS.match(path) is not None
+    return _URI.match(path) is not None
 
 
-class Address(NamedTuple):
+class DatabaseUri(NamedTuple):
     """Where a database is."""
 
     kind: str  # sqlite, duckdb, postgres or postgresql
@@ -44,25 +44,25 @@ class Address(NamedTuple):
     table: str | None
 
 
-def address_of(text: str) -> Address:
+def parse_database_uri(text: str) -> DatabaseUri:
     """What an address says; a file must be there."""
-    found = _ADDRESS.match(text)
+    found = _URI.match(text)
     assert found is not None
-    address = Address(*found.groups())
+    address = DatabaseUri(*found.groups())
     if address.kind in ("sqlite", "duckdb") and not Path(address.place).is_file():
-        raise missing_place(address.place)
+        raise not_found_error(address.place)
     return address
 
 
-def database(address: str, sql: str | None, extensions: bool = False) -> Part:
+def open_database(address: str, sql: str | None, extensions: bool = False) -> Reader:
     """The rows of a table or a query; ``extensions``: whether the engine may install what it lacks."""
-    kind, place, table = address_of(address)
+    kind, place, table = parse_database_uri(address)
     if kind == "sqlite":
         return SqliteQuery(place, sql or _select(table or _only_table(SqliteQuery(place, _SQLITE_TABLES))))
     attach = _attach(kind, place)
     name = f"{kind}:{place}" if kind == "duckdb" else kind  # an address may hold a password
-    query = sql or _select(table or _only_table(EngineQuery(name, _ENGINE_TABLES, attach, extensions)))
-    return EngineQuery(name, query, attach, extensions)
+    query = sql or _select(table or _only_table(DuckDBQuery(name, _ENGINE_TABLES, attach, extensions)))
+    return DuckDBQuery(name, query, attach, extensions)
 
 
 def _attach(kind: str, place: str) -> str:
@@ -76,8 +76,8 @@ def _select(table: str) -> str:
     return f"SELECT * FROM {identifier(table)}"
 
 
-def _only_table(listing: Part) -> str:
-    batches = listing.batches(Reading(BadRows()), listing.schema.names)
+def _only_table(listing: Reader) -> str:
+    batches = listing.batches(ReadProgress(BadRows()), listing.schema.names)
     tables = sorted(name for batch in batches for name in batch.column(0).to_pylist())
     if len(tables) == 1:
         return str(tables[0])
@@ -87,7 +87,7 @@ def _only_table(listing: Part) -> str:
     )
 
 
-class EngineQuery(Part):
+class DuckDBQuery(Reader):
     """A query to the embedded engine: on files, or on a database that it can attach."""
 
     def __init__(self, name: str, sql: str, attach: str | None = None, extensions: bool = False) -> None:
@@ -103,27 +103,27 @@ class EngineQuery(Part):
 
     @contextmanager
     def _connected(self) -> Iterator[Any]:
-        with connected(memory_limit="1GB", extensions=self._extensions) as connection:
+        with connect(memory_limit="1GB", extensions=self._extensions) as connection:
             if self._attach:
-                with explained(f"{self.name} cannot be opened", _ADVICE_OPENING):
+                with translate_errors(f"{self.name} cannot be opened", _OPEN_ADVICE):
                     connection.execute(self._attach)
                     connection.execute("USE source")
-            with explained(f"the query {self._sql!r} failed", _ADVICE):
+            with translate_errors(f"the query {self._sql!r} failed", _QUERY_ADVICE):
                 yield connection
 
-    def batches(self, reading: Reading, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def batches(self, progress: ReadProgress, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         with self._connected() as connection:
             yield from connection.sql(self._sql).to_arrow_reader(ENGINE_ROWS)
 
 
-class SqliteQuery(Part):
+class SqliteQuery(Reader):
     """A query to SQLite, by the standard library. A column is of the kind that its first rows have."""
 
     def __init__(self, path: str, sql: str) -> None:
         self.name = f"sqlite:{path}"
         self._path, self._sql = path, sql
         with self._cursor() as cursor:
-            self._schema = _table(cursor, cursor.fetchmany(_ROWS)).schema
+            self._schema = _to_table(cursor, cursor.fetchmany(_TYPE_ROWS)).schema
 
     @property
     def schema(self) -> pa.Schema:
@@ -136,13 +136,13 @@ class SqliteQuery(Part):
                 connection.text_factory = lambda text: text.decode("utf-8", errors="replace")
                 yield connection.execute(self._sql)
         except sqlite3.Error as error:
-            raise SourceError(f"{self.name}: the query {self._sql!r} failed: {error}; {_ADVICE}") from None
+            raise SourceError(f"{self.name}: the query {self._sql!r} failed: {error}; {_QUERY_ADVICE}") from None
 
-    def batches(self, reading: Reading, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def batches(self, progress: ReadProgress, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         n_rows = 0
         with self._cursor() as cursor:
-            while rows := cursor.fetchmany(_FETCHED):
-                yield from self._typed(_table(cursor, rows), n_rows).to_batches()
+            while rows := cursor.fetchmany(_FETCH_ROWS):
+                yield from self._typed(_to_table(cursor, rows), n_rows).to_batches()
                 n_rows += len(rows)
 
     def _typed(self, table: pa.Table, n_before: int) -> pa.Table:
@@ -155,13 +155,13 @@ class SqliteQuery(Part):
             ) from None
 
 
-def _table(cursor: sqlite3.Cursor, rows: list[tuple[Any, ...]]) -> pa.Table:
+def _to_table(cursor: sqlite3.Cursor, rows: list[tuple[Any, ...]]) -> pa.Table:
     names = [column[0] for column in cursor.description]
     columns = list(zip(*rows, strict=True)) or [()] * len(names)
-    return pa.table([_column(list(cells)) for cells in columns], names=names)
+    return pa.table([_to_array(list(cells)) for cells in columns], names=names)
 
 
-def _column(cells: list[Any]) -> pa.Array:
+def _to_array(cells: list[Any]) -> pa.Array:
     """Cells of one kind; numbers and texts together are texts, for SQLite does not mind."""
     try:
         return pa.array(cells)

@@ -1,4 +1,4 @@
-"""From what a user names to the parts of a source."""
+"""Open files, folders, mailboxes and databases by name."""
 
 from __future__ import annotations
 
@@ -8,25 +8,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..exceptions import ParameterError, warn
+from ..exceptions import ParameterError, SourceError, warn
 from .bad_rows import OnBadRow
-from .columnar import ArrowFile, Parquet
-from .database import EngineQuery, database, is_address
-from .delimited import Delimited
-from .documents import Document
-from .folders import documents_of, is_documents
-from .json_lines import JsonArray, JsonLines
-from .kinds import Kind, checked_format, kind_of
-from .lines import Lines
-from .mailbox import Mailbox
-from .part import Part
-from .places import expanded, files_below
-from .roles import Asked
+from .csv_reader import CsvReader
+from .database import DuckDBQuery, is_database_uri, open_database
+from .file_formats import FORMATS, FileFormat, check_format, detect_format, format_from_suffix
+from .files import (
+    TemporaryCopy,
+    copy_stream,
+    detect_compression,
+    expand_path,
+    list_files,
+    list_visible,
+    open_decompressed,
+    open_raw,
+)
+from .json_reader import JsonArrayReader, JsonLinesReader
+from .mailbox import MailboxReader, is_email
+from .parquet import ArrowReader, ParquetReader
+from .reader import Reader
+from .role_inference import RequestedRoles
 from .source import Source
-from .streams import Spool, compression_of, opened, readable, spooled
+from .text_files import Document, DocumentsReader, LinesReader
 
 # Their readers want a plain file.
-_BINARY = ("parquet", "arrow", "sqlite", "duckdb")
+_NEED_PLAIN_FILE = ("parquet", "arrow", "sqlite", "duckdb")
 
 
 def read(
@@ -89,13 +95,13 @@ def read(
     """
     if isinstance(columns, str):
         raise ParameterError(f"columns is the text {columns!r}; pass a list of names: columns=[{columns!r}]")
-    asked = Asked(label, text, None if columns is None else tuple(columns), weight)
-    how = How(checked_format(format), encoding, tuple(missing), extensions)
-    return Source(_parts([os.fspath(path) for path in paths], sql, how), asked, on_bad_row)
+    asked = RequestedRoles(label, text, None if columns is None else tuple(columns), weight)
+    how = ReadOptions(check_format(format), encoding, tuple(missing), extensions)
+    return Source(_open_all([os.fspath(path) for path in paths], sql, how), asked, on_bad_row)
 
 
 @dataclass(frozen=True)
-class How:
+class ReadOptions:
     """What the user says of files."""
 
     format: str | None
@@ -104,78 +110,134 @@ class How:
     extensions: bool
 
 
-def _parts(paths: list[str], sql: str | None, how: How) -> list[Part]:
+def _open_all(paths: list[str], sql: str | None, how: ReadOptions) -> list[Reader]:
     if sql is not None:
-        return [_query(paths, sql, how.extensions)]
+        return [_open_query(paths, sql, how.extensions)]
     if not paths:
         raise ParameterError("no source is named; pass a file, a folder, '-' for standard input, or sql='SELECT …'")
-    if "-" in paths or any(map(is_address, paths)):
-        return [part for path in paths for part in _special(path, how)]
-    places = [place for path in paths for place in expanded(path)]
+    if "-" in paths or any(map(is_database_uri, paths)):
+        return [part for path in paths for part in _open_special(path, how)]
+    places = [place for path in paths for place in expand_path(path)]
     if all(is_documents(place, how.format) for place in places):
-        return [documents_of(places, how.encoding)]
-    return _files(places, how)
+        return [open_documents(places, how.encoding)]
+    return _open_files(places, how)
 
 
-def _query(paths: list[str], sql: str, extensions: bool) -> Part:
+def _open_query(paths: list[str], sql: str, extensions: bool) -> Reader:
     if not paths:
-        return EngineQuery("the query", sql, extensions=extensions)
-    if len(paths) == 1 and is_address(paths[0]):
-        return database(paths[0], sql, extensions)
+        return DuckDBQuery("the query", sql, extensions=extensions)
+    if len(paths) == 1 and is_database_uri(paths[0]):
+        return open_database(paths[0], sql, extensions)
     raise ParameterError(
         f"sql= is given together with {', '.join(map(repr, paths))}; a query names its files itself, as in "
         "sql=\"SELECT * FROM 'mail.csv'\"; beside it only a database such as 'sqlite:shop.db' is allowed"
     )
 
 
-def _special(path: str, how: How) -> list[Part]:
+def _open_special(path: str, how: ReadOptions) -> list[Reader]:
     if path == "-":
-        return [_of_copy(spooled(sys.stdin.buffer), "standard input", how)]
-    return [database(path, None, how.extensions)] if is_address(path) else _files(expanded(path), how)
+        return [_open_copy(copy_stream(sys.stdin.buffer), "standard input", how)]
+    return [open_database(path, None, how.extensions)] if is_database_uri(path) else _open_files(expand_path(path), how)
 
 
-def _files(places: list[Path], how: How) -> list[Part]:
-    pieces = [file for place in places for file in (files_below(place) if place.is_dir() else [place])]
-    return [_file(path, str(path), how) for path in pieces]
+def _open_files(places: list[Path], how: ReadOptions) -> list[Reader]:
+    pieces = [file for place in places for file in (list_files(place) if place.is_dir() else [place])]
+    return [_open_file(path, str(path), how) for path in pieces]
 
 
-def _of_copy(spool: Spool, name: str, how: How) -> Part:
-    part = _file(spool.path, name, how)
-    part.copies += (spool,)
+def _open_copy(spool: TemporaryCopy, name: str, how: ReadOptions) -> Reader:
+    part = _open_file(spool.path, name, how)
+    part.temporary_files += (spool,)
     return part
 
 
-def _file(path: Path, name: str, how: How) -> Part:
+def _open_file(path: Path, name: str, how: ReadOptions) -> Reader:
     if not path.is_file():  # a pipe, which can be read once
-        with readable(path) as stream:
-            return _of_copy(spooled(stream), name, how)
-    kind = kind_of(path, name, how.format, how.encoding)
+        with open_raw(path) as stream:
+            return _open_copy(copy_stream(stream), name, how)
+    kind = detect_format(path, name, how.format, how.encoding)
     if kind.encoding in ("cp1252", "latin-1") and how.encoding is None:
         warn(
             f"{name} is no UTF-8, and is read as {kind.encoding} (Western European); pass encoding={kind.encoding!r} "
             "if that is right, or the one it has"
         )
-    if kind.format in _BINARY and compression_of(path):
-        with opened(path) as stream:
-            return _of_copy(spooled(stream), name, how)
-    return _of_kind(path, name, kind, how)
+    if kind.format in _NEED_PLAIN_FILE and detect_compression(path):
+        with open_decompressed(path) as stream:
+            return _open_copy(copy_stream(stream), name, how)
+    return _make_reader(path, name, kind, how)
 
 
-def _of_kind(path: Path, name: str, kind: Kind, how: How) -> Part:
+def _make_reader(path: Path, name: str, kind: FileFormat, how: ReadOptions) -> Reader:
     match kind.format:
         case "csv":
-            return Delimited(path, name, kind, how.missing)
+            return CsvReader(path, name, kind, how.missing)
         case "jsonl":
-            return JsonLines(path, name, kind)
+            return JsonLinesReader(path, name, kind)
         case "json":
-            return JsonArray(path, name, kind)
+            return JsonArrayReader(path, name, kind)
         case "parquet":
-            return Parquet(path, name)
+            return ParquetReader(path, name)
         case "arrow":
-            return ArrowFile(path, name)
+            return ArrowReader(path, name)
         case "text":
-            return Lines(path, name, kind)
+            return LinesReader(path, name, kind)
         case "mbox" | "eml":
-            return Mailbox([Document(path, None)], name)
+            return MailboxReader([Document(path, None)], name)
         case _:
-            return database(f"{kind.format}:{path}", None)
+            return open_database(f"{kind.format}:{path}", None)
+
+
+# Files of a folder are a table in pieces if all are of these formats.
+_TABLE_FORMATS = ("csv", "jsonl", "json", "parquet", "arrow")
+
+
+def is_documents(place: Path, format: str | None) -> bool:
+    """Whether a place is a folder of texts or mails, or a mailbox; not a table in pieces or in one."""
+    if place.is_dir():
+        files = list_files(place)
+        return not files or any(format_from_suffix(file) not in _TABLE_FORMATS for file in files)
+    format = format or format_from_suffix(place)
+    return format in ("mbox", "eml") or (format is None and place.is_file() and is_email(place))
+
+
+def open_documents(places: Sequence[Path], encoding: str | None) -> Reader:
+    """All documents; several places are a class each, and so is what is in a single folder."""
+    classes = _class_paths(places[0]) if len(places) == 1 else list(places)
+    labels = [_class_name(place) for place in classes] if len(classes) > 1 else [None]
+    if len(set(labels)) == 1:
+        labels = [None] * len(classes)
+    found = [
+        Document(file, label) for place, label in zip(classes, labels, strict=True) for file in _document_files(place)
+    ]
+    if not found:
+        raise SourceError(
+            f"the folder {places[0]} holds no files; pass one with a sub-folder of texts for each class, or with files "
+            f"of the formats {', '.join(FORMATS)}"
+        )
+    name = str(places[0]) if len(places) == 1 else "the folders"
+    is_mailbox = any(map(_is_maildir, classes)) or is_email(found[0].path)
+    return MailboxReader(found, name) if is_mailbox else DocumentsReader(found, name, encoding)
+
+
+def _class_paths(place: Path) -> list[Path]:
+    """The folders and mailboxes in a folder; else the place itself."""
+    entries = list_visible(place) if place.is_dir() and not _is_maildir(place) else []
+    return [entry for entry in entries if entry.is_dir() or format_from_suffix(entry) == "mbox"] or [place]
+
+
+def _class_name(place: Path) -> str | None:
+    """A folder's name; that of a mailbox without its ending; for a single mail that of its folder."""
+    if place.is_dir():
+        return place.name
+    return place.parent.name if format_from_suffix(place) == "eml" else place.name.partition(".mbox")[0]
+
+
+def _document_files(place: Path) -> list[Path]:
+    if place.is_file():
+        return [place]
+    folders = [place / "cur", place / "new"] if _is_maildir(place) else [place]
+    return [file for folder in folders for file in list_files(folder)]
+
+
+def _is_maildir(folder: Path) -> bool:
+    return (folder / "cur").is_dir() and (folder / "new").is_dir()

@@ -1,25 +1,25 @@
-"""Where rows come from, as Arrow, a few megabytes at a time."""
+"""Rows of files, folders, mailboxes and queries as Arrow batches of a few megabytes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from queue import Full, Queue
+from threading import Event, Thread
+from typing import TypeVar
 
 import pyarrow as pa
 
 from ..data.column_selection import Roles
 from ..printable import printable
-from .ahead import one_ahead
 from .bad_rows import BadRows, OnBadRow
-from .batching import evened
-from .columns import check_names, conformed, fingerprint, joined
-from .part import Part, Reading
-from .roles import Asked, find_roles
+from .reader import Reader, ReadProgress, cast_batch, check_columns, rebatch, schema_fingerprint, union_schema
+from .role_inference import RequestedRoles, infer_roles
 
 # Of so many files the types are looked at before the first row is read; of others when their turn comes.
-_LOOKED_AT = 100
+_MAX_CHECKED = 100
 # Rows that tell which column is the label.
-_ROWS_FOR_ROLES = 10_000
+_INFERENCE_ROWS = 10_000
 
 
 class Source:
@@ -29,12 +29,12 @@ class Source:
     columns and types are those of then.
     """
 
-    def __init__(self, parts: Sequence[Part], asked: Asked, on_bad_row: OnBadRow = "error") -> None:
+    def __init__(self, parts: Sequence[Reader], asked: RequestedRoles, on_bad_row: OnBadRow = "error") -> None:
         self._asked, self._on_bad_row = asked, on_bad_row
         #: Names and types of the columns.
-        self.schema = joined(parts[:_LOOKED_AT])
-        self._parts = [part.as_types(self.schema) for part in parts[:_LOOKED_AT]] + list(parts[_LOOKED_AT:])
-        self._reading = Reading(BadRows(on_bad_row))
+        self.schema = union_schema(parts[:_MAX_CHECKED])
+        self._parts = [part.as_types(self.schema) for part in parts[:_MAX_CHECKED]] + list(parts[_MAX_CHECKED:])
+        self._progress = ReadProgress(BadRows(on_bad_row))
         asked.check(self.names)
 
     def __repr__(self) -> str:
@@ -59,23 +59,23 @@ class Source:
     @property
     def bytes_read(self) -> int:
         """Of ``n_bytes``, what the last pass has read so far, about."""
-        return self._reading.bytes_read
+        return self._progress.bytes_read
 
     @property
     def bad_rows(self) -> BadRows:
         """Rows that the last pass left out."""
-        return self._reading.bad_rows
+        return self._progress.bad_rows
 
     @property
     def fingerprint(self) -> str:
         """A short name for the names and types of the columns."""
-        return fingerprint(self.schema)
+        return schema_fingerprint(self.schema)
 
     @cached_property
     def roles(self) -> Roles:
         """Which column is the label, and which are learned from; as given, or found on the first rows."""
         name = self._parts[0].name if len(self._parts) == 1 else "the source"
-        return find_roles(self._asked, self.head(_ROWS_FOR_ROLES), self._describes_texts(), name)
+        return infer_roles(self._asked, self.head(_INFERENCE_ROWS), self._describes_texts(), name)
 
     def _describes_texts(self) -> bool:
         return all(part.is_texts for part in self._parts)
@@ -93,14 +93,14 @@ class Source:
         columns : sequence of str, optional
             These columns alone; a file is then not read in full where its format allows it.
         """
-        reading = self._reading = Reading(BadRows(self._on_bad_row))
-        return one_ahead(self._pass(reading, skip, list(columns or self.names)))
+        progress = self._progress = ReadProgress(BadRows(self._on_bad_row))
+        return prefetch(self._pass(progress, skip, list(columns or self.names)))
 
     def head(self, n: int) -> pa.Table:
         """The first rows."""
-        quiet = BadRows("error" if self._reading.bad_rows.are_errors else "skip")
+        quiet = BadRows("error" if self._progress.bad_rows.are_errors else "skip")
         batches, n_rows = [], 0
-        for batch in self._pass(Reading(quiet), 0, self.names):
+        for batch in self._pass(ReadProgress(quiet), 0, self.names):
             batches.append(batch.slice(0, n - n_rows))
             n_rows += len(batches[-1])
             if n_rows >= n:
@@ -111,26 +111,89 @@ class Source:
         """All rows."""
         return pa.Table.from_batches(list(self.batches()), self.schema)
 
-    def _pass(self, reading: Reading, skip: int, names: list[str]) -> Iterator[pa.RecordBatch]:
+    def _pass(self, progress: ReadProgress, skip: int, names: list[str]) -> Iterator[pa.RecordBatch]:
         schema = pa.schema([self.schema.field(name) for name in names])
-        reading.bad_rows.begin()
+        progress.bad_rows.begin()
         try:
             for i, part in enumerate(self._parts):
                 if part.n_rows is not None and part.n_rows <= skip:
                     skip -= part.n_rows
                 else:
-                    if i >= _LOOKED_AT:
-                        check_names(part, self.schema, self._parts[0].name)
+                    if i >= _MAX_CHECKED:
+                        check_columns(part, self.schema, self._parts[0].name)
                         part = part.as_types(self.schema)
-                    for batch in evened(part.batches(reading, names)):
+                    for batch in rebatch(part.batches(progress, names)):
                         if len(batch) > skip:
-                            yield conformed(batch.slice(skip), schema, part.name)
+                            yield cast_batch(batch.slice(skip), schema, part.name)
                         skip = max(0, skip - len(batch))
-                reading.finish(part.n_bytes)
+                progress.finish(part.n_bytes)
         finally:
-            reading.bad_rows.end()
+            progress.bad_rows.end()
 
 
 def _total(sizes: list[int | None]) -> int | None:
     known = [size for size in sizes if size is not None]
     return sum(known) if len(known) == len(sizes) else None
+
+
+Item = TypeVar("Item")
+# Seconds after which a thread that waits looks whether it is still needed.
+_POLL_SECONDS = 0.05
+
+
+class _Failure:
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
+def prefetch(items: Iterator[Item]) -> Iterator[Item]:
+    """The same items, made in a thread that ends with the iterator, also with one that is left half-way.
+
+    >>> list(prefetch(iter("abc")))
+    ['a', 'b', 'c']
+    """
+    ready: Queue[Item | _Failure | None] = Queue(maxsize=1)
+    asked_to_stop = Event()
+    thread = Thread(target=_produce, args=(items, ready, asked_to_stop), daemon=True)
+    thread.start()
+    try:
+        while (item := ready.get()) is not None:
+            if isinstance(item, _Failure):
+                raise item.error
+            yield item
+            del item  # not held while the next is waited for
+    finally:
+        asked_to_stop.set()
+        thread.join()
+
+
+def _produce(items: Iterator[Item], ready: Queue[Item | _Failure | None], asked_to_stop: Event) -> None:
+    try:
+        for item in items:
+            _put(item, ready, asked_to_stop)
+            del item
+            if asked_to_stop.is_set():
+                break
+        _close(items)
+        _put(None, ready, asked_to_stop)
+    except BaseException as error:  # whatever it is, it belongs to who asked
+        _put(_Failure(error), ready, asked_to_stop)
+
+
+def _put(item: Item | _Failure | None, ready: Queue[Item | _Failure | None], asked_to_stop: Event) -> None:
+    """Wait until there is a place for an item, or nobody wants it.
+
+    A signal may end ``ready.get`` after it took an item and before it told this thread, which would wait for ever.
+    """
+    while not asked_to_stop.is_set():
+        try:
+            ready.put(item, timeout=_POLL_SECONDS)
+            return
+        except Full:
+            continue
+
+
+def _close(items: Iterator[Item]) -> None:
+    close = getattr(items, "close", None)
+    if close is not None:
+        close()

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ...exceptions import ParameterError
 from ...kernels.layouts import Array
-from ...sources.engine import identifier, literal
+from ...sources.duckdb_engine import identifier, literal
 
 # More arguments than this no database takes in one call.
 _MOST_ARGUMENTS = 100

@@ -1,4 +1,4 @@
-"""Which column is the label, and which are learned from."""
+"""Role inference: which column is the label, and which are the features."""
 
 from __future__ import annotations
 
@@ -16,17 +16,31 @@ from ..data.factorize import Factorized
 from ..exceptions import InputError, ParameterError
 
 # What a label is called; the first that a table has is it.
-_LABELS = ("label", "labels", "class", "target", "category", "y", "outcome", "spam", "sentiment", "topic", "species")
-_LABEL_LIKE = re.compile(r"is_\w+|\w+_(label|class|category|target)|(label|class|category|target)_\w+")
-_TEXTS = frozenset(["text", "message", "body", "content", "review", "comment", "tweet", "document", "sms", "email"])
+_LABEL_NAMES = (
+    "label",
+    "labels",
+    "class",
+    "target",
+    "category",
+    "y",
+    "outcome",
+    "spam",
+    "sentiment",
+    "topic",
+    "species",
+)
+_LABEL_PATTERN = re.compile(r"is_\w+|\w+_(label|class|category|target)|(label|class|category|target)_\w+")
+_TEXT_NAMES = frozenset(
+    ["text", "message", "body", "content", "review", "comment", "tweet", "document", "sms", "email"]
+)
 # More different values than these are no classes.
-_FEW_CLASSES = 50
+_MAX_CLASSES = 50
 # Up to so many rows, words alone tell a text: there cannot be many different ones.
-_FEW_ROWS = 20
+_SMALL_TABLE = 20
 
 
 @dataclass(frozen=True)
-class Asked:
+class RequestedRoles:
     """What the user says of the columns, as far as anything."""
 
     label: str | None = None
@@ -58,13 +72,13 @@ def _check_name(role: str, name: str | None, names: Sequence[str]) -> None:
     raise InputError(f"{role} names a column {name!r}, but the columns are {', '.join(map(repr, names))}; {hint}")
 
 
-def find_roles(asked: Asked, rows: pa.Table, is_texts: bool = False, name: str = "the source") -> Roles:
+def infer_roles(asked: RequestedRoles, rows: pa.Table, is_texts: bool = False, name: str = "the source") -> Roles:
     """Roles as asked for, and the others by the names and the first rows; ``is_texts``: the column text is one.
 
     ``name`` is what messages call the source.
 
     >>> rows = pa.table({"age": [31, 40, 52], "job": ["cook", "smith", "cook"], "class": ["a", "b", "a"]})
-    >>> find_roles(Asked(), rows)
+    >>> infer_roles(RequestedRoles(), rows)
     Roles(label='class', text=None, columns=('age', 'job'), weight=None)
     """
     if not rows.num_rows:
@@ -73,7 +87,7 @@ def find_roles(asked: Asked, rows: pa.Table, is_texts: bool = False, name: str =
             "least one; pass a source with rows"
         )
     names = [name for name in rows.column_names if name != asked.weight]
-    label = asked.label or _label(rows.select(names), asked, is_texts)
+    label = asked.label or _infer_label(rows.select(names), asked, is_texts)
     if asked.text is not None:
         return Roles(label, asked.text, (asked.text,), asked.weight)
     if is_texts and asked.columns is None:
@@ -85,53 +99,53 @@ def find_roles(asked: Asked, rows: pa.Table, is_texts: bool = False, name: str =
     return Roles(label, columns[0] if only_text else None, columns, asked.weight)
 
 
-def _label(rows: pa.Table, asked: Asked, is_texts: bool) -> str:
+def _infer_label(rows: pa.Table, asked: RequestedRoles, is_texts: bool) -> str:
     free = [name for name in rows.column_names if name != asked.text and name not in (asked.columns or ())]
-    found = _by_name(free) or (None if is_texts else _by_content(rows, free))
+    found = _label_by_name(free) or (None if is_texts else _label_by_content(rows, free))
     if found is None:
-        raise InputError(_no_classes() if is_texts else _no_label(rows))
+        raise InputError(_no_classes_message() if is_texts else _no_label_message(rows))
     return found
 
 
-def _by_name(names: list[str]) -> str | None:
+def _label_by_name(names: list[str]) -> str | None:
     folded = {name.strip().casefold().replace(" ", "_"): name for name in names}
-    for known in _LABELS:
+    for known in _LABEL_NAMES:
         if known in folded:
             return folded[known]
-    alike = [name for key, name in folded.items() if _LABEL_LIKE.fullmatch(key)]
+    alike = [name for key, name in folded.items() if _LABEL_PATTERN.fullmatch(key)]
     return alike[0] if len(alike) == 1 else None
 
 
-def _by_content(rows: pa.Table, free: list[str]) -> str | None:
+def _label_by_content(rows: pa.Table, free: list[str]) -> str | None:
     if len(rows.column_names) == 2:
         texts = [name for name in rows.column_names if _is_text(rows, name)]
         others = [name for name in free if name not in texts]
         if len(texts) == 1 and others:
             return others[0]
-    return free[-1] if free and free[-1] == rows.column_names[-1] and _is_classes(rows.column(free[-1])) else None
+    return free[-1] if free and free[-1] == rows.column_names[-1] and _holds_classes(rows.column(free[-1])) else None
 
 
-def _is_classes(column: pa.ChunkedArray) -> bool:
+def _holds_classes(column: pa.ChunkedArray) -> bool:
     """Few values that come again and again, and no measurements."""
     n_values = pc.count_distinct(column).as_py()
     is_named = not pa.types.is_floating(column.type) and not pa.types.is_temporal(column.type)
-    return is_named and 2 <= n_values <= min(_FEW_CLASSES, max(2, len(column) // 2))
+    return is_named and 2 <= n_values <= min(_MAX_CLASSES, max(2, len(column) // 2))
 
 
 def _is_text(rows: pa.Table, name: str) -> bool:
     column = rows.column(name)
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return False
-    if name.strip().casefold() in _TEXTS:
+    if name.strip().casefold() in _TEXT_NAMES:
         return True
     encoded = column.combine_chunks().dictionary_encode()
     labels = encoded.dictionary.to_pylist()
-    if len(rows) <= _FEW_ROWS:
+    if len(rows) <= _SMALL_TABLE:
         return len(labels) > 0.8 * (len(rows) - column.null_count) > 0 and has_several_words(labels)
     return is_free_text(Factorized(np.asarray(encoded.indices.fill_null(-1)), labels))
 
 
-def _kind(rows: pa.Table, name: str) -> str:
+def _describe_column(rows: pa.Table, name: str) -> str:
     column = rows.column(name)
     if _is_text(rows, name):
         return "texts"
@@ -142,15 +156,15 @@ def _kind(rows: pa.Table, name: str) -> str:
     return f"{what}, {n_values} different" if n_values < len(rows) else what
 
 
-def _no_label(rows: pa.Table) -> str:
-    kinds = "; ".join(f"{name!r} ({_kind(rows, name)})" for name in rows.column_names)
+def _no_label_message(rows: pa.Table) -> str:
+    kinds = "; ".join(f"{name!r} ({_describe_column(rows, name)})" for name in rows.column_names)
     return (
         f"no column is clearly the label; the columns are {kinds}; say which one holds the classes: label='…' "
         "(--label in a terminal)"
     )
 
 
-def _no_classes() -> str:
+def _no_classes_message() -> str:
     return (
         "these texts have no classes; to learn from them pass a folder with one sub-folder for each class, or several "
         "folders or mailboxes, one for each: read('ham.mbox', 'spam.mbox')"

@@ -1,9 +1,10 @@
-"""Bytes from files, whatever compresses and encodes them, and on disk where a reader needs a plain file."""
+"""Files: paths and globs, decompression, decoding, and temporary copies."""
 
 from __future__ import annotations
 
 import bz2
 import codecs
+import glob
 import gzip
 import io
 import lzma
@@ -13,6 +14,7 @@ import weakref
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -23,18 +25,18 @@ from ..exceptions import SourceError
 # What is looked at to tell what a file is.
 HEAD_BYTES = 1 << 20
 _BLOCK_BYTES = 1 << 22
-_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz"}
+_COMPRESSION_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz"}
 
 
-def compression_of(path: Path) -> str | None:
+def detect_compression(path: Path) -> str | None:
     """How a file is compressed, by its first bytes."""
-    with readable(path) as raw:
+    with open_raw(path) as raw:
         start = raw.read(6)
-    return next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
+    return next((name for magic, name in _COMPRESSION_MAGIC.items() if start.startswith(magic)), None)
 
 
 @contextmanager
-def readable(path: Path) -> Iterator[BinaryIO]:
+def open_raw(path: Path) -> Iterator[BinaryIO]:
     """The bytes on disk."""
     try:
         raw = path.open("rb")
@@ -47,19 +49,19 @@ def readable(path: Path) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Any]:
+def open_decompressed(path: Path) -> Iterator[Any]:
     """A file as plain bytes; ``tell_raw`` of the stream says how many bytes of the file it has read."""
-    compression = compression_of(path)
-    with readable(path) as raw, _decompressed(raw, compression) as stream:
+    compression = detect_compression(path)
+    with open_raw(path) as raw, _decompress(raw, compression) as stream:
         try:
-            yield Plain(stream, raw)
+            yield DecompressedStream(stream, raw)
         except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, pa.ArrowInvalid) as error:
             raise SourceError(
                 f"{path} is compressed ({compression}), and damaged or incomplete: {error}; fetch it again"
             ) from None
 
 
-class Plain(io.RawIOBase):
+class DecompressedStream(io.RawIOBase):
     """A stream without its compression, which knows its place in the file."""
 
     def __init__(self, stream: Any, raw: BinaryIO) -> None:
@@ -81,7 +83,7 @@ class Plain(io.RawIOBase):
         return self._raw.tell()
 
 
-def _decompressed(raw: BinaryIO, compression: str | None) -> Any:
+def _decompress(raw: BinaryIO, compression: str | None) -> Any:
     if compression == "gzip":
         return gzip.GzipFile(fileobj=raw)
     if compression == "bz2":
@@ -91,7 +93,7 @@ def _decompressed(raw: BinaryIO, compression: str | None) -> Any:
     return pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd") if compression else io.BufferedReader(raw)
 
 
-def decoded(stream: Any, encoding: str) -> Iterator[str]:
+def decode_blocks(stream: Any, encoding: str) -> Iterator[str]:
     """Blocks of text, without a mark at the beginning; what is not of the encoding becomes U+FFFD."""
     decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
     text = decoder.decode(stream.read(_BLOCK_BYTES)).removeprefix("\ufeff")
@@ -101,7 +103,7 @@ def decoded(stream: Any, encoding: str) -> Iterator[str]:
     yield text + decoder.decode(b"", final=True)
 
 
-class Spool:
+class TemporaryCopy:
     """A file of one's own on disk, which goes with the object."""
 
     def __init__(self, suffix: str = "") -> None:
@@ -111,27 +113,27 @@ class Spool:
         weakref.finalize(self, self.path.unlink, missing_ok=True)
 
 
-def spooled_plain(path: Path, encoding: str, one_newline: bool = False) -> Spool:
+def copy_as_utf8(path: Path, encoding: str, one_newline: bool = False) -> TemporaryCopy:
     """A text file as UTF-8, without compression; ``one_newline``: every line ends with \\n alone."""
-    spool = Spool(path.suffix)
-    with opened(path) as stream, writing_to(spool) as file:
+    spool = TemporaryCopy(path.suffix)
+    with open_decompressed(path) as stream, open_for_writing(spool) as file:
         decoder = io.IncrementalNewlineDecoder(None, translate=True)
-        for text in decoded(stream, encoding):
+        for text in decode_blocks(stream, encoding):
             file.write((decoder.decode(text) if one_newline else text).encode("utf-8", errors="replace"))
     return spool
 
 
-def spooled(stream: Any) -> Spool:
+def copy_stream(stream: Any) -> TemporaryCopy:
     """All of a stream. Rows are looked at before they are read, and some formats begin at the end."""
-    spool = Spool()
-    with writing_to(spool) as file:
+    spool = TemporaryCopy()
+    with open_for_writing(spool) as file:
         while block := stream.read(_BLOCK_BYTES):
             file.write(block)
     return spool
 
 
 @contextmanager
-def writing_to(spool: Spool) -> Iterator[BinaryIO]:
+def open_for_writing(spool: TemporaryCopy) -> Iterator[BinaryIO]:
     """The file of a spool; if there is no room for it, the error says where."""
     try:
         with spool.path.open("wb") as file:
@@ -141,3 +143,61 @@ def writing_to(spool: Spool) -> Iterator[BinaryIO]:
             f"a copy cannot be written to {spool.path.parent} ({error.strerror}); make room there, or name another "
             "folder in the environment variable TMPDIR"
         ) from None
+
+
+_WILDCARDS = ("*", "?", "[")
+
+
+def expand_path(path: str) -> list[Path]:
+    """The files that a path stands for: itself, or all that its wildcards match, in sorted order."""
+    if os.path.lexists(path) or not any(sign in path for sign in _WILDCARDS):
+        return [check_exists(Path(path))]
+    found = sorted(glob.glob(path, recursive=True))
+    if not found:
+        raise SourceError(
+            f"no file matches {path!r}; the folder {str(Path.cwd())!r} is where such a path begins; check its spelling"
+        )
+    return [Path(name) for name in found]
+
+
+def check_exists(path: Path) -> Path:
+    if not path.exists():
+        raise not_found_error(str(path))
+    return path
+
+
+def not_found_error(path: str) -> SourceError:
+    """That there is no such file, and what it may have been."""
+    parent = Path(path).parent
+    if not parent.is_dir():
+        return SourceError(f"there is no file {path!r}, and no folder {str(parent)!r}; check the spelling of both")
+    names = sorted(entry.name for entry in parent.iterdir())
+    near = get_close_matches(Path(path).name, names, n=3, cutoff=0.6)
+    what = f"did you mean {' or '.join(map(repr, near))}?" if near else f"the folder holds {_shorten_list(names)}"
+    return SourceError(f"there is no file {path!r}; {what}")
+
+
+def _shorten_list(names: list[str]) -> str:
+    if not names:
+        return "nothing"
+    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+
+
+def list_visible(folder: Path) -> list[Path]:
+    """What is in a folder, in sorted order, without hidden things."""
+    try:
+        entries = sorted(folder.iterdir())
+    except PermissionError:
+        raise SourceError(f"the folder {folder} may not be read by you; ask for permission to read it") from None
+    return [entry for entry in entries if not entry.name.startswith((".", "__MACOSX")) and entry.exists()]
+
+
+def list_files(folder: Path) -> list[Path]:
+    """All files in a folder and in those within it."""
+    files = []
+    for entry in list_visible(folder):
+        if not entry.is_dir():
+            files.append(entry)
+        elif not entry.is_symlink():  # which may lead back
+            files.extend(list_files(entry))
+    return files

@@ -1,4 +1,4 @@
-"""What a file is, by its first bytes and its name."""
+"""The format and the encoding of a file, detected from its first bytes and its name."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..exceptions import ParameterError, SourceError
-from .streams import HEAD_BYTES, opened
+from .files import HEAD_BYTES, open_decompressed
 
 # Endings, and what they promise.
-ENDINGS = {
+SUFFIXES = {
     "csv": ("csv", "tsv", "tab"),
     "jsonl": ("jsonl", "ndjson"),
     "json": ("json",),
@@ -23,13 +23,13 @@ ENDINGS = {
     "sqlite": ("sqlite", "sqlite3"),
     "duckdb": ("duckdb",),
 }
-FORMATS = tuple(ENDINGS)
-_FORMAT_OF = {ending: kind for kind, endings in ENDINGS.items() for ending in endings}
+FORMATS = tuple(SUFFIXES)
+_FORMAT_OF = {ending: kind for kind, endings in SUFFIXES.items() for ending in endings}
 _COMPRESSED_ENDINGS = (".gz", ".zst", ".zstd", ".bz2", ".xz")
 
 # First bytes that say what a file is, whatever its name.
-_BINARY = ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"\xff\xff\xff\xff", "arrow"), (b"SQLite format 3\0", "sqlite"))
-_FOREIGN = ((b"PK\x03\x04", "a zip archive or an Excel workbook"), (b"%PDF", "a PDF"), (b"\x89PNG", "an image"))
+_MAGIC = ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"\xff\xff\xff\xff", "arrow"), (b"SQLite format 3\0", "sqlite"))
+_UNSUPPORTED = ((b"PK\x03\x04", "a zip archive or an Excel workbook"), (b"%PDF", "a PDF"), (b"\x89PNG", "an image"))
 _BOMS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -38,10 +38,10 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 # Of the characters of a text, at most this share is control characters.
-_CONTROLS = 0.05
+_MAX_CONTROL_SHARE = 0.05
 
 
-class Kind(NamedTuple):
+class FileFormat(NamedTuple):
     """What a file holds, and in which encoding if it is text."""
 
     format: str
@@ -52,56 +52,60 @@ class Kind(NamedTuple):
         return self.encoding in ("utf-8", "utf-8-sig")
 
 
-def kind_of(path: Path, name: str, format: str | None, encoding: str | None) -> Kind:
+def detect_format(path: Path, name: str, format: str | None, encoding: str | None) -> FileFormat:
     """What the file holds; ``format`` and ``encoding`` where the user says so."""
-    with opened(path) as stream:
+    with open_decompressed(path) as stream:
         head = stream.read(HEAD_BYTES)
     if not head:
         raise SourceError(f"{name} is empty (0 bytes); pass a file with rows")
     format = format or _binary_format(head)
     if format in ("parquet", "arrow", "sqlite", "duckdb"):
-        return Kind(format)
-    _refuse_foreign(head, name)
-    encoding = _checked_encoding(encoding) or encoding_of(head, whole=len(head) < HEAD_BYTES)
+        return FileFormat(format)
+    _reject_unsupported(head, name)
+    encoding = _check_encoding(encoding) or detect_encoding(head, whole=len(head) < HEAD_BYTES)
     if encoding is None:
         raise SourceError(
             f"{name} holds bytes that are no text and none of the formats {', '.join(FORMATS)}; pass such a file, or "
             "say which encoding the text has: encoding='shift_jis'"
         )
     text = head.decode(encoding, errors="replace")
-    return Kind(format or _promised(path, text) or _text_format(text, name), encoding)
+    return FileFormat(format or _format_from_name(path, text) or _text_format(text, name), encoding)
 
 
-def checked_format(format: str | None) -> str | None:
+def check_format(format: str | None) -> str | None:
     if format is None or format in FORMATS:
         return format
     raise ParameterError(f"format is {format!r}; allowed are {', '.join(FORMATS)}, or None, to look at the file")
 
 
-def promised_format(path: Path) -> str | None:
+def format_from_suffix(path: Path) -> str | None:
     """What the ending says, after that of a compression."""
     endings = [ending for ending in path.suffixes if ending.lower() not in _COMPRESSED_ENDINGS]
     return _FORMAT_OF.get(endings[-1][1:].lower()) if endings else None
 
 
-def encoding_of(head: bytes, whole: bool = True) -> str | None:
+def detect_encoding(head: bytes, whole: bool = True) -> str | None:
     """The encoding of a text, or of one that begins so; None if it is no text.
 
-    >>> encoding_of("naïve".encode()), encoding_of("naïve".encode("latin-1")), encoding_of("naïve".encode("utf-16"))
-    ('utf-8', 'cp1252', 'utf-16')
+    >>> [detect_encoding("naïve".encode(encoding)) for encoding in ("utf-8", "latin-1", "utf-16")]
+    ['utf-8', 'cp1252', 'utf-16']
     """
     for mark, encoding in _BOMS:
         if head.startswith(mark):
             return encoding
-    for encoding in _candidates(head):
-        text = _decoded(head, encoding, whole)
+    for encoding in _candidate_encodings(head):
+        text = _try_decode(head, encoding, whole)
         if text is not None:
             # Bytes that are UTF-8 by chance are rare; all are some letter of the others.
-            return encoding if _n_controls(text) <= max(_CONTROLS * len(text), 20 * (encoding == "utf-8")) else None
+            return (
+                encoding
+                if _n_controls(text) <= max(_MAX_CONTROL_SHARE * len(text), 20 * (encoding == "utf-8"))
+                else None
+            )
     return None
 
 
-def _candidates(head: bytes) -> tuple[str, ...]:
+def _candidate_encodings(head: bytes) -> tuple[str, ...]:
     # Western letters in UTF-16 are half zeros; without a mark at the beginning that is all there is to see.
     zeros_even, zeros_odd = head[0:4096:2].count(0), head[1:4096:2].count(0)
     if max(zeros_even, zeros_odd) > 0.3 * min(len(head), 4096) / 2:
@@ -109,7 +113,7 @@ def _candidates(head: bytes) -> tuple[str, ...]:
     return ("utf-8", "cp1252", "latin-1")
 
 
-def _decoded(head: bytes, encoding: str, whole: bool) -> str | None:
+def _try_decode(head: bytes, encoding: str, whole: bool) -> str | None:
     try:
         # What is not whole may end within a character.
         return codecs.getincrementaldecoder(encoding)().decode(head, final=whole)
@@ -121,7 +125,7 @@ def _n_controls(text: str) -> int:
     return sum(text.count(chr(code)) for code in range(32) if chr(code) not in "\t\n\r\f\x1b")
 
 
-def _checked_encoding(encoding: str | None) -> str | None:
+def _check_encoding(encoding: str | None) -> str | None:
     try:
         return encoding and codecs.lookup(encoding).name
     except LookupError:
@@ -134,17 +138,17 @@ def _checked_encoding(encoding: str | None) -> str | None:
 def _binary_format(head: bytes) -> str | None:
     if head[8:12] == b"DUCK":
         return "duckdb"
-    return next((format for magic, format in _BINARY if head.startswith(magic)), None)
+    return next((format for magic, format in _MAGIC if head.startswith(magic)), None)
 
 
-def _refuse_foreign(head: bytes, name: str) -> None:
-    for magic, what in _FOREIGN:
+def _reject_unsupported(head: bytes, name: str) -> None:
+    for magic, what in _UNSUPPORTED:
         if head.startswith(magic):
             raise SourceError(f"{name} is {what}; export its rows as one of {', '.join(FORMATS)}")
 
 
-def _promised(path: Path, text: str) -> str | None:
-    format = promised_format(path)
+def _format_from_name(path: Path, text: str) -> str | None:
+    format = format_from_suffix(path)
     if format == "json" and not text.lstrip().startswith("["):
         return "jsonl"
     return "csv" if format == "text" and _has_tabs(text) else format
@@ -152,7 +156,7 @@ def _promised(path: Path, text: str) -> str | None:
 
 def _text_format(text: str, name: str) -> str:
     """What a text is whose name does not tell."""
-    from .dialect import is_delimited
+    from .csv_dialect import is_delimited
 
     start = text.lstrip()
     if start.startswith(("{", "[")):

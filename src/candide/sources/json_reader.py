@@ -1,4 +1,4 @@
-"""JSON: a record in each line, or one array of records."""
+"""JSON Lines, and JSON files that hold one array of records."""
 
 from __future__ import annotations
 
@@ -13,56 +13,56 @@ import pyarrow.compute as pc
 
 from ..exceptions import SourceError
 from .bad_rows import BadRow
-from .engine import call, connected, explained, first_line, identifier, literal, plain_path
-from .kinds import Kind
-from .lines import line_arrays
-from .part import ENGINE_ROWS, Part, Reading
-from .streams import HEAD_BYTES, Spool, compression_of, opened, spooled_plain, writing_to
+from .duckdb_engine import connect, escape_glob, first_line, identifier, literal, table_function, translate_errors
+from .file_formats import FileFormat
+from .files import HEAD_BYTES, TemporaryCopy, copy_as_utf8, detect_compression, open_decompressed, open_for_writing
+from .reader import ENGINE_ROWS, Reader, ReadProgress
+from .text_files import line_arrays
 
 # Records that are looked at for names and types.
-_ROWS = 20_480
+_TYPE_ROWS = 20_480
 _SAMPLE_BYTES = 4 * HEAD_BYTES
-_PLAIN = {"BIGINT": "BIGINT", "UBIGINT": "BIGINT", "HUGEINT": "DOUBLE", "DOUBLE": "DOUBLE", "BOOLEAN": "BOOLEAN"}
-_PLAIN |= {"DATE": "DATE", "TIMESTAMP": "TIMESTAMP"}
+_PLAIN_TYPES = {"BIGINT": "BIGINT", "UBIGINT": "BIGINT", "HUGEINT": "DOUBLE", "DOUBLE": "DOUBLE", "BOOLEAN": "BOOLEAN"}
+_PLAIN_TYPES |= {"DATE": "DATE", "TIMESTAMP": "TIMESTAMP"}
 # Read as texts, and made what they are here: the engine would round 1.5 to 2, and take true for 1 and 5 for true.
 _READ_AS = {"BIGINT": "VARCHAR", "DOUBLE": "VARCHAR", "BOOLEAN": "VARCHAR"}
-_MADE = {
+_CASTS = {
     "BIGINT": "CASE WHEN regexp_full_match({0}, '-?(0|[1-9][0-9]*)') THEN TRY_CAST({0} AS BIGINT) END",
     "DOUBLE": "TRY_CAST({0} AS DOUBLE)",
     "BOOLEAN": "CASE {0} WHEN 'true' THEN true WHEN 'false' THEN false END",
 }
-_ARROW = {"BIGINT": pa.int64(), "DOUBLE": pa.float64(), "BOOLEAN": pa.bool_(), "DATE": pa.date32()}
-_ARROW |= {"TIMESTAMP": pa.timestamp("us"), "VARCHAR": pa.string()}
+_ARROW_TYPES = {"BIGINT": pa.int64(), "DOUBLE": pa.float64(), "BOOLEAN": pa.bool_(), "DATE": pa.date32()}
+_ARROW_TYPES |= {"TIMESTAMP": pa.timestamp("us"), "VARCHAR": pa.string()}
 
 
-class JsonLines(Part):
+class JsonLinesReader(Reader):
     """A record in each line. A cell that is a list or a record is read as its JSON text.
 
     Lines are cut here and taken apart by the engine, which does not say which line of the file it could not read.
     """
 
-    def __init__(self, path: Path, name: str, kind: Kind) -> None:
+    def __init__(self, path: Path, name: str, kind: FileFormat) -> None:
         self.name = name
         self.n_bytes = path.stat().st_size
         self._path, self._kind = path, kind
-        self._types = _types_of(_first_lines(path, kind), name)
+        self._types = _detect_types(_first_lines(path, kind), name)
 
     @property
     def schema(self) -> pa.Schema:
-        return pa.schema([(name, _ARROW[kind]) for name, kind in self._types.items()])
+        return pa.schema([(name, _ARROW_TYPES[kind]) for name, kind in self._types.items()])
 
-    def as_types(self, schema: pa.Schema) -> JsonLines:
-        sql = {str(arrow): name for name, arrow in _ARROW.items()}
+    def as_types(self, schema: pa.Schema) -> JsonLinesReader:
+        sql = {str(arrow): name for name, arrow in _ARROW_TYPES.items()}
         other = copy(self)
         other._types = {name: sql.get(str(schema.field(name).type), "VARCHAR") for name in self._types}
         return other
 
-    def batches(self, reading: Reading, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def batches(self, progress: ReadProgress, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         n_before = 0
-        with connected() as connection:
-            for lines in line_arrays(self._path, self._kind, reading):
+        with connect() as connection:
+            for lines in line_arrays(self._path, self._kind, progress):
                 rows = self._parsed(connection, lines, names)
-                kept = self._kept(lines, rows, n_before, reading)
+                kept = self._kept(lines, rows, n_before, progress)
                 n_before += len(lines)
                 yield from (rows if kept is None else rows.filter(kept)).combine_chunks().to_batches()
 
@@ -73,28 +73,28 @@ class JsonLines(Part):
         # TRY: a line that is no JSON has a record without cells, and is looked at again.
         inner = f"SELECT TRY(json_transform(line, {structure})) AS record FROM lines"
         connection.register("lines", table)
-        with explained(self.name, "see that each of its lines is a record, {…}"):
+        with translate_errors(self.name, "see that each of its lines is a record, {…}"):
             rows = connection.sql(f"SELECT {cells} FROM ({inner})").to_arrow_table()
         return rows.cast(pa.schema([self.schema.field(name) for name in names]))
 
     def _made(self, name: str) -> str:
-        return _MADE.get(self._types[name], "{0}").format(f"record.{identifier(name)}")
+        return _CASTS.get(self._types[name], "{0}").format(f"record.{identifier(name)}")
 
-    def _kept(self, lines: pa.Array, rows: pa.Table, n_before: int, reading: Reading) -> pa.Array | None:
+    def _kept(self, lines: pa.Array, rows: pa.Table, n_before: int, progress: ReadProgress) -> pa.Array | None:
         """Which rows stay, None if all do: blank lines and bad ones go."""
         kept = [True] * len(lines)
-        for i in _with_holes(rows):
+        for i in _rows_with_nulls(rows):
             line = lines[i].as_py()
-            problem = _problem(
+            problem = _find_problem(
                 line, {name: column[i].as_py() for name, column in zip(rows.column_names, rows.columns, strict=True)}
             )
             kept[i] = bool(line.strip()) and problem is None
             if problem is not None:
-                reading.bad_rows.add(BadRow(self.name, n_before + i + 1, problem, line))
+                progress.bad_rows.add(BadRow(self.name, n_before + i + 1, problem, line))
         return None if all(kept) else pa.array(kept)
 
 
-def _with_holes(rows: pa.Table) -> list[int]:
+def _rows_with_nulls(rows: pa.Table) -> list[int]:
     """Rows with a missing cell: only these may have been read wrongly."""
     holes = pc.is_null(rows.columns[0])
     for column in rows.columns[1:]:
@@ -102,7 +102,7 @@ def _with_holes(rows: pa.Table) -> list[int]:
     return list(pc.indices_nonzero(holes).to_pylist())
 
 
-def _problem(line: str, read: dict[str, Any]) -> str | None:
+def _find_problem(line: str, read: dict[str, Any]) -> str | None:
     """What is wrong with a line, None if what is missing is missing there too."""
     if not line.strip():
         return None
@@ -118,52 +118,57 @@ def _problem(line: str, read: dict[str, Any]) -> str | None:
     return None
 
 
-class JsonArray(Part):
+class JsonArrayReader(Reader):
     """One array of records, read whole by the engine."""
 
-    def __init__(self, path: Path, name: str, kind: Kind) -> None:
+    def __init__(self, path: Path, name: str, kind: FileFormat) -> None:
         self.name = name
         self.n_bytes = path.stat().st_size
-        if not kind.is_utf8 or compression_of(path):
-            self.copies = (spooled_plain(path, kind.encoding),)
-        self._path = self.copies[0].path if self.copies else path
-        self._types = _described(self._path, name, {"format": "array"})
+        if not kind.is_utf8 or detect_compression(path):
+            self.temporary_files = (copy_as_utf8(path, kind.encoding),)
+        self._path = self.temporary_files[0].path if self.temporary_files else path
+        self._types = _describe_columns(self._path, name, {"format": "array"})
 
     @property
     def schema(self) -> pa.Schema:
-        return pa.schema([(name, _ARROW[kind]) for name, kind in self._types.items()])
+        return pa.schema([(name, _ARROW_TYPES[kind]) for name, kind in self._types.items()])
 
-    def batches(self, reading: Reading, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def batches(self, progress: ReadProgress, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         options = {"format": "array", "columns": _read_as(self._types)}
         selected = ", ".join(f"{self._made(name)} AS {identifier(name)}" for name in names)
-        with connected(threads=1) as connection, explained(self.name, "correct it, or write one record in each line"):
-            query = connection.sql(f"SELECT {selected} FROM {call('read_json', plain_path(self._path), options)}")
+        with (
+            connect(threads=1) as connection,
+            translate_errors(self.name, "correct it, or write one record in each line"),
+        ):
+            query = connection.sql(
+                f"SELECT {selected} FROM {table_function('read_json', escape_glob(self._path), options)}"
+            )
             for batch in query.to_arrow_reader(ENGINE_ROWS):
-                reading.bytes_here = int(max(connection.query_progress(), 0.0) / 100 * (self.n_bytes or 0))
+                progress.bytes_current = int(max(connection.query_progress(), 0.0) / 100 * (self.n_bytes or 0))
                 yield batch
 
     def _made(self, name: str) -> str:
         cell, kind = identifier(name), self._types[name]
-        if kind not in _MADE:
+        if kind not in _CASTS:
             return cell
         problem = literal(f"{name!r} is not of the kind that the first records hold in a record with ")
         refused = f"CASE WHEN {cell} IS NOT NULL THEN error({problem} || {cell}) END"
-        return f"coalesce({_MADE[kind].format(cell)}, {refused})"
+        return f"coalesce({_CASTS[kind].format(cell)}, {refused})"
 
 
 def _read_as(types: dict[str, str]) -> dict[str, str]:
     return {name: _READ_AS.get(kind, kind) for name, kind in types.items()}
 
 
-def _first_lines(path: Path, kind: Kind) -> list[str]:
-    with opened(path) as stream:
+def _first_lines(path: Path, kind: FileFormat) -> list[str]:
+    with open_decompressed(path) as stream:
         text: str = stream.read(_SAMPLE_BYTES).decode(kind.encoding, errors="replace").removeprefix("\ufeff")
         is_all = not stream.read(1)
     lines = text.split("\n")
-    return lines[:_ROWS] if is_all else lines[:-1][:_ROWS]
+    return lines[:_TYPE_ROWS] if is_all else lines[:-1][:_TYPE_ROWS]
 
 
-def _types_of(lines: list[str], name: str) -> dict[str, str]:
+def _detect_types(lines: list[str], name: str) -> dict[str, str]:
     records = [line for line in lines if _is_record(line)]
     if not records:
         first = next((line for line in lines if line.strip()), "")
@@ -171,10 +176,10 @@ def _types_of(lines: list[str], name: str) -> dict[str, str]:
             f"{name} holds no records in its first lines (the first is {first[:80]!r}); a line of JSON Lines is a "
             'record such as {"text": "hello", "label": "ham"}'
         )
-    spool = Spool(".jsonl")
-    with writing_to(spool) as file:
+    spool = TemporaryCopy(".jsonl")
+    with open_for_writing(spool) as file:
         file.write(("\n".join(records) + "\n").encode("utf-8", errors="replace"))
-    return _described(spool.path, name, {"format": "newline_delimited", "sample_size": -1})
+    return _describe_columns(spool.path, name, {"format": "newline_delimited", "sample_size": -1})
 
 
 def _is_record(line: str) -> bool:
@@ -184,22 +189,22 @@ def _is_record(line: str) -> bool:
         return False
 
 
-def _described(path: Path, name: str, options: dict[str, Any]) -> dict[str, str]:
+def _describe_columns(path: Path, name: str, options: dict[str, Any]) -> dict[str, str]:
     """Names and types, by the engine; what has parts, or several types, is text."""
     import duckdb
 
-    query = f"DESCRIBE SELECT * FROM {call('read_json', plain_path(path), {'records': True, **options})}"
-    records = call("read_json_objects", plain_path(path), {"format": options["format"]})
-    keys = f"SELECT DISTINCT unnest(json_keys(json)) FROM (SELECT json FROM {records} LIMIT {_ROWS})"
+    rows = table_function("read_json", escape_glob(path), {"records": True, **options})
+    records = table_function("read_json_objects", escape_glob(path), {"format": options["format"]})
+    keys = f"SELECT DISTINCT unnest(json_keys(json)) FROM (SELECT json FROM {records} LIMIT {_TYPE_ROWS})"
     try:
-        with connected() as connection:
-            found = connection.execute(query).fetchall()
+        with connect() as connection:
+            found = connection.execute(f"DESCRIBE SELECT * FROM {rows}").fetchall()
             _check_case([key for (key,) in connection.execute(keys).fetchall()], name)
     except duckdb.Error as error:
         raise SourceError(
             f"{name} cannot be read as JSON: {first_line(error)}; write one record in each line"
         ) from None
-    return {column: _PLAIN.get(kind, "VARCHAR") for column, kind, *_ in found}
+    return {column: _PLAIN_TYPES.get(kind, "VARCHAR") for column, kind, *_ in found}
 
 
 def _check_case(keys: list[str], name: str) -> None:

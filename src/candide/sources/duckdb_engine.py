@@ -1,4 +1,4 @@
-"""The embedded engine, DuckDB: a connection that takes little memory, and its SQL."""
+"""The embedded engine, DuckDB: connections with little memory, its errors, and SQL literals."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def extension_settings(extensions: bool) -> dict[str, Any]:
 
 
 @contextmanager
-def connected(*, extensions: bool = False, **settings: Any) -> Iterator[Any]:
+def connect(*, extensions: bool = False, **settings: Any) -> Iterator[Any]:
     """A connection of its own, to nothing yet."""
     import duckdb
 
@@ -39,7 +39,7 @@ def connected(*, extensions: bool = False, **settings: Any) -> Iterator[Any]:
 
 
 @contextmanager
-def explained(what: str, advice: str) -> Iterator[None]:
+def translate_errors(what: str, advice: str) -> Iterator[None]:
     """Errors of the engine as ours. (Those of a reader under way are OSErrors of Arrow.)"""
     import duckdb
 
@@ -97,12 +97,12 @@ def literal(value: Any) -> str:
     return str(value) if isinstance(value, (int, float)) else "'" + str(value).replace("'", "''") + "'"
 
 
-def call(function: str, path: str, options: dict[str, Any]) -> str:
+def table_function(function: str, path: str, options: dict[str, Any]) -> str:
     """A table function with named options."""
     named = "".join(f", {name}={literal(value)}" for name, value in options.items())
     return f"{function}({literal(path)}{named})"
 
 
-def plain_path(path: Path) -> str:
+def escape_glob(path: Path) -> str:
     """A path in which nothing stands for other paths."""
     return re.sub(r"([*?\[])", r"[\1]", str(path))

@@ -8,24 +8,28 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from .engine import call, connected
-from .numbers import is_decimal, is_whole
-from .streams import Spool, writing_to
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .duckdb_engine import connect, table_function
+from .files import TemporaryCopy, open_for_writing
 
 # Rows that are looked at: to tell what separates cells, and to tell types.
-_FEW_ROWS, _FEW_BYTES = 1_000, 1 << 20
-_ROWS = 20_480
+_QUOTING_ROWS, _QUOTING_BYTES = 1_000, 1 << 20
+_TYPE_ROWS = 20_480
 # A name of a column is no longer than this; a text may be.
 _NAME_LENGTH = 80
 # Booleans and times of day are left as they are written: categories either way, and labels come back as they went.
 _TYPES = ["BIGINT", "DOUBLE", "DATE", "TIMESTAMP", "VARCHAR"]
 # No cell holds it: separates where there is one column.
-_NOTHING = "\x1f"
+_NO_DELIMITER = "\x1f"
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class Quoting:
     def rows(self, text: str, n_rows: int) -> Iterator[list[str] | None]:
         """Cells of the first rows, None for a row with quotes out of place."""
         reader = csv.reader(io.StringIO(text, newline=""), strict=True, **self.settings())
-        with long_fields():
+        with allow_long_fields():
             for _ in range(n_rows):
                 try:
                     row = next(reader)
@@ -61,7 +65,7 @@ class Quoting:
                 yield line
 
         reader = csv.reader(taking(), **self.settings())
-        with long_fields():
+        with allow_long_fields():
             for _ in range(n_rows):
                 if next(reader, None) is None:
                     return
@@ -84,7 +88,7 @@ _CANDIDATES = (
 
 
 @dataclass(frozen=True)
-class Dialect:
+class CsvDialect:
     """How a file is written, and what its first rows say of its columns."""
 
     quoting: Quoting
@@ -98,53 +102,53 @@ class Dialect:
     row_bytes: float
 
 
-def sniff(text: str, missing: Sequence[str]) -> Dialect:
+def detect_dialect(text: str, missing: Sequence[str]) -> CsvDialect:
     """The dialect of a file that begins so; ``text`` ends with a whole line."""
-    quoting = _quoting(text[:_FEW_BYTES])
-    rows = [row for row in quoting.rows(text, _ROWS) if row is not None]
+    quoting = _detect_quoting(text[:_QUOTING_BYTES])
+    rows = [row for row in quoting.rows(text, _TYPE_ROWS) if row is not None]
     n_cells = len(rows[0])
     header = _is_header(rows)
     whole = [row[:n_cells] for row in rows[header:] if len(row) == n_cells or row[n_cells:] == [""]]
-    types, day, time = _types(whole, n_cells, missing)
-    names = _names(rows[0]) if header else tuple(f"column{j}" for j in range(n_cells))
-    return Dialect(quoting, header, names, types, day, time, _bytes(rows))
+    types, day, time = _detect_types(whole, n_cells, missing)
+    names = _unique_names(rows[0]) if header else tuple(f"column{j}" for j in range(n_cells))
+    return CsvDialect(quoting, header, names, types, day, time, _mean_row_bytes(rows))
 
 
 def is_delimited(text: str) -> bool:
     """Whether nearly all lines have as many cells, and several."""
-    return any(_n_whole(quoting, text) > 0.95 * _n_rows(quoting, text) for quoting in _CANDIDATES)
+    return any(_n_complete(quoting, text) > 0.95 * _n_rows(quoting, text) for quoting in _CANDIDATES)
 
 
-def _quoting(text: str) -> Quoting:
-    best = max(_CANDIDATES, key=lambda quoting: _n_whole(quoting, text))
-    return best if _n_whole(best, text) else Quoting(_NOTHING)
+def _detect_quoting(text: str) -> Quoting:
+    best = max(_CANDIDATES, key=lambda quoting: _n_complete(quoting, text))
+    return best if _n_complete(best, text) else Quoting(_NO_DELIMITER)
 
 
-def _n_whole(quoting: Quoting, text: str) -> int:
+def _n_complete(quoting: Quoting, text: str) -> int:
     """Rows with as many cells as the first, which has several."""
-    rows = list(quoting.rows(text, _FEW_ROWS))
+    rows = list(quoting.rows(text, _QUOTING_ROWS))
     if not rows or rows[0] is None or len(rows[0]) < 2:
         return 0
     return sum(row is not None and len(row) == len(rows[0]) for row in rows)
 
 
 def _n_rows(quoting: Quoting, text: str) -> int:
-    return sum(1 for _ in quoting.rows(text, _FEW_ROWS))
+    return sum(1 for _ in quoting.rows(text, _QUOTING_ROWS))
 
 
 def _is_header(rows: list[list[str]]) -> bool:
     """Names are short and no numbers; they stand above numbers, or none is a value that its column takes later."""
     first = rows[0]
     named = [cell for cell in first if cell.strip()]
-    if not named or any(len(cell) > _NAME_LENGTH or _is_number(cell) for cell in named):
+    if not named or any(len(cell) > _NAME_LENGTH or _looks_numeric(cell) for cell in named):
         return False
-    if len(rows) > 1 and any(map(_is_number, rows[1])):
+    if len(rows) > 1 and any(map(_looks_numeric, rows[1])):
         return True
     later = [row for row in rows[1:] if row != first]  # files put together repeat their header
     return not any(cell and cell == name for row in later for cell, name in zip(row, first, strict=False))
 
 
-def _is_number(cell: str) -> bool:
+def _looks_numeric(cell: str) -> bool:
     try:
         float(cell.replace(",", "."))
     except ValueError:
@@ -152,10 +156,10 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _names(cells: list[str]) -> tuple[str, ...]:
+def _unique_names(cells: list[str]) -> tuple[str, ...]:
     """Names that are all different, and none empty.
 
-    >>> _names(["", "a", "a"])
+    >>> _unique_names(["", "a", "a"])
     ('column0', 'a', 'a_1')
     """
     names: list[str] = []
@@ -169,47 +173,104 @@ def _names(cells: list[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _types(
+def _detect_types(
     rows: list[list[str]], n_cells: int, missing: Sequence[str]
 ) -> tuple[tuple[str, ...], str | None, str | None]:
     if not rows:
         return ("VARCHAR",) * n_cells, None, None
-    spool = Spool(".csv")
-    with writing_to(spool) as binary, io.TextIOWrapper(binary, encoding="utf-8", newline="") as file:
+    spool = TemporaryCopy(".csv")
+    with open_for_writing(spool) as binary, io.TextIOWrapper(binary, encoding="utf-8", newline="") as file:
         # Lines within cells tell no type, and the engine does not want two ways to end a line.
         cells = ([" ".join(cell.splitlines()) for cell in row] for row in rows)
         csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(cells)
     options = {"delim": ",", "quote": '"', "escape": '"', "header": False, "comment": "", "sample_size": -1}
     options |= {"auto_type_candidates": _TYPES, "nullstr": ["", *missing], "max_line_size": 1 << 28}
-    with connected(threads=1) as connection:
-        query = f"SELECT Columns, DateFormat, TimestampFormat FROM {call('sniff_csv', str(spool.path), options)}"
+    with connect(threads=1) as connection:
+        query = (
+            f"SELECT Columns, DateFormat, TimestampFormat FROM {table_function('sniff_csv', str(spool.path), options)}"
+        )
         columns, day, time = connection.execute(query).fetchone()
     kinds = [column["type"] for column in columns]
     columns_of_cells = zip(*rows, strict=True)
-    types = (_as_written(kind, cells, missing) for kind, cells in zip(kinds, columns_of_cells, strict=True))
+    types = (_exact_type(kind, cells, missing) for kind, cells in zip(kinds, columns_of_cells, strict=True))
     return tuple(types), day, time
 
 
-def _as_written(kind: str, cells: Iterable[str], missing: Sequence[str]) -> str:
+def _exact_type(kind: str, cells: Iterable[str], missing: Sequence[str]) -> str:
     """The engine takes 007, 0x10 and 1_000 for numbers."""
     if kind not in ("BIGINT", "DOUBLE"):
         return kind
     present = [cell for cell in cells if cell and cell not in missing]
-    if kind == "BIGINT" and all(map(is_whole, present)):
+    if kind == "BIGINT" and all(map(is_integer, present)):
         return kind
     return "DOUBLE" if all(map(is_decimal, present)) else "VARCHAR"
 
 
-def _bytes(rows: Iterable[list[str]]) -> float:
+def _mean_row_bytes(rows: Iterable[list[str]]) -> float:
     sizes = [sum(map(len, row)) + len(row) for row in rows]
     return sum(sizes) / len(sizes)
 
 
 @contextmanager
-def long_fields(longest: int = 1 << 30) -> Iterator[None]:
+def allow_long_fields(longest: int = 1 << 30) -> Iterator[None]:
     """Cells of such a length; the limit is one of the process, and is put back."""
     limit = csv.field_size_limit(longest)
     try:
         yield
     finally:
         csv.field_size_limit(limit)
+
+
+_INTEGER = re.compile(r"[ \t]*[+-]?(?:0|[1-9][0-9]*)[ \t]*")
+_DECIMAL = re.compile(
+    r"[ \t]*[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+|inf|infinity|nan)(?:e[+-]?[0-9]+)?[ \t]*", re.IGNORECASE
+)
+_MINUS, _ZERO, _NINE = b"-09"
+
+
+def is_integer(cell: str) -> bool:
+    """Whether a cell is a whole number of 64 bits.
+
+    >>> [is_integer(cell) for cell in ("12", " -5", "1.5", "007", "1_000")]
+    [True, True, False, False, False]
+    """
+    return _INTEGER.fullmatch(cell) is not None and -(1 << 63) <= int(cell) < 1 << 63
+
+
+def is_decimal(cell: str) -> bool:
+    """Whether a cell is a number; with zeros before it, it is a name that is made of digits."""
+    return _DECIMAL.fullmatch(cell) is not None
+
+
+def parse_integers(cells: pa.Array) -> pa.Array:
+    """Texts as whole numbers, missing where a text is none.
+
+    >>> parse_integers(pa.array(["12", "+5", "1.5", None])).to_pylist()
+    [12, 5, None, None]
+    """
+    if _are_plain_integers(cells):
+        try:
+            return cells.cast(pa.int64())
+        except pa.ArrowInvalid:
+            pass  # a number of too many digits, or a minus out of place
+    unsigned = pc.replace_substring_regex(cells, r"^[ \t]*(?:\+([0-9]+)|(-?[0-9]+))[ \t]*$", r"\1\2")
+    shaped = pc.if_else(pc.match_substring_regex(unsigned, "^-?(0|[1-9][0-9]*)$"), unsigned, None)
+    try:
+        return shaped.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return pa.array([int(cell) if cell and is_integer(cell) else None for cell in shaped.to_pylist()], pa.int64())
+
+
+def _are_plain_integers(cells: pa.Array) -> bool:
+    """Whether all are of digits and minus signs, without zeros at the beginning; what else they are, a cast tells."""
+    _, offset_buffer, letter_buffer = cells.buffers()
+    if not len(cells) or letter_buffer is None:
+        return True
+    offsets = np.frombuffer(offset_buffer, dtype=np.int32)[cells.offset : cells.offset + len(cells) + 1]
+    letters = np.frombuffer(letter_buffer, dtype=np.uint8)[: offsets[-1]]
+    used = letters[offsets[0] :]
+    if not np.all((used - np.uint8(_ZERO) <= _NINE - _ZERO) | (used == _MINUS)):
+        return False
+    starts = offsets[:-1][np.diff(offsets) > 1]
+    firsts = letters[starts + (letters[starts] == _MINUS)]
+    return not np.any(firsts == _ZERO)

@@ -1,29 +1,28 @@
-"""CSV and its relatives, by the engine's reader."""
+"""CSV and similar files, read by DuckDB."""
 
 from __future__ import annotations
 
+import csv
+import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from heapq import merge
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..exceptions import SourceError, warn
 from .bad_rows import BadRow
-from .batching import evened
-from .dialect import sniff
-from .engine import call, connected, explained, first_line, plain_path
-from .kinds import Kind
-from .numbers import whole_numbers
-from .odd_cells import odd_cells
-from .part import ENGINE_ROWS, Part, Reading
-from .streams import HEAD_BYTES, Spool, compression_of, opened, spooled_plain
+from .csv_dialect import CsvDialect, allow_long_fields, detect_dialect, is_integer, parse_integers
+from .duckdb_engine import connect, escape_glob, first_line, table_function, translate_errors
+from .file_formats import FileFormat
+from .files import HEAD_BYTES, TemporaryCopy, copy_as_utf8, detect_compression, open_decompressed
+from .reader import ENGINE_ROWS, Reader, ReadProgress, rebatch
 
 _SQL_TYPES = {"int64": "BIGINT", "double": "DOUBLE", "date32[day]": "DATE", "timestamp[us]": "TIMESTAMP"}
 # Whole numbers are read as texts, and made numbers here: the engine would round 1.5.
@@ -36,30 +35,30 @@ _LINE_BYTES = 1 << 24
 _BUFFER_BYTES = 1 << 24
 _TOO_LONG = (f"a row of more than {_LINE_BYTES >> 20} MB", "see whether a quote is missing, or shorten the row")
 # Of a row that is too long, so many characters are kept; after a byte, so many rows are looked at for one.
-_SHOWN, _ROWS_LOOKED_AT = 1_000, 10
+_MAX_SHOWN, _MAX_INSPECTED = 1_000, 10
 # As many rows that cannot be read are listed by the engine.
-_LISTED = 100_000
+_MAX_REJECTS = 100_000
 _REJECTED = "SELECT line_byte_position, error_type, column_name, csv_line, error_message FROM reject_errors"
 
 
-class Delimited(Part):
+class CsvReader(Reader):
     """A file of cells between delimiters."""
 
-    def __init__(self, path: Path, name: str, kind: Kind, missing: Sequence[str]) -> None:
+    def __init__(self, path: Path, name: str, kind: FileFormat, missing: Sequence[str]) -> None:
         self.name = name
         self.n_bytes = path.stat().st_size
         self._missing = tuple(missing)
         self._path = path
         sample = _sample(path, kind)
-        if not kind.is_utf8 or compression_of(path) in ("bz2", "xz") or _mixed_newlines(sample):
-            self._use(spooled_plain(path, kind.encoding, one_newline=_mixed_newlines(sample)))
+        if not kind.is_utf8 or detect_compression(path) in ("bz2", "xz") or _mixed_newlines(sample):
+            self._use(copy_as_utf8(path, kind.encoding, one_newline=_mixed_newlines(sample)))
         if not sample.strip():
             raise SourceError(f"{name} holds nothing but blank lines; pass a file with rows")
-        self.dialect = sniff(sample, missing)
+        self.dialect = detect_dialect(sample, missing)
         self._types = self.dialect.types
 
-    def _use(self, spool: Spool) -> None:
-        self.copies, self._path = (spool,), spool.path
+    def _use(self, spool: TemporaryCopy) -> None:
+        self.temporary_files, self._path = (spool,), spool.path
         self.n_bytes = spool.path.stat().st_size
 
     @property
@@ -67,71 +66,71 @@ class Delimited(Part):
         types = [_ARROW_TYPES.get(name, pa.string()) for name in self._types]
         return pa.schema(list(zip(self.dialect.names, types, strict=True)))
 
-    def as_types(self, schema: pa.Schema) -> Delimited:
+    def as_types(self, schema: pa.Schema) -> CsvReader:
         other = copy(self)
         other._types = tuple(_SQL_TYPES.get(str(schema.field(name).type), "VARCHAR") for name in self.dialect.names)
         return other
 
-    def batches(self, reading: Reading, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        with connected(threads=1) as connection:
-            if reading.bad_rows.are_errors:
-                yield from self._strictly(connection, reading, names)
+    def batches(self, progress: ReadProgress, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        with connect(threads=1) as connection:
+            if progress.bad_rows.are_errors:
+                yield from self._strictly(connection, progress, names)
             else:
-                yield from self._leniently(connection, reading, names)
+                yield from self._leniently(connection, progress, names)
 
-    def _strictly(self, connection: Any, reading: Reading, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def _strictly(self, connection: Any, progress: ReadProgress, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         import duckdb
 
         try:
-            for batch, odd in self._stream(connection, reading, names, self._options()):
+            for batch, odd in self._stream(connection, progress, names, self._options()):
                 if odd is not None:
-                    _add_all(reading, self._odd_rows(names))
+                    _add_all(progress, self._odd_rows(names))
                     raise SourceError(
                         f"{self.name} has a cell that is no whole number, where the first rows hold them; leave such "
                         "rows out with on_bad_row='skip'"
                     )
                 yield batch
         except (duckdb.Error, OSError) as error:
-            _add_all(reading, self._first_bad(names))
+            _add_all(progress, self._first_bad(names))
             raise SourceError(
                 f"{self.name} cannot be read as CSV: {first_line(error)}; check how its lines end and its cells are "
                 "quoted"
             ) from None
 
-    def _leniently(self, connection: Any, reading: Reading, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def _leniently(self, connection: Any, progress: ReadProgress, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         found_odd = False
-        for batch, odd in self._stream(connection, reading, names, self._options(rejects=True)):
+        for batch, odd in self._stream(connection, progress, names, self._options(rejects=True)):
             found_odd |= odd is not None
             yield batch if odd is None else batch.filter(pc.invert(odd))
         odd_rows = self._odd_rows(names) if found_odd else iter(())
         by_line = attrgetter("line")
         together = merge(self._rejected(connection), odd_rows, key=by_line)
-        _add_all(reading, (next(same) for _, same in groupby(together, by_line)))  # a row may have several faults
+        _add_all(progress, (next(same) for _, same in groupby(together, by_line)))  # a row may have several faults
 
     def _first_bad(self, names: Sequence[str]) -> list[BadRow]:
         """A second look, for the engine does not say on which line of the file a row begins."""
-        with connected(threads=1) as connection, explained(self.name, "check how its cells are quoted"):
+        with connect(threads=1) as connection, translate_errors(self.name, "check how its cells are quoted"):
             for _ in self._read(connection, names, self._options(rejects=True)):
                 pass
             return self._rejected(connection)
 
     def _odd_rows(self, names: Sequence[str]) -> Iterator[BadRow]:
         whole = {j: name for j, name in enumerate(self.dialect.names) if name in names and self._types[j] == "BIGINT"}
-        for odd in odd_cells(self._path, self.dialect, whole, {"", *self._missing}, _LINE_BYTES):
-            yield BadRow(self.name, odd.line, *_of_another_kind(odd.column, odd.cell, "BIGINT", odd.row))
+        for odd in find_parse_errors(self._path, self.dialect, whole, {"", *self._missing}, _LINE_BYTES):
+            yield BadRow(self.name, odd.line, *_wrong_type(odd.column, odd.cell, "BIGINT", odd.row))
 
     def _stream(
-        self, connection: Any, reading: Reading, names: Sequence[str], options: dict[str, Any]
+        self, connection: Any, progress: ReadProgress, names: Sequence[str], options: dict[str, Any]
     ) -> Iterator[tuple[pa.RecordBatch, pa.Array | None]]:
         """Batches, and which of their rows have a cell that is no whole number, None if none has."""
-        for cells in evened(self._read(connection, names, options)):
-            reading.bytes_here = int(max(connection.query_progress(), 0.0) / 100 * (self.n_bytes or 0))
-            yield _numbered(cells, pa.schema([self.schema.field(name) for name in names]))
+        for cells in rebatch(self._read(connection, names, options)):
+            progress.bytes_current = int(max(connection.query_progress(), 0.0) / 100 * (self.n_bytes or 0))
+            yield _parse_integer_columns(cells, pa.schema([self.schema.field(name) for name in names]))
 
     def _read(self, connection: Any, names: Sequence[str], options: dict[str, Any]) -> Iterator[pa.RecordBatch]:
         # By place: the engine takes names that differ in case alone for the same.
         selected = ", ".join(f"c{self.dialect.names.index(name)}" for name in names)
-        query = connection.sql(f"SELECT {selected} FROM {call('read_csv', plain_path(self._path), options)}")
+        query = connection.sql(f"SELECT {selected} FROM {table_function('read_csv', escape_glob(self._path), options)}")
         return iter(query.to_arrow_reader(ENGINE_ROWS))
 
     def _options(self, rejects: bool = False) -> dict[str, Any]:
@@ -147,20 +146,24 @@ class Delimited(Part):
             "nullstr": ["", *self._missing],
             "max_line_size": _LINE_BYTES,
             "buffer_size": _BUFFER_BYTES,
-            "compression": compression_of(self._path) or "none",
+            "compression": detect_compression(self._path) or "none",
         }
         formats = {"dateformat": dialect.day, "timestampformat": dialect.time}
         options |= {name: pattern for name, pattern in formats.items() if pattern}
-        return options | ({"store_rejects": True, "rejects_limit": _LISTED} if rejects else {})
+        return options | ({"store_rejects": True, "rejects_limit": _MAX_REJECTS} if rejects else {})
 
     def _rejected(self, connection: Any) -> list[BadRow]:
-        found = connection.execute(f"{_REJECTED} ORDER BY line_byte_position, column_name LIMIT {_LISTED}").fetchall()
+        found = connection.execute(
+            f"{_REJECTED} ORDER BY line_byte_position, column_name LIMIT {_MAX_REJECTS}"
+        ).fetchall()
         first = {row[0]: row for row in reversed(found)}  # a row may have several faults
         positions = sorted(first)
         unquoted = next((at for at in positions if first[at][1] == "UNQUOTED VALUE"), None)
         huge = None if unquoted is None else self._huge_row(unquoted)
-        if huge is None and len(found) == _LISTED:
-            warn(f"{self.name} has {_LISTED:,} rows or more that cannot be read, and more than these are not listed")
+        if huge is None and len(found) == _MAX_REJECTS:
+            warn(
+                f"{self.name} has {_MAX_REJECTS:,} rows or more that cannot be read, and more than these are not listed"
+            )
         rows = self._bad_rows(first)
         if huge is not None and unquoted is not None:
             # The engine takes the end of its buffers, within such a row, for a quote that is not closed.
@@ -169,15 +172,15 @@ class Delimited(Part):
 
     def _huge_row(self, start: int) -> BadRow | None:
         """The first row from a byte on, where it or the next is too long, whatever the engine takes it for."""
-        with opened(self._path) as stream:
+        with open_decompressed(self._path) as stream:
             # The engine may begin within the row: with its quote, or after it.
-            before = _end_of_skipped(stream, start)
+            before = _skip_bytes(stream, start)
             text: str = (before + stream.read(2 * _LINE_BYTES + _BUFFER_BYTES)).decode(errors="replace")
         line = _line_numbers(self._path, [start - len(before)])[0]
         line, text = line + len(text) - len(text.lstrip("\n")), text.lstrip("\r\n")
-        for row in self.dialect.quoting.texts(text, _ROWS_LOOKED_AT):
+        for row in self.dialect.quoting.texts(text, _MAX_INSPECTED):
             if len(row.encode()) > _LINE_BYTES:
-                return BadRow(self.name, line, *_too_long(row))
+                return BadRow(self.name, line, *_too_long_row(row))
             line += row.count("\n") or row.count("\r")
         return None
 
@@ -194,22 +197,22 @@ class Delimited(Part):
         row = (text or "").strip("\r\n")
         if error == "CAST":
             cell, kind = re.findall(r'string "(.*)" to \'(\w+)\'', message, re.DOTALL)[0]
-            return BadRow(self.name, line, *_of_another_kind(self.dialect.names[int(column[1:])], cell, kind, row))
-        problem, advice = _explained(error, message)
+            return BadRow(self.name, line, *_wrong_type(self.dialect.names[int(column[1:])], cell, kind, row))
+        problem, advice = _describe_reject(error, message)
         return BadRow(self.name, line, problem, row, advice)
 
 
-def _add_all(reading: Reading, rows: Iterable[BadRow]) -> None:
+def _add_all(progress: ReadProgress, rows: Iterable[BadRow]) -> None:
     for bad in rows:
-        reading.bad_rows.add(bad)
+        progress.bad_rows.add(bad)
 
 
-def _numbered(cells: pa.RecordBatch, schema: pa.Schema) -> tuple[pa.RecordBatch, pa.Array | None]:
+def _parse_integer_columns(cells: pa.RecordBatch, schema: pa.Schema) -> tuple[pa.RecordBatch, pa.Array | None]:
     """Texts of whole numbers as numbers, and which rows have a cell that is none."""
     columns, odd = [], None
     for column, field in zip(cells.columns, schema, strict=True):
         if pa.types.is_integer(field.type):
-            texts, column = column, whole_numbers(column)
+            texts, column = column, parse_integers(column)
             if column.null_count > texts.null_count:
                 here = pc.and_(pc.is_null(column), pc.is_valid(texts))
                 odd = here if odd is None else pc.or_(odd, here)
@@ -217,7 +220,7 @@ def _numbered(cells: pa.RecordBatch, schema: pa.Schema) -> tuple[pa.RecordBatch,
     return pa.RecordBatch.from_arrays(columns, schema=schema), odd
 
 
-def _of_another_kind(column: str, cell: str, kind: str, row: str) -> tuple[str, str, str]:
+def _wrong_type(column: str, cell: str, kind: str, row: str) -> tuple[str, str, str]:
     """What is wrong with a row, the row, and what to do."""
     what = {"DATE": "a date", "TIMESTAMP": "a date and time", "BIGINT": "a whole number"}.get(kind, "a number")
     advice = f"pass missing=[{cell!r}] if that says that the value is missing"
@@ -226,7 +229,7 @@ def _of_another_kind(column: str, cell: str, kind: str, row: str) -> tuple[str, 
     return f"column {column!r} holds {cell!r}, where the rows before hold {what}", row, f"correct it, or {advice}"
 
 
-def _explained(error: str, message: str) -> tuple[str, str]:
+def _describe_reject(error: str, message: str) -> tuple[str, str]:
     """What is wrong with a row, and what to do."""
     counts = re.findall(r"Columns: (\d+) Found: (\d+)", message)
     if counts:
@@ -240,24 +243,24 @@ def _explained(error: str, message: str) -> tuple[str, str]:
     return message.partition("\n")[0], "correct the line"
 
 
-def _too_long(row: str) -> tuple[str, str, str]:
+def _too_long_row(row: str) -> tuple[str, str, str]:
     problem, advice = _TOO_LONG
-    return problem, row[:_SHOWN], advice
+    return problem, row[:_MAX_SHOWN], advice
 
 
-def _end_of_skipped(stream: Any, n_bytes: int) -> bytes:
+def _skip_bytes(stream: Any, n_bytes: int) -> bytes:
     """Go so many bytes on; what came after the last end of a line, if that was not long ago."""
     end = b""
     while n_bytes > 0:
         block = stream.read(min(n_bytes, 1 << 22))
         n_bytes -= len(block) or n_bytes
-        end = (end + block)[-_SHOWN:]
+        end = (end + block)[-_MAX_SHOWN:]
     return end[max(end.rfind(b"\n"), end.rfind(b"\r")) + 1 :]
 
 
-def _sample(path: Path, kind: Kind) -> str:
+def _sample(path: Path, kind: FileFormat) -> str:
     """The first whole lines."""
-    with opened(path) as stream:
+    with open_decompressed(path) as stream:
         head = stream.read(_SAMPLE_BYTES)
         is_all = not stream.read(1)
     text: str = head.decode(kind.encoding, errors="replace").removeprefix("\ufeff")
@@ -276,12 +279,68 @@ def _mixed_newlines(text: str) -> bool:
 def _line_numbers(path: Path, positions: Sequence[int]) -> list[int]:
     """On which lines these bytes are, in ascending order."""
     lines, line, at = [], 1, 0
-    with opened(path) as stream:
+    with open_decompressed(path) as stream:
         newline = b"\n" if b"\n" in stream.read(HEAD_BYTES) else b"\r"
-    with opened(path) as stream:
+    with open_decompressed(path) as stream:
         for position in positions:
             while at < position:
                 block = stream.read(min(position - at, 1 << 22))
                 line, at = line + block.count(newline), at + max(len(block), 1)
             lines.append(line)
     return lines
+
+
+class ParseError(NamedTuple):
+    """A cell, and the row that it is in."""
+
+    line: int
+    row: str
+    column: str
+    cell: str
+
+
+def find_parse_errors(
+    path: Path, dialect: CsvDialect, whole: Mapping[int, str], missing: Container[str], longest: int
+) -> Iterator[ParseError]:
+    """The first such cell of each row, from the beginning; ``whole`` says which columns are of whole numbers.
+
+    Another reader than that of the pass, and slower: the engine does not tell on which line of a file a row begins.
+    """
+    n_cells = len(dialect.names)
+    with open_decompressed(path) as stream, allow_long_fields(longest):
+        for i, (line, text, row) in enumerate(_numbered_rows(_text_lines(stream, path), dialect)):
+            if (dialect.header and i == 0) or (len(row) != n_cells and row[n_cells:] != [""]):
+                continue
+            odd = [j for j in whole if row[j] not in missing and not is_integer(row[j])]
+            if odd:
+                yield ParseError(line, text, whole[odd[0]], row[odd[0]])
+
+
+def _text_lines(stream: io.RawIOBase, path: Path) -> Iterable[str]:
+    with open_decompressed(path) as beginning:
+        newline = "\n" if b"\n" in beginning.read(HEAD_BYTES) else "\r"
+    return io.TextIOWrapper(io.BufferedReader(stream), encoding="utf-8-sig", errors="replace", newline=newline)
+
+
+def _numbered_rows(lines: Iterable[str], dialect: CsvDialect) -> Iterator[tuple[int, str, list[str]]]:
+    """Line, text and cells of each row; without blank ones, and those with quotes out of place."""
+    taken: list[str] = []
+
+    def taking() -> Iterator[str]:
+        for line in lines:
+            taken.append(line)
+            yield line
+
+    reader = csv.reader(taking(), strict=True, **dialect.quoting.settings())
+    n_before = 0
+    while True:
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error:
+            row = []
+        if row:
+            yield n_before + 1, "".join(taken).strip("\r\n"), row
+        n_before += len(taken)
+        taken.clear()

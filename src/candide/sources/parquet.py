@@ -1,4 +1,4 @@
-"""Parquet and Arrow files, by pyarrow."""
+"""Parquet and Arrow files, read by pyarrow."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 import pyarrow as pa
 
 from ..exceptions import SourceError
-from .part import Part, Reading, rows_per_batch
-from .streams import readable
+from .files import open_raw
+from .reader import Reader, ReadProgress, rows_per_batch
 
 # Read at once of a column, so that a row group of any size takes little memory.
 _BUFFER_BYTES = 1 << 20
 
 
-class Parquet(Part):
+class ParquetReader(Reader):
     """A Parquet file. One thread is as fast as two, in less memory; the engine's reader needs more of both."""
 
     def __init__(self, path: Path, name: str) -> None:
@@ -39,19 +39,23 @@ class Parquet(Part):
         import pyarrow.parquet as pq
 
         settings = {"buffer_size": _BUFFER_BYTES, "pre_buffer": False}
-        with readable(self._path), _damage_told(self.name, "Parquet"), pq.ParquetFile(self._path, **settings) as file:
+        with (
+            open_raw(self._path),
+            _translate_errors(self.name, "Parquet"),
+            pq.ParquetFile(self._path, **settings) as file,
+        ):
             yield file
 
-    def batches(self, reading: Reading, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def batches(self, progress: ReadProgress, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         n_done = 0
         with self._opened() as file:
             for batch in file.iter_batches(rows_per_batch(self._row_bytes), columns=list(names), use_threads=False):
                 n_done += len(batch)
-                reading.bytes_here = int((self.n_bytes or 0) * n_done / max(self.n_rows or 0, 1))
+                progress.bytes_current = int((self.n_bytes or 0) * n_done / max(self.n_rows or 0, 1))
                 yield batch
 
 
-class ArrowFile(Part):
+class ArrowReader(Reader):
     """An Arrow file (Feather) or stream."""
 
     def __init__(self, path: Path, name: str) -> None:
@@ -67,26 +71,26 @@ class ArrowFile(Part):
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
-        with readable(self._path), _damage_told(self.name, "Arrow"), pa.OSFile(str(self._path)) as file:
+        with open_raw(self._path), _translate_errors(self.name, "Arrow"), pa.OSFile(str(self._path)) as file:
             is_file = file.read(6) == b"ARROW1"
             file.seek(0)
             yield (pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)), file
 
-    def batches(self, reading: Reading, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def batches(self, progress: ReadProgress, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         with self._opened() as (reader, file):
-            for batch in _stored(reader):
-                reading.bytes_here = min(file.tell(), self.n_bytes or 0)
+            for batch in _stored_batches(reader):
+                progress.bytes_current = min(file.tell(), self.n_bytes or 0)
                 yield batch
 
 
-def _stored(reader: Any) -> Iterator[pa.RecordBatch]:
+def _stored_batches(reader: Any) -> Iterator[pa.RecordBatch]:
     if isinstance(reader, pa.RecordBatchFileReader):
         return (reader.get_batch(i) for i in range(reader.num_record_batches))
     return iter(reader)
 
 
 @contextmanager
-def _damage_told(name: str, format: str) -> Iterator[None]:
+def _translate_errors(name: str, format: str) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError) as error:

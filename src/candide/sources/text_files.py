@@ -1,0 +1,105 @@
+"""Texts, one per line or one per file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from .bad_rows import BadRow
+from .file_formats import FileFormat, detect_encoding
+from .files import decode_blocks, open_decompressed
+from .reader import Reader, ReadProgress, record_batches, replace_surrogates
+
+_NEWLINE = 10
+
+
+class LinesReader(Reader):
+    """A text in each line; the column is called text."""
+
+    is_texts = True
+
+    schema = pa.schema([("text", pa.large_string())])
+
+    def __init__(self, path: Path, name: str, kind: FileFormat) -> None:
+        self.name = name
+        self.n_bytes = path.stat().st_size
+        self._path, self._kind = path, kind
+
+    def batches(self, progress: ReadProgress, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        for lines in line_arrays(self._path, self._kind, progress):
+            yield pa.RecordBatch.from_arrays([lines], schema=self.schema)
+
+
+def line_arrays(path: Path, kind: FileFormat, progress: ReadProgress) -> Iterator[pa.Array]:
+    """Lines without their ends, many at once. Bytes that are not of the encoding become U+FFFD."""
+    rest: list[bytes] = []
+    with open_decompressed(path) as stream:
+        for text in decode_blocks(stream, kind.encoding):
+            progress.bytes_current = stream.tell_raw()
+            whole, newline, cut_off = text.encode("utf-8", errors="replace").rpartition(b"\n")
+            if newline:
+                yield _split_lines(b"".join([*rest, whole, newline]))
+                rest = []
+            rest.append(cut_off)
+    if any(rest):
+        yield _split_lines(b"".join([*rest, b"\n"]))
+
+
+def _split_lines(block: bytes) -> pa.Array:
+    """The lines of a block that ends with one."""
+    block = block.replace(b"\r\n", b"\n")
+    ends = np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == _NEWLINE).astype(np.int64)
+    lengths = np.diff(ends, prepend=-1) - 1
+    letters = block.replace(b"\n", b"")
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(letters)]
+    return pa.Array.from_buffers(pa.large_string(), len(ends), buffers)
+
+
+LABEL = ("label", pa.string())
+
+
+class Document(NamedTuple):
+    """A file, and the class that it is in."""
+
+    path: Path
+    label: str | None
+
+
+class DocumentsReader(Reader):
+    """Texts of files: columns text and file, and label where there are classes."""
+
+    is_texts = True
+
+    def __init__(self, documents: Sequence[Document], name: str, encoding: str | None) -> None:
+        self.name = name
+        self.n_bytes = sum(document.path.stat().st_size for document in documents)
+        self._documents, self._encoding = documents, encoding
+
+    @property
+    def schema(self) -> pa.Schema:
+        return pa.schema([("text", pa.string()), ("file", pa.string()), *self._label()])
+
+    def _label(self) -> list[tuple[str, pa.DataType]]:
+        return [LABEL] if any(document.label is not None for document in self._documents) else []
+
+    def batches(self, progress: ReadProgress, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        return record_batches(self._records(progress), self.schema)
+
+    def _records(self, progress: ReadProgress) -> Iterator[dict[str, Any]]:
+        for path, label in self._documents:
+            with open_decompressed(path) as stream:
+                content = stream.read()
+            progress.bytes_current += path.stat().st_size
+            encoding = self._encoding or detect_encoding(content)
+            if encoding is None:
+                progress.bad_rows.add(
+                    BadRow(str(path), 1, "bytes that are no text", repr(content[:40]), "remove the file")
+                )
+            else:
+                text = content.decode(encoding, errors="replace").removeprefix("\ufeff")
+                yield {"text": replace_surrogates(text), "file": str(path), "label": label}
