@@ -31,7 +31,7 @@ from .halves import Table, hold_out, tables
 from .weights import SCORES, Weighted
 
 RESULTS = Path(__file__).with_name("ABLATION.md")
-PLAIN = {"blend": None, "calibrate": None, "order": 0}
+PLAIN = {"stacking": None, "calibrate": None, "order": 0}
 
 
 class Step(NamedTuple):
@@ -59,7 +59,7 @@ def settings(**given: Any) -> Callable[[Any], Any]:
 
 
 def weights(scores: str) -> Callable[[Any], Any]:
-    return lambda frame: Weighted(settings(**PLAIN, evaluate=False), SCORES[scores])
+    return lambda frame: Weighted(settings(**PLAIN, compute_loo=False), SCORES[scores])
 
 
 STEPS = (

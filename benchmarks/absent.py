@@ -71,7 +71,7 @@ class Halves:
         return METHODS["boosting_early"].make(self.X).fit(self.X, self.y)
 
     def fitted(self, columns: list[Any] | None = None, **settings: Any) -> Any:
-        model = candide.NaiveBayes(evaluate=False, **settings)
+        model = candide.NaiveBayes(compute_loo=False, **settings)
         return model.fit(self.X if columns is None else self.X[columns], self.y)
 
     def alone(self, columns: list[Any]) -> float:
@@ -184,7 +184,7 @@ def without_copies(sets: list[Halves]) -> Iterator[str]:
         vary = [name for name in halves.columns if halves.X[name].nunique(dropna=False) > 1]
         for j in rng.permutation(len(vary))[:N_COPIED]:
             again = halves.X.assign(again=halves.X[vary[j]])
-            model = candide.NaiveBayes(evaluate=False, absent="missing").fit(again, halves.y)
+            model = candide.NaiveBayes(compute_loo=False, absent="missing").fit(again, halves.y)
             found = model.predict_proba(halves.X_new)
             apart = max(apart, float(np.abs(found - whole).max()))
             losses.append(halves.loss(found) - halves.loss(whole))

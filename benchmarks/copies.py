@@ -75,13 +75,13 @@ def sets(arguments: argparse.Namespace) -> Iterator[tuple[Table, Callable[[], An
     folder = Path(arguments.folder)
     for name in TABLES:
         for table in tables(str(folder / "tabular"), arguments.rows, name):
-            yield table, lambda: candide.NaiveBayes(evaluate=True)
+            yield table, lambda: candide.NaiveBayes(compute_loo=True)
     for name in TEXTS:
         frame = pd.read_parquet(folder / "text" / f"{name}.parquet", columns=["text", "label"])
         frame = frame.drop_duplicates("text")
         frame = frame.sample(min(arguments.rows, len(frame)), random_state=0)
         table = Table(name, frame["text"].reset_index(drop=True), frame["label"].astype(str).reset_index(drop=True))
-        yield table, lambda: candide.TextNB(evaluate=True)
+        yield table, lambda: candide.TextNB(compute_loo=True)
 
 
 def lines_of(arguments: argparse.Namespace) -> Iterator[str]:
@@ -123,7 +123,7 @@ def few_columns(folder: str, most_rows: int, repeats: int) -> dict[str, float]:
 
 
 def _table() -> Any:
-    return candide.NaiveBayes(evaluate=True)
+    return candide.NaiveBayes(compute_loo=True)
 
 
 def compared(arguments: argparse.Namespace) -> Iterator[str]:

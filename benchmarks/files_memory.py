@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any
 
 import candide
-from candide.learners import TextNB
+from candide import TextNB
 
 
 def measure(path: str, model: str, megabytes: float) -> tuple[float, float]:

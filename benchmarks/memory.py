@@ -45,7 +45,9 @@ def report(name: str, X: Any, y: Any) -> None:
     model.fit(X[:2000], y[:2000]).predict_proba(X[:2000])  # loads libraries and pages
     fit, _ = peak_of(lambda: model.fit(X, y))
     table = sum(
-        np.asarray(part).nbytes for part in vars(model._model.state.statistics).values() if hasattr(part, "nbytes")
+        np.asarray(part).nbytes
+        for part in vars(model.model_.classifier.state.statistics).values()
+        if hasattr(part, "nbytes")
     )
     use, result = peak_of(lambda: model.predict_proba(X))
     whole = size_of(X)
@@ -64,7 +66,7 @@ def many_classes() -> None:
     for name in ("MultinomialNB", "ComplementNB", "BernoulliNB"):
         fit, model = peak_of(lambda name=name: getattr(candide, name)().fit(X, y))
         use, _ = peak_of(lambda model=model: model.predict(X[:2000]))
-        stored = model._model.state.statistics.total.nnz
+        stored = model.model_.classifier.state.statistics.total.nnz
         print(f"{name}: {stored:,} cells stored; fit {fit / MB:.0f} MB, predict of 2,000 rows {use / MB:.0f} MB")
 
 

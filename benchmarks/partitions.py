@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from candide.engines.parts import Part, merged
 
 import candide
 from candide.clusters.rows import Chunk, Counter
-from candide.engines.parts import Part, merged
 from candide.model.classifier import Classifier
 
 from .markdown import heading, line
@@ -47,8 +47,8 @@ class Case(NamedTuple):
 
 CASES = [
     Case('TextNB("multinomial")', lambda: candide.TextNB("multinomial"), Texts),
-    Case('TextNB("multinomial", evaluate=False)', lambda: _alone(), Texts),
-    Case('TextNB("multinomial", evaluate=False, buckets=20)', lambda: _alone(buckets=20), Texts),
+    Case('TextNB("multinomial", compute_loo=False)', lambda: _alone(), Texts),
+    Case('TextNB("multinomial", compute_loo=False, buckets=20)', lambda: _alone(buckets=20), Texts),
     Case("TextNB()", candide.TextNB, Texts),
     Case("NaiveBayes()", candide.NaiveBayes, Tables),
 ]
@@ -56,7 +56,7 @@ CASES = [
 
 def _alone(**settings: Any) -> Any:
     """Sums without a sample of the texts."""
-    return candide.TextNB("multinomial", evaluate=False, **settings)
+    return candide.TextNB("multinomial", compute_loo=False, **settings)
 
 
 class Level(NamedTuple):
@@ -194,7 +194,7 @@ def told(case: Case, n_partitions: int, kilobytes: float, fan_ins: list[int]) ->
 
 
 def _state(model: Any) -> Any:
-    return model._model.state
+    return model.model_.classifier.state
 
 
 def _said(unlike: dict[str, float]) -> str:

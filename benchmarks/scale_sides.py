@@ -30,10 +30,10 @@ class Side(NamedTuple):
 
 def text_sides(data: Data, engines: Engines) -> list[Side]:
     def multinomial(**how: Any) -> Any:
-        return candide.TextNB("multinomial", evaluate=False, **how)
+        return candide.TextNB("multinomial", compute_loo=False, **how)
 
     def calibrated(**how: Any) -> Any:
-        return candide.TextNB("multinomial", calibrate="temperature", evaluate=False, **how)
+        return candide.TextNB("multinomial", calibrate="temperature", compute_loo=False, **how)
 
     places = dict(_places("texts", data, engines))
     sides = [Side(f"multinomial, {name}", _fit(fit, multinomial), _judge(data)) for name, fit in places.items()]

@@ -35,10 +35,10 @@ RESULTS = Path(__file__).with_name("TEACHING.md")
 LENGTHS = [3, 5, 10, 20, 50, 100, 200, None]
 ROUNDS = 3
 EVENTS = {
-    "Bernoulli": lambda: candide.TextNB("bernoulli", alpha="evidence", evaluate=False),
-    "multinomial": lambda: candide.TextNB("multinomial", alpha="evidence", evaluate=False),
+    "Bernoulli": lambda: candide.TextNB("bernoulli", alpha="evidence", compute_loo=False),
+    "multinomial": lambda: candide.TextNB("multinomial", alpha="evidence", compute_loo=False),
     "multinomial, a word once": lambda: candide.TextNB(
-        "multinomial", weighting="binary", alpha="evidence", evaluate=False
+        "multinomial", weighting="binary", alpha="evidence", compute_loo=False
     ),
 }
 

@@ -112,7 +112,7 @@ def predicting(corpus: Corpus, threads: int) -> list[Side]:
 
 
 def multinomial(threads: int) -> TextNB:
-    return TextNB("multinomial", evaluate=False, n_threads=threads)
+    return TextNB("multinomial", compute_loo=False, n_threads=threads)
 
 
 def counted() -> Any:

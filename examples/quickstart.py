@@ -8,7 +8,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.model_selection import train_test_split
 
 import candide
-from candide import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB, PoissonNB
+from candide import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB, PoissonNB, diagnostics
 from candide.priors import Beta
 
 
@@ -66,7 +66,7 @@ for day in (["sunny", "hot"], ["rain", None], ["hail", "mild"]):
 title("Rows drawn from a trained model")
 for row, name in zip(*flowers.sample(3, random_state=1), strict=True):
     print(f"{name:11}", row.round(1))
-ordinary, absurd = flowers.log_density([[5.8, 3.0, 4.3, 1.3], [58.0, 3.0, 4.3, 1.3]])
+ordinary, absurd = diagnostics.log_density(flowers, [[5.8, 3.0, 4.3, 1.3], [58.0, 3.0, 4.3, 1.3]])
 print(f"log p(x) of an ordinary flower: {ordinary:.1f}; of one with sepals of 58 cm: {absurd:.1f}")
 
 title("What was believed before: a coin, seven heads in ten tosses")
@@ -74,12 +74,14 @@ coin = Beta(2, 2).posterior(on=7, off=3)
 low, high = coin.interval(0.95)
 print(f"{coin}: heads with {coin.mean():.3f}, between {low:.3f} and {high:.3f} with probability 0.95")
 tosses, bent = [[1]] * 7 + [[0]] * 3, ["bent"] * 10
-print("the same in a model:", BernoulliNB(parameter_prior=Beta(2, 2)).fit(tosses, bent).intervals(), sep="\n")
+print(
+    "the same in a model:", diagnostics.intervals(BernoulliNB(parameter_prior=Beta(2, 2)).fit(tosses, bent)), sep="\n"
+)
 
 title("How good is it? 569 tumours, each judged by a model that never saw it")
 cells, benign = load_breast_cancer(return_X_y=True)
 left_out = GaussianNB().fit(cells, benign).leave_one_out(cells, benign)
-doctor = GaussianNB(calibrate="beta", evaluate=True).fit(cells, benign)
+doctor = GaussianNB(calibrate="beta", compute_loo=True).fit(cells, benign)
 print(f"accuracy without a test set: {(left_out.argmax(axis=1) == benign).mean():.1%}")
 print(f"log-loss as it is: {-left_out[range(len(benign)), benign].mean():.2f}; calibrated: {doctor.loo_.log_loss:.2f}")
 

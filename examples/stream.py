@@ -136,7 +136,7 @@ class Checkpoint:
     def load(self) -> tuple[Any, Course]:
         """What was saved last; else a model that knows nothing."""
         if self.path is None or not self.path.exists():
-            return TextNB("multinomial", evaluate=False), Course()
+            return TextNB("multinomial", compute_loo=False), Course()
         parts = json.loads(self.path.read_text("utf-8"))
         return candide.load(self.path.with_name(parts["model"])), Course.restored(parts["course"])
 
@@ -171,7 +171,7 @@ class Run:
             self.note()
 
     def learn(self, texts: list[str], labels: list[str]) -> None:
-        if self.model.is_fitted:
+        if hasattr(self.model, "model_"):
             drift = judged(self.model, texts, labels, self.course)
             self.model.discount(0.5 ** (len(texts) / self.half_life) * (AFTER_DRIFT if drift else 1.0))
         else:

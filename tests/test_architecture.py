@@ -1,4 +1,4 @@
-"""The order of the rooms, enforced: a module imports only from rooms to its left."""
+"""The import order of packages: a module imports only from packages before its own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tiers import every
 import candide
 
 SOURCE = Path(candide.__file__).parent
-ROOMS = [
+PACKAGES = [
     "lazy_dataclass",
     "printable",
     "exceptions",
@@ -25,21 +25,22 @@ ROOMS = [
     "priors",
     "families",
     "stacking",
+    "specs",
     "model",
     "datasets",
-    "engines",
-    "storage",
     "explain",
+    "storage",
     "report",
     "export",
     "clusters",
-    "learners",
+    "training",
     "databases",
+    "diagnostics",
     "estimators",
     "plot",
     "cli",
 ]
-# Guests that only some rooms receive. Everything else is the standard library or NumPy.
+# Guests that only some packages receive. Everything else is the standard library or NumPy.
 GUESTS = {
     "sklearn": {"estimators", "export"},
     "scipy": {"kernels", "data", "statistics", "priors", "families", "stacking", "model", "storage", "explain", "plot"},
@@ -47,7 +48,7 @@ GUESTS = {
     "threadpoolctl": {"kernels"},
     "pandas": {"clusters", "model"},
     "polars": {"model"},
-    "pyarrow": {"cli", "clusters", "databases", "engines", "learners", "sources"},
+    "pyarrow": {"cli", "clusters", "data", "databases", "sources"},
     "duckdb": {"databases", "sources"},
     "psycopg": {"databases"},
     "dask": {"clusters"},
@@ -61,7 +62,7 @@ GUESTS = {
 MODULES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
 
 
-def room_of(path: Path) -> str:
+def package_of(path: Path) -> str:
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
@@ -76,32 +77,38 @@ def imports(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
             module = ".".join(part for part in (base, node.module) if part)
-            # `from .. import x` names rooms, `from ..room import x` names things inside one.
+            # `from .. import x` names packages, `from ..package import x` names things inside one.
             found |= {f"{module}.{alias.name}" for alias in node.names} if module == "candide" else {module}
     return found
 
 
 @every("path", MODULES)
 def test_imports_go_left(path: Path) -> None:
-    here = ROOMS.index(room_of(path))
-    rooms = {name.split(".")[1] for name in imports(path) if name.startswith("candide.")}
-    assert rooms <= set(ROOMS[: here + 1]), f"{path} reaches to its right: {rooms - set(ROOMS[: here + 1])}"
+    here = PACKAGES.index(package_of(path))
+    packages = {name.split(".")[1] for name in imports(path) if name.startswith("candide.")}
+    assert packages <= set(PACKAGES[: here + 1]), f"{path} reaches to its right: {packages - set(PACKAGES[: here + 1])}"
 
 
 @every("path", MODULES)
 def test_guests_stay_where_they_are_received(path: Path) -> None:
     others = {name.split(".")[0] for name in imports(path)} - {"candide", "numpy"} - set(sys.stdlib_module_names)
     for guest in others:
-        assert room_of(path) in GUESTS.get(guest, set()), f"{path} imports {guest}"
+        assert package_of(path) in GUESTS.get(guest, set()), f"{path} imports {guest}"
 
 
 @every("path", MODULES)
 def test_files_are_small(path: Path) -> None:
-    assert len(path.read_text().splitlines()) <= 400
+    """At most 400 lines, docstrings and blank lines not counted."""
+    text = path.read_text()
+    lines = {number for number, line in enumerate(text.splitlines(), 1) if line.strip()}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            lines -= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    assert len(lines) <= 400
 
 
-def test_every_room_is_in_the_order() -> None:
-    assert {room_of(path) for path in MODULES} == set(ROOMS)
+def test_every_package_is_in_the_order() -> None:
+    assert {package_of(path) for path in MODULES} == set(PACKAGES)
 
 
 def test_import_is_light() -> None:
@@ -112,16 +119,24 @@ def test_import_is_light() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_learners_need_no_scikit_learn() -> None:
-    """Nor do they in use: the shells alone import it."""
+def test_models_need_no_scikit_learn() -> None:
+    """Neither to be trained, nor to be stored, loaded and used."""
     code = """
 import sys
-from candide.learners import GaussianNB, NaiveBayes, TextNB, merge, select
+from candide import diagnostics, training
+from candide.explain import explain_rows
+from candide.specs.gaussian import GaussianSpec
+from candide.specs.table import TableSpec
+from candide.specs.text import TextSpec
+from candide.storage.models import dump_lines, load_lines
 rows, labels = [[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"]
-best = select([GaussianNB(), GaussianNB(variance="shared")], rows, labels).best
-assert merge([best, best.unfitted().fit(rows, labels)]).score(rows, labels) == 1
-assert NaiveBayes().fit({"a": [1.0, 2.0, 8.0, 9.0], "b": labels}, y="b").predict({"a": [8.5]}) == "high"
-assert TextNB().fit(["a b", "c d"], ["x", "y"]).predict(["ab ab"]).size == 1
+model = training.train(GaussianSpec(), rows, labels)
+assert model.merge(model.learn(rows, labels)).score(rows, labels) == 1
+assert training.train(TableSpec(), {"a": [1.0, 2.0, 8.0, 9.0], "b": labels}, "b").predict({"a": [8.5]}) == "high"
+texts = training.train(TextSpec(), ["a b", "c d"], ["x", "y"])
+assert load_lines(dump_lines(texts, rows=True), "text").predict(["ab ab"]).size == 1
+assert len(explain_rows(model, rows)) == 4
+assert diagnostics.log_density(model, rows).shape == (4,)
 print([name for name in sys.modules if name.split(".")[0] == "sklearn"])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -18,7 +18,7 @@ def test_rows_labels_and_table_agree(name: str) -> None:
     assert X.shape == (len(y), len(toy.feature_names))
     assert list(toy.table) == [*toy.feature_names, toy.label]
     assert toy.table.to_pandas().shape == (len(y), X.shape[1] + 1)
-    assert NaiveBayes(blend=None).fit(toy.table, y=toy.label).classes_.tolist() == sorted(set(y))
+    assert NaiveBayes(stacking=None).fit(toy.table, y=toy.label).classes_.tolist() == sorted(set(y))
     assert repr(toy) == repr(toy.table)
 
 

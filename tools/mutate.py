@@ -54,7 +54,7 @@ TARGETS = {
         ("statistics", "properties/test_forgetting.py", "properties/test_algebra.py", "regressions/test_forgetting.py"),
     ),
     "class prior": Target(
-        "candide.model.plan",
+        "candide.specs.bound",
         ("probability", "_unweighted", "weight", "_check_shares", "_in_order"),
         ("estimators/test_class_prior.py", "contracts/test_drop_in.py", "regressions/test_labels.py"),
     ),

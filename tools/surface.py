@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import inspect
 
+import pandas as pd
 import sklearn.naive_bayes
 from sklearn.base import BaseEstimator, ClassifierMixin
 
@@ -29,8 +30,13 @@ def public(cls: type) -> set[str]:
 
 
 def scikit_learn_names(cls: type) -> set[str]:
-    """Return the names of a class that scikit-learn has too, or makes (``set_fit_request`` and others)."""
-    known = set().union(*map(public, _SKLEARN))
+    """Return the names of a class that scikit-learn has too, or makes (``set_fit_request`` and others).
+
+    Its fitted attributes are attributes of instances.
+    """
+    frame = pd.DataFrame({"a": [0, 1], "b": [1, 0]})
+    fitted = (vars(kind().fit(frame, [0, 1])) for kind in _SKLEARN[2:])
+    known = set().union(*map(public, _SKLEARN), *fitted)
     return {name for name in public(cls) if name in known or (name.startswith("set_") and name.endswith("_request"))}
 
 

@@ -1,6 +1,6 @@
-"""candide: naive Bayes, whole. Exact, additive and fast.
+"""candide: a complete naive Bayes toolkit.
 
-A naive Bayes model is a set of summaries that can be added. Learning adds summaries; predicting reads them.
+A naive Bayes model is a set of sums over rows. Training adds sums; predicting reads them.
 
 >>> from candide import GaussianNB
 >>> GaussianNB().fit([[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"]).predict([[1.4]])
@@ -23,9 +23,12 @@ if TYPE_CHECKING:
         NaiveBayes,
         PoissonNB,
         TextNB,
+        from_json,
         from_sklearn,
+        load,
+        merge,
+        select,
     )
-    from .learners import from_json, load, merge, select
     from .sources import read
     from .storage import locked
 
@@ -52,26 +55,22 @@ __all__ = [
 ]
 
 
-# Where public names are, but for the estimators.
-_ROOMS = {
-    "fit_sql": ".databases",
-    "from_json": ".learners",
-    "load": ".learners",
-    "locked": ".storage",
-    "merge": ".learners",
-    "read": ".sources",
-    "select": ".learners",
-}
+# Packages of the public names that are not in ``estimators``.
+_PACKAGES = {"fit_sql": ".databases", "locked": ".storage", "read": ".sources"}
+
+# Packages and modules that need no import of their own.
+_MODULES = (
+    "datasets", "diagnostics", "exceptions", "families", "kernels", "plot", "priors", "sources", "statistics"
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    # Loaded when first used: the estimators need scikit-learn and sources need pyarrow, `import candide` neither
-    # (PEP 562).
+    # Imported when first used (PEP 562): the estimators need scikit-learn and sources need pyarrow.
     if name in __all__:
-        value = getattr(import_module(_ROOMS.get(name, ".estimators"), __name__), name)
+        value = getattr(import_module(_PACKAGES.get(name, ".estimators"), __name__), name)
         globals()[name] = value
         return value
-    if name in ("datasets", "exceptions", "families", "kernels", "plot", "priors", "sources", "statistics"):
+    if name in _MODULES:
         return import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

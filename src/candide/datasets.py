@@ -176,7 +176,7 @@ def orchard() -> Toy:
     Examples
     --------
     >>> from candide import NaiveBayes
-    >>> model = NaiveBayes(blend=None).fit(orchard().table, y="fruit")
+    >>> model = NaiveBayes(stacking=None).fit(orchard().table, y="fruit")
     >>> model.predict({"grams": [210.0], "colour": ["green"], "seeds": [None]}).tolist()
     ['pear']
     """

@@ -13,7 +13,7 @@
     ├── LockTimeout (TimeoutError)   another process did not release a model file in time
     ├── NotADensity (AttributeError) the model gives scores, not probabilities of the data
     ├── MissingPackage (ImportError) what was asked for needs a package that is not installed
-    └── NotFitted (ValueError, AttributeError)  the model has learned nothing yet
+    └── NotFitted (ValueError, AttributeError)  the model is not fitted
 
 Every message says what was found, what is allowed, and what to do. An error leaves a fitted model as it was.
 """
@@ -96,7 +96,7 @@ class MissingPackage(CandideError, ImportError):
 
 
 class NotFitted(CandideError, ValueError, AttributeError):
-    """The model has learned nothing yet."""
+    """The model is not fitted."""
 
 
 @contextmanager

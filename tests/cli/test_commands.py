@@ -72,7 +72,7 @@ def test_train_with_settings(tmp_path: Path) -> None:
     path = tmp_path / "m.candide"
     done("train", MESSAGES, "-o", path, "--model", "multinomial", "--set", "alpha=0.5", "--set", "ngrams=[1,2]", "-q")
     loaded = candide.load(path)
-    assert (loaded.model, loaded.alpha, loaded.ngrams) == ("multinomial", 0.5, [1, 2])
+    assert (loaded.family, loaded.alpha, loaded.ngrams) == ("multinomial", 0.5, [1, 2])
 
 
 def test_train_a_table(people: Path) -> None:
@@ -127,7 +127,7 @@ def test_classify_answers_lines_as_they_come(model: Path) -> None:
 def test_evaluate(model: Path, tmp_path: Path) -> None:
     rows = rows_of(MESSAGES)[:50]
     told = json.loads(done("evaluate", model, write_rows(tmp_path / "some.csv", rows), "--json", "-q").out)
-    report = candide.load(model).measure([row["text"] for row in rows], [row["label"] for row in rows])
+    report = candide.load(model).evaluate([row["text"] for row in rows], [row["label"] for row in rows])
     assert told["accuracy"] == report.accuracy
     assert told["log_loss"] == pytest.approx(report.log_loss, rel=1e-12)
     assert run("evaluate", model, tmp_path / "some.csv", "--least-accuracy", "1.0", "-q").code in (0, 1)
@@ -209,11 +209,11 @@ def test_dump_and_load(model: Path, tmp_path: Path) -> None:
 
 def test_convert(updatable: Path, tmp_path: Path) -> None:
     done("convert", updatable, tmp_path / "lean.candide", "--without-rows")
-    assert not candide.load(tmp_path / "lean.candide").has_training_rows
+    assert not candide.load(tmp_path / "lean.candide").model_.has_training_rows
     assert (tmp_path / "lean.candide").stat().st_size < updatable.stat().st_size
     done("convert", updatable, tmp_path / "model.json")
     done("load", tmp_path / "model.json", "-o", tmp_path / "back.candide", "-q")
-    assert candide.load(tmp_path / "back.candide").has_training_rows
+    assert candide.load(tmp_path / "back.candide").model_.has_training_rows
 
 
 def test_compare(people: Path) -> None:
@@ -221,7 +221,7 @@ def test_compare(people: Path) -> None:
     assert next(iter(told)) == "TextNB()"
     losses = [one["log_loss"] for one in told.values()]
     assert losses == sorted(losses)
-    assert "textbook" in done("compare", people, "--label", "pay").out
+    assert "plain naive Bayes" in done("compare", people, "--label", "pay").out
 
 
 def test_quiet_says_nothing(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import candide
-from candide.learners.storing import note_of
+from candide.storage.models import note_of
 
 from .terminal import command, done, run
 
@@ -23,8 +23,8 @@ SMALL = """
 import os, sys
 from candide.cli import checkpoint
 from candide.cli.app import main
-from candide.learners import TextNB
-TextNB.group_bytes = 1 << 13
+from candide.specs.text import TextSpec
+TextSpec.group_bytes = 1 << 13
 after, sign = int(sys.argv.pop(1)), int(sys.argv.pop(1))
 save, saved = checkpoint.Checkpoint.save, []
 def counted(*arguments):
@@ -176,10 +176,10 @@ def test_a_second_signal_within_a_step_keeps_the_checkpoint_before(texts: Path, 
     code = f"""
 import os, signal, sys
 from candide.cli.app import main
-from candide.learners import TextNB
-from candide.learners.growing import Growing
-TextNB.group_bytes = 1 << 13
-learn, calls = Growing.learn, []
+from candide.specs.text import TextSpec
+from candide.training import StreamTrainer
+TextSpec.group_bytes = 1 << 13
+learn, calls = StreamTrainer.learn, []
 def twice(self, *arguments, **more):
     result = learn(self, *arguments, **more)
     calls.append(1)
@@ -187,7 +187,7 @@ def twice(self, *arguments, **more):
         os.kill(os.getpid(), signal.SIGINT)
         os.kill(os.getpid(), signal.SIGINT)
     return result
-Growing.learn = twice
+StreamTrainer.learn = twice
 sys.argv = ["candide", "train", {str(texts)!r}, "-o", {str(tmp_path / "m.candide")!r}, "--checkpoint", "--every", "0"]
 main()
 """
@@ -201,10 +201,10 @@ def test_a_signal_while_weighing_keeps_what_was_learned(texts: Path, tmp_path: P
     code = f"""
 import os, signal, sys
 from candide.cli.app import main
-from candide.learners import TextNB
+from candide.training import StreamTrainer
 def weigh(self, *arguments, **more):
     os.kill(os.getpid(), signal.SIGTERM)
-TextNB.save = weigh
+StreamTrainer.finish = weigh
 sys.argv = ["candide", "train", {str(texts)!r}, "-o", {str(tmp_path / "m.candide")!r}, "--checkpoint"]
 main()
 """

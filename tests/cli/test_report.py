@@ -48,7 +48,7 @@ def test_after_training(people: Path, tmp_path: Path) -> None:
     page = check(path.read_text(encoding="utf-8"))
     assert "120 rows in" in page.text
     assert [one for one in page.all("article") if one.attributes["class"] == "example"]
-    assert not candide.load(people.with_suffix(".candide")).has_training_rows
+    assert not candide.load(people.with_suffix(".candide")).model_.has_training_rows
 
 
 def test_mistakes(model: Path, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Iterable
 from typing import Any
 
-from candide.learners import GaussianNB
+from candide import GaussianNB
 
 
 class Mortal(GaussianNB):

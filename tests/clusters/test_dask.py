@@ -19,10 +19,10 @@ from sklearn.exceptions import NotFittedError
 from tiers import late
 
 import candide
-from candide import CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes, TextNB, learners
+from candide import CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes, TextNB
 from candide.clusters import dask_tasks, work
 from candide.exceptions import InputError, NotFitted, ParameterError
-from candide.learners.chunks import Chunks
+from candide.specs import Spec
 
 from .mortal import Mortal, die_once
 
@@ -60,8 +60,8 @@ def test_labels_by_name_or_beside() -> None:
     beside = NaiveBayes().fit(spread[list(FRAME)], spread["label"])
     for model in (named, beside):
         assert_same_table(model, whole)
-    assert named.roles_ == ("label", None, tuple(FRAME), None)
-    assert beside.roles_ is None
+    assert named.model_.schema.roles == ("label", None, tuple(FRAME), None)
+    assert beside.model_.schema.roles is None
 
 
 def test_weights_by_name_or_beside() -> None:
@@ -114,7 +114,7 @@ def test_rows_without_a_label_are_left_out() -> None:
     known = table[table["label"].notna()]
     with pytest.warns(UserWarning, match="27 rows without a label were left out"):
         model = NaiveBayes(order=0).fit(cut(table), "label")
-    assert model.counted_ == (90, 27, 4)
+    assert model.model_.row_counts == (90, 27, 4)
     assert_same_table(model, NaiveBayes(order=0).fit(known, "label"))
     assert model.score(cut(table), "label") == pytest.approx(model.score(known, "label"))
 
@@ -201,8 +201,8 @@ def test_score_is_that_of_all_rows() -> None:
 
 def test_no_training_row_travels() -> None:
     model = NaiveBayes().fit(TABLE.assign(job=[f"smith {i}" for i in range(90)]), "label")
-    assert b"smith 17" in pickle.dumps(model._model.state.sample)
-    assert model._answerer()._model.state.sample is None
+    assert b"smith 17" in pickle.dumps(model.model_.classifier.state.sample)
+    assert model._answerer().model_.classifier.state.sample is None
     assert len(pickle.dumps(model._answerer())) < len(pickle.dumps(model))
 
 
@@ -212,14 +212,14 @@ def test_estimators_travel_without_scikit_learn() -> None:
     class Own(GaussianNB):
         pass
 
-    assert type(GaussianNB().fit(NUMBERS, LABELS)._answerer()) is learners.GaussianNB
+    assert type(GaussianNB().fit(NUMBERS, LABELS)._answerer()) is candide.GaussianNB
     assert type(Own().fit(NUMBERS, LABELS)._answerer()) is Own
 
 
 def test_a_loaded_model_answers(tmp_path: Path) -> None:
     NaiveBayes().fit(cut(TABLE), "label").save(tmp_path / "m.candide")
     model = candide.load(tmp_path / "m.candide")
-    assert model.roles_.label == "label"
+    assert model.model_.schema.roles.label == "label"
     assert model.predict(cut(TABLE))["prediction"].compute().tolist() == model.predict(FRAME).tolist()
 
 
@@ -230,7 +230,7 @@ def refused(match: str, X: Any, y: Any = "label", weight: Any = None, model: Any
     model = model or NaiveBayes()
     with pytest.raises(InputError, match=match):
         model.fit(X, y, weight)
-    assert not model.is_fitted
+    assert not hasattr(model, "model_")
 
 
 def test_labels_that_are_not_there() -> None:
@@ -275,7 +275,7 @@ def test_texts_among_other_columns() -> None:
 
 
 def test_errors_in_rows_tell_the_partition(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("candide.learners.apart._HEAD", 10)
+    monkeypatch.setattr("candide.training.distributed._HEAD", 10)
     table = TABLE.assign(age=np.where(np.arange(90) == 80, np.inf, 1.0))
     refused("partition 3: chunk 0: .*infinity", cut(table))
     model = NaiveBayes(order=0).fit(TABLE, "label")
@@ -286,7 +286,7 @@ def test_errors_in_rows_tell_the_partition(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_not_fitted() -> None:
     with pytest.raises(NotFitted, match="call fit first"):
-        learners.NaiveBayes().predict(cut(TABLE))
+        candide.NaiveBayes().predict(cut(TABLE))
     with pytest.raises(NotFittedError):
         NaiveBayes().score(cut(TABLE), "label")
 
@@ -314,7 +314,7 @@ def test_a_large_partition_is_counted_piece_by_piece(labels: Any, monkeypatch: p
         return work.counted(counter, place, pieces)
 
     monkeypatch.setattr(dask_tasks, "counted", counted)
-    monkeypatch.setattr(Chunks, "group_bytes", 600)
+    monkeypatch.setattr(Spec, "group_bytes", 600)
     table, known = FRAME.assign(label=labels), np.array([label is not None for label in labels])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -322,7 +322,7 @@ def test_a_large_partition_is_counted_piece_by_piece(labels: Any, monkeypatch: p
     assert sum(sizes) == known.sum()
     assert 1 < max(sizes) < 20
     assert_same_table(model, NaiveBayes(n_threads=1).fit(FRAME[known], LABELS[known]))
-    assert model.counted_ == (90, 90 - known.sum(), 2)
+    assert model.model_.row_counts == (90, 90 - known.sum(), 2)
 
 
 # Workers that die.
@@ -364,14 +364,14 @@ class TestProcesses:
         assert model.predict(spread)["prediction"].compute().tolist() == whole.predict(FRAME).tolist()
 
     def test_errors_keep_their_class(self, client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("candide.learners.apart._HEAD", 10)
+        monkeypatch.setattr("candide.training.distributed._HEAD", 10)
         refused("partition 3: chunk 0: .*infinity", cut(TABLE.assign(age=np.where(np.arange(90) == 80, np.inf, 1.0))))
 
     def test_a_worker_that_dies_while_it_reads(self, client: Any, mark: str) -> None:
         spread = cut(TABLE, 6).map_partitions(killed, mark, meta=TABLE.iloc[:0])
         model = NaiveBayes(n_threads=1).fit(spread, "label")
         assert Path(mark).exists()
-        assert model.counted_ == (90, 0, 6)
+        assert model.model_.row_counts == (90, 0, 6)
         assert_same_table(model, NaiveBayes(n_threads=1).fit(TABLE, "label"))
 
     def test_a_worker_that_dies_when_it_has_counted(self, client: Any, mark: str) -> None:
@@ -380,4 +380,4 @@ class TestProcesses:
         assert Path(mark).exists()
         whole = GaussianNB(keep_sample=True).fit(NUMBERS, LABELS)
         assert_same_model(model, whole)
-        assert_alike(model._model.state.sample, whole._model.state.sample)
+        assert_alike(model.model_.classifier.state.sample, whole.model_.classifier.state.sample)

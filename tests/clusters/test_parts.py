@@ -8,35 +8,35 @@ import numpy as np
 import pytest
 
 from candide import MultinomialNB
-from candide.engines.parts import Counted, Part, merged
+from candide.model.accumulator import PartialState, RowCounts, merge_partial_states
 
 ROWS = np.arange(24.0).reshape(8, 3)
 LABELS = np.array([*"aabbccab"])
 
 
-def part(*places: int) -> Part:
+def part(*places: int) -> PartialState:
     """What places counted, of which each has one row."""
     rows = list(places)
-    state = MultinomialNB(keep_sample=True).fit(ROWS[rows], LABELS[rows])._model.state
-    return Part(state, frozenset(places), len(rows))
+    state = MultinomialNB(keep_sample=True).fit(ROWS[rows], LABELS[rows]).model_.classifier.state
+    return PartialState(state, frozenset(places), len(rows))
 
 
-def total(part: Part) -> float:
+def total(part: PartialState) -> float:
     assert part.state is not None
     return float(part.state.statistics.total.sum())
 
 
 def test_all_places_once() -> None:
-    whole = merged(map(part, range(8)))
-    assert whole.places == frozenset(range(8))
-    assert whole.counted == Counted(8, 0, 8)
+    whole = merge_partial_states(map(part, range(8)))
+    assert whole.partitions == frozenset(range(8))
+    assert whole.row_counts == RowCounts(8, 0, 8)
     assert total(whole) == ROWS.sum()
     assert whole.state.classes.labels.tolist() == [*"abc"]
 
 
 def test_a_place_that_reports_twice_counts_once() -> None:
-    whole = merged([part(0), part(1), part(0), part(1), part(2)])
-    assert whole.counted == Counted(3, 0, 3)
+    whole = merge_partial_states([part(0), part(1), part(0), part(1), part(2)])
+    assert whole.row_counts == RowCounts(3, 0, 3)
     assert total(whole) == ROWS[:3].sum()
 
 
@@ -44,8 +44,8 @@ def test_order_and_grouping_do_not_matter() -> None:
     for order in itertools.permutations(range(4)):
         first, second, third, fourth = map(part, order)
         for whole in (
-            merged([first, second, third, fourth]),
-            merged([merged([first, second]), merged([third, fourth])]),
+            merge_partial_states([first, second, third, fourth]),
+            merge_partial_states([merge_partial_states([first, second]), merge_partial_states([third, fourth])]),
         ):
             assert total(whole) == ROWS[:4].sum()
             assert len(whole.state.sample.classes) == 4
@@ -54,24 +54,26 @@ def test_order_and_grouping_do_not_matter() -> None:
 def test_a_late_part_of_a_sum_that_is_there_already() -> None:
     """In whatever order they come."""
     for parts in itertools.permutations([part(0, 1), part(1), part(2)]):
-        whole = merged(parts)
-        assert whole.counted == Counted(3, 0, 3)
+        whole = merge_partial_states(parts)
+        assert whole.row_counts == RowCounts(3, 0, 3)
         assert total(whole) == ROWS[:3].sum()
 
 
 def test_sums_that_overlap_are_refused() -> None:
     """No place could be taken out of one of them again."""
-    with pytest.raises(RuntimeError, match=r"parts of places \[1\] came in two different sums"):
-        merged([part(0, 1), part(1, 2)])
+    with pytest.raises(RuntimeError, match=r"partitions \[1\] are in two different sums"):
+        merge_partial_states([part(0, 1), part(1, 2)])
 
 
 def test_places_without_rows() -> None:
-    empty = Part(None, frozenset([7]), 0, 0)
-    assert merged([empty, Part(None, frozenset([8]), 3, 3)]) == Part(None, frozenset([7, 8]), 3, 3)
-    whole = merged([empty, part(0), empty])
-    assert whole.counted == Counted(1, 0, 2)
+    empty = PartialState(None, frozenset([7]), 0, 0)
+    assert merge_partial_states([empty, PartialState(None, frozenset([8]), 3, 3)]) == PartialState(
+        None, frozenset([7, 8]), 3, 3
+    )
+    whole = merge_partial_states([empty, part(0), empty])
+    assert whole.row_counts == RowCounts(1, 0, 2)
     assert total(whole) == ROWS[0].sum()
 
 
 def test_nothing_at_all() -> None:
-    assert merged([]) == Part(None, frozenset())
+    assert merge_partial_states([]) == PartialState(None, frozenset())

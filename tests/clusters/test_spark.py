@@ -92,7 +92,7 @@ def test_a_table(spark: Any) -> None:
     model = NaiveBayes(n_threads=1).fit(table, "label")
     assert_same_table(model, whole)
     assert_predicts_alike(model, whole, FRAME)
-    assert model.counted_ == (90, 0, 4)
+    assert model.model_.row_counts == (90, 0, 4)
     assert model.score(table, "label") == pytest.approx(whole.score(TABLE, "label"))
     answer = model.predict_proba(table)
     assert answer.columns == [*TABLE, "p(u)", "p(v)", "p(w)"]
@@ -122,7 +122,7 @@ def test_partitions_of_one_class_each_and_empty_ones(spark: Any) -> None:
     )
     assert left.glom().map(len).collect().count(0) > 0
     rows = rows[rows["label"] != "v"]
-    assert model.counted_ == (len(rows), 0, 6)
+    assert model.model_.row_counts == (len(rows), 0, 6)
     assert_same_table(model, NaiveBayes(n_threads=1).fit(rows[[*FRAME]], rows["label"], rows["weight"]))
 
 
@@ -134,7 +134,7 @@ def test_texts(spark: Any, model: str) -> None:
         TextNB(model, keep_sample=True).fit(TEXTS, KINDS),
     )
     assert apart.vocabulary_.keys() == whole.vocabulary_.keys()
-    assert_alike(apart._model.state.sample, whole._model.state.sample)
+    assert_alike(apart.model_.classifier.state.sample, whole.model_.classifier.state.sample)
     np.testing.assert_allclose(apart.predict_proba(TEXTS), whole.predict_proba(TEXTS), atol=1e-7)
     answer = whole.predict(letters.select("text"))
     assert [row.prediction for row in answer.collect()] == whole.predict(TEXTS).tolist()
@@ -169,7 +169,7 @@ def test_the_type_of_every_column(spark: Any) -> None:
     local = frame.toArrow()
     model = NaiveBayes(n_threads=1, order=0).fit(frame, "label")
     assert_same_table(model, NaiveBayes(n_threads=1, order=0).fit(local.drop_columns("label"), local["label"]))
-    assert model._model.state.statistics.names == (
+    assert model.model_.classifier.state.statistics.names == (
         "price", "flag", "day", "day.month", "day.weekday", "at", "at.month", "at.weekday", "at.hour", "clock",
         "clock.month", "clock.weekday", "clock.hour", "n",
     )  # fmt: skip
@@ -191,18 +191,18 @@ def test_further_rows_and_rows_forgotten(spark: Any) -> None:
     first, second = spread(spark, TABLE[:40], 2), spread(spark, TABLE[40:], 3)
     model = NaiveBayes(n_threads=1).partial_fit(first, "label").partial_fit(second, "label")
     assert_same_table(model, NaiveBayes(n_threads=1).fit(TABLE, "label"))
-    assert model.counted_ == (50, 0, 3)
+    assert model.model_.row_counts == (50, 0, 3)
     assert_same_table(model.forget(first, "label"), NaiveBayes(n_threads=1).fit(TABLE[40:], "label"))
 
 
 def test_columns_that_the_first_rows_do_not_have(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether they are names or texts is told by other rows to all partitions alike."""
-    monkeypatch.setattr("candide.learners.apart._HEAD", 40)
+    monkeypatch.setattr("candide.training.distributed._HEAD", 40)
     rng = np.random.default_rng(0)
     note = [" ".join(rng.choice(TEXTS[:4], 3)) + f" {i}" for i in range(90)]
     table = TABLE.assign(note=np.where(np.arange(90) < 45, None, note))
     model = NaiveBayes(n_threads=1, order=0).fit(spread(spark, table, 5), "label")
-    assert model._model.state.statistics.kinds[-1] == "text"
+    assert model.model_.classifier.state.statistics.kinds[-1] == "text"
     assert_same_table(model, NaiveBayes(n_threads=1, order=0).fit(table, "label"))
 
 
@@ -223,7 +223,7 @@ def test_sums_that_are_too_large_for_the_driver_meet_before(spark: Any, monkeypa
     monkeypatch.setattr(engine, "_AT_ONCE", 0)
     monkeypatch.setattr(engine, "_FAN_IN", 3)
     model = NaiveBayes(n_threads=1).fit(spread(spark, TABLE, 7), "label")
-    assert model.counted_ == (90, 0, 7)
+    assert model.model_.row_counts == (90, 0, 7)
     assert_same_table(model, NaiveBayes(n_threads=1).fit(TABLE, "label"))
     assert not spark.sparkContext._jsc.getPersistentRDDs()
 
@@ -232,7 +232,7 @@ def test_rows_without_a_label_are_left_out(spark: Any) -> None:
     table = TABLE.assign(label=np.where(np.arange(90) % 10 < 3, None, LABELS))
     with pytest.warns(UserWarning, match="27 rows without a label were left out"):
         model = NaiveBayes(n_threads=1, order=0).fit(spread(spark, table), "label")
-    assert model.counted_ == (90, 27, 4)
+    assert model.model_.row_counts == (90, 27, 4)
     assert_same_table(model, NaiveBayes(n_threads=1, order=0).fit(table[table["label"].notna()], "label"))
 
 
@@ -261,7 +261,7 @@ def refused(match: str, X: Any, y: Any = "label", weight: Any = None, model: Any
     model = model or NaiveBayes()
     with pytest.raises(InputError, match=match):
         model.fit(X, y, weight)
-    assert not model.is_fitted
+    assert not hasattr(model, "model_")
 
 
 def test_what_is_refused(spark: Any) -> None:
@@ -313,7 +313,7 @@ def test_a_task_that_dies_while_it_reads(spark: Any, mark: str) -> None:
     table = spread(spark, TABLE)
     model = NaiveBayes(n_threads=1).fit(table.mapInArrow(killed, table.schema), "label")
     assert Path(mark).exists()
-    assert model.counted_ == (90, 0, 4)
+    assert model.model_.row_counts == (90, 0, 4)
     assert_same_table(model, NaiveBayes(n_threads=1).fit(TABLE, "label"))
 
 
@@ -322,9 +322,9 @@ def test_a_task_that_dies_when_it_has_counted(spark: Any, mark: str) -> None:
     model = Mortal(mark).fit(spread(spark, numbers), "label")
     assert Path(mark).exists()
     whole = GaussianNB(keep_sample=True).fit(numbers[["visits"]], LABELS)
-    assert model.counted_ == (90, 0, 4)
+    assert model.model_.row_counts == (90, 0, 4)
     assert_same_model(model, whole)
-    assert_alike(model._model.state.sample, whole._model.state.sample)
+    assert_alike(model.model_.classifier.state.sample, whole.model_.classifier.state.sample)
 
 
 # The command line.

@@ -13,7 +13,7 @@ import pytest
 from scipy.sparse import csc_array, csr_array, dok_array
 from tiers import fitted_once
 
-from candide import NaiveBayes
+from candide import NaiveBayes, diagnostics
 from candide.exceptions import CandideError, ForgetError, InputError, MergeError, ParameterError
 
 N = 40
@@ -26,7 +26,7 @@ X = pd.DataFrame(
         "word": np.array(["a", "b", "c"], dtype=object)[(CLASSES + np.random.default_rng(2).integers(0, 2, N)) % 3],
     }
 )
-PLAIN: dict[str, Any] = {"blend": None, "calibrate": None}
+PLAIN: dict[str, Any] = {"stacking": None, "calibrate": None}
 BOTH = pytest.mark.parametrize("how", [PLAIN, {}], ids=["plain", "all"])
 
 
@@ -134,9 +134,9 @@ def test_extreme_numbers(name: str, how: dict[str, Any]) -> None:
         check(model.predict_proba(rows))
     check(np.exp(model.leave_one_out(table, Y)))
     assert np.isfinite(model.loo_.log_loss)
-    assert np.isfinite(model.impute(X.assign(size=np.nan))["size"]).all()
+    assert np.isfinite(diagnostics.impute(model, X.assign(size=np.nan))["size"]).all()
     assert np.isfinite(model.sample(5, random_state=0)[0]["size"]).all()
-    model.summary(), model.parameters(), model.typicality(table)
+    model.summary(), model.parameters(), diagnostics.typicality(model, table)
 
 
 @pytest.mark.parametrize("family", ["gaussian", "student", "power", "lognormal", "poisson"])
@@ -246,7 +246,13 @@ def test_few_rows(how: dict[str, Any]) -> None:
         model = fit(X[:n], Y[:n], **how)
         check(model.predict_proba(X))
         assert np.isfinite(model.loo_.log_loss)
-        model.summary(), model.typicality(X), model.predict_set(X), model.impute(X), model.sample(3, 0)
+        (
+            model.summary(),
+            diagnostics.typicality(model, X),
+            model.predict_set(X),
+            diagnostics.impute(model, X),
+            model.sample(3, 0),
+        )
 
 
 @BOTH
@@ -346,7 +352,7 @@ def test_sparse(make: Any) -> None:
 # Settings.
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
-    "order without blend": ({"order": 1, "blend": None}, "order=1 adds views that a blend must weigh"),
+    "order without blend": ({"order": 1, "stacking": None}, "order=1 adds views, which need stacking"),
     "no smoothing": ({"alpha": 0}, "alpha is 0, and a table needs smoothing"),
     "negative alpha": ({"alpha": -1}, "alpha is -1"),
     "text alpha": ({"alpha": "much"}, "alpha is 'much'"),
@@ -361,14 +367,14 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "method": ({"columns": {"size": ("bins", {"method": "foo"})}}, "method of 'bins' is 'foo'; it must be one of"),
     "options": ({"columns": {"size": ("bins", 3)}}, "columns asks for ('bins', 3)"),
     "block of one": ({"columns": {"size": "multinomial"}}, "'multinomial' of column 'size' alone"),
-    "blend": ({"blend": True}, "blend is True; it must be 'auto' or None"),
+    "stacking": ({"stacking": True}, "stacking is True; it must be 'auto' or None"),
     "order": ({"order": 3}, "order is 3; it must be 'auto', 0, 1 or 2"),
     "order as flag": ({"order": True}, "order is True"),
     "calibrate": ({"calibrate": "yes"}, "calibrate is 'yes'"),
     "missing": ({"missing": "drop"}, "missing is 'drop'; it must be one of auto, ignore, category, error"),
     "unseen": ({"unseen": None}, "unseen is None; it must be one of ignore, smooth"),
     "absent": ({"absent": "yes"}, "absent is 'yes'; it must be one of error, missing"),
-    "evaluate": ({"evaluate": "yes"}, "evaluate is 'yes'; it must be True or False"),
+    "compute_loo": ({"compute_loo": "yes"}, "compute_loo is 'yes'; it must be True or False"),
     "keep_sample": ({"keep_sample": "no"}, "keep_sample is 'no'; it must be True or False"),
     "fit_prior": ({"fit_prior": "no"}, "fit_prior is 'no'; it must be True or False"),
     "class_prior": ({"class_prior": [0.2, 0.3, 0.5]}, "got 3 priors for 2 classes"),

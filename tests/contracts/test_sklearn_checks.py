@@ -14,7 +14,7 @@ import candide
 # The checks feed numbers: what takes texts is left to tests of its own.
 MODELS = [getattr(candide, name)() for name in candide.__all__ if name.endswith("NB") and name != "TextNB"]
 # With all that is chosen, and with nothing that is.
-TABLES = [candide.NaiveBayes(), candide.NaiveBayes(columns="gaussian", blend=None, calibrate=None)]
+TABLES = [candide.NaiveBayes(), candide.NaiveBayes(columns="gaussian", stacking=None, calibrate=None)]
 
 
 def expected_failures(estimator: Any) -> dict[str, str]:

@@ -68,7 +68,7 @@ def in_memory(model: Any, table: pa.Table, columns: list[str], label: str = "y",
 def assert_same_sums(a: Any, b: Any, rtol: float = 0.0) -> None:
     """Tables alike: kinds, counts, grids and samples to the last count, moments to rounding."""
     assert a.classes_.tolist() == b.classes_.tolist()
-    mine, theirs = a._model.state, b._model.state
+    mine, theirs = a.model_.classifier.state, b.model_.classifier.state
     assert mine.statistics.names == theirs.statistics.names
     assert mine.statistics.kinds == theirs.statistics.kinds
     np.testing.assert_allclose(mine.statistics.squares, theirs.statistics.squares, rtol=rtol)

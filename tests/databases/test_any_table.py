@@ -19,7 +19,7 @@ from candide.statistics import grid
 
 from .stores import Put, assert_same_sums, in_memory, put_duckdb, put_postgres, put_sqlite
 
-PLAIN = {"blend": None, "calibrate": None, "evaluate": False}
+PLAIN = {"stacking": None, "calibrate": None, "compute_loo": False}
 _ODD = [0.0, -0.0, 5e-324, -5e-324, 2.0**-1022, 1.0, 1.0 + 2.0**-52, 1e100, -1e100, 0.1, 3.0, 2.0**53]
 _numbers = st.one_of(
     st.none(), st.sampled_from(_ODD), st.floats(1, 2), st.floats(-1e100, 1e100), st.integers(-5, 5).map(float)

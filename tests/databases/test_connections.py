@@ -126,8 +126,8 @@ def test_cells_of_several_types_in_one_column_of_sqlite(put_lite: Put) -> None:
     connection = put_lite(TABLE)
     connection.execute("CREATE TABLE mix (number, mixed, y)")
     connection.executemany("INSERT INTO mix VALUES (?, ?, ?)", [(1, "a", "u"), (1.5, 2, "v"), (None, None, "v")] * 3)
-    model = fit_sql(NaiveBayes(blend=None, calibrate=None, evaluate=False), connection, "mix", label="y")
-    statistics = model._model.state.statistics
+    model = fit_sql(NaiveBayes(stacking=None, calibrate=None, compute_loo=False), connection, "mix", label="y")
+    statistics = model.model_.classifier.state.statistics
     assert statistics.kinds == ("number", "category")
     assert statistics.categories.labels[0].tolist() == ["2", "a"]
     assert statistics.moments.mean.tolist() == [[1.0], [1.5]]

@@ -79,14 +79,14 @@ def test_texts_need_one_column(put_duck: Put) -> None:
         (MultinomialNB(), "-1.0", "Negative values.*'x' is -1.*answer of the database"),
         (MultinomialNB(), "inf", "infinit"),
         (CategoricalNB(), "-1.0", "Negative values.*answer of the database"),
-        (NaiveBayes(blend=None, calibrate=None, evaluate=False), "inf", "infinit"),
+        (NaiveBayes(stacking=None, calibrate=None, compute_loo=False), "inf", "infinit"),
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, str) else value,
 )
 def test_what_memory_refuses(put: Put, model: Any, cell: str, match: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In rows that come late."""
     monkeypatch.setattr(counting, "MOST_VALUES", 3)
-    monkeypatch.setattr("candide.learners.apart._HEAD", 5)
+    monkeypatch.setattr("candide.training.distributed._HEAD", 5)
     table = pa.table({"x": [*range(9), float(cell)], "y": ["u", "v"] * 5})
     model.fit([[1.0], [2.0]], ["u", "v"])
     with pytest.raises(InputError, match=f"(?s){match}"):

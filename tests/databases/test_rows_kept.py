@@ -10,7 +10,7 @@ import pytest
 from candide import GaussianNB, NaiveBayes, fit_sql
 from candide.databases.duckdb import DuckDB
 from candide.databases.postgres import Postgres
-from candide.learners import NaiveBayes as Learner
+from candide.specs.table import TableSpec
 from candide.statistics.hashing import row_hashes
 
 from . import tables
@@ -25,17 +25,17 @@ def test_rows_that_are_kept_are_those_of_memory(put: Put, weight: str | None) ->
     there = fit_sql(NaiveBayes(order=0), put(table), "t", label="y", columns=COLUMNS, weight=weight)
     here = in_memory(NaiveBayes(order=0), table, COLUMNS, weight=weight)
     assert_same_sums(there, here)
-    assert there._model.state.sample is not None
+    assert there.model_.classifier.state.sample is not None
     np.testing.assert_allclose(there.loo_.log_loss, here.loo_.log_loss, rtol=1e-6)
 
 
 def test_beyond_the_budget_a_database_in_this_process_gives_the_rows_of_memory(
     put_duck: Put, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Learner, "_sample_bytes", 2000)
+    monkeypatch.setattr(TableSpec, "sample_bytes", 2000)
     table = tables.plain(2000)
     there = fit_sql(NaiveBayes(order=0), put_duck(table), "t", label="y", columns=COLUMNS)
-    assert len(there._model.state.sample.weight) < 300
+    assert len(there.model_.classifier.state.sample.weight) < 300
     assert_same_sums(there, in_memory(NaiveBayes(order=0), table, COLUMNS))
 
 
@@ -44,16 +44,16 @@ def test_beyond_the_budget_a_server_picks_rows(put_server: Put, monkeypatch: pyt
     """All copies of a row or none; about as many as fit; sums are those of all rows."""
     table = tables.plain(3000)
     here = in_memory(NaiveBayes(order=0), table, COLUMNS, weight="w")
-    monkeypatch.setattr(Learner, "_sample_bytes", 4800)  # 200 rows of 24 bytes
+    monkeypatch.setattr(TableSpec, "sample_bytes", 4800)  # 200 rows of 24 bytes
     sent = _sent(monkeypatch, Postgres)
     there = fit_sql(NaiveBayes(order=0), put_server(table), "t", label="y", columns=COLUMNS, weight="w")
     assert 300 < sum(sent) < 900
-    kept = there._model.state.sample
+    kept = there.model_.classifier.state.sample
     assert 100 < min(np.bincount(kept.classes)) <= max(np.bincount(kept.classes)) <= 200
-    np.testing.assert_array_equal(kept.rows, here._model.state.rows)
-    assert _copies(kept).items() <= _copies(here._model.state.sample).items()
+    np.testing.assert_array_equal(kept.rows, here.model_.classifier.state.rows)
+    assert _copies(kept).items() <= _copies(here.model_.classifier.state.sample).items()
     for model in (there, here):
-        model._model = model._model.without_sample(evaluate=False)
+        model._model = model.model_.classifier.without_sample(compute_loo=False)
     assert_same_sums(there, here)
 
 
@@ -63,10 +63,10 @@ def test_no_row_but_the_first_leaves_unless_it_is_needed(
 ) -> None:
     sent, table = _sent(monkeypatch, kind), tables.plain(100)
     connection = request.getfixturevalue("put_duck" if kind is DuckDB else "put_server")(table)
-    fit_sql(NaiveBayes(blend=None, calibrate=None, evaluate=False), connection, "t", label="y", columns=COLUMNS)
+    fit_sql(NaiveBayes(stacking=None, calibrate=None, compute_loo=False), connection, "t", label="y", columns=COLUMNS)
     fit_sql(GaussianNB(), connection, "t", label="y", columns=["age"])
     assert sent == []
-    fit_sql(GaussianNB(evaluate=True), connection, "t", label="y", columns=["age"])
+    fit_sql(GaussianNB(compute_loo=True), connection, "t", label="y", columns=["age"])
     assert sum(sent) == 100
 
 

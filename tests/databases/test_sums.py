@@ -16,7 +16,7 @@ from . import tables
 from .stores import Put, assert_same_sums, in_memory
 
 # Nothing is chosen or judged by looking at rows again.
-PLAIN = {"blend": None, "calibrate": None, "evaluate": False}
+PLAIN = {"stacking": None, "calibrate": None, "compute_loo": False}
 WEIGHTS = pytest.mark.parametrize("weight", [None, "w"], ids=["alike", "weighted"])
 
 
@@ -45,8 +45,10 @@ def test_fractional_weights(put: Put) -> None:
     table = table.set_column(table.schema.get_field_index("w"), "w", pa.array(np.linspace(0.1, 2, len(table))))
     connection = put(table)
     for make in (MultinomialNB, GaussianNB):
-        there = fit_sql(make(), connection, "t", label="y", columns=["a"], weight="w")._model.state.statistics
-        here = in_memory(make(), table, ["a"], weight="w")._model.state.statistics
+        there = fit_sql(
+            make(), connection, "t", label="y", columns=["a"], weight="w"
+        ).model_.classifier.state.statistics
+        here = in_memory(make(), table, ["a"], weight="w").model_.classifier.state.statistics
         assert_alike(there, here, rtol=1e-12)
 
 
@@ -55,7 +57,7 @@ def test_tables(put: Put, weight: str | None) -> None:
     table, columns = tables.plain(), ["age", "visits", "job", "nothing"]
     there = fit_sql(NaiveBayes(**PLAIN), put(table), "SELECT * FROM t", label="y", columns=columns, weight=weight)
     here = in_memory(NaiveBayes(**PLAIN), table, columns, weight=weight)
-    assert there._model.state.statistics.kinds == ("number", "number", "category", "missing")
+    assert there.model_.classifier.state.statistics.kinds == ("number", "number", "category", "missing")
     assert_same_sums(there, here)
     np.testing.assert_allclose(there.predict_proba(table.select(columns)), here.predict_proba(table.select(columns)))
 
@@ -69,7 +71,7 @@ def test_tables_of_many_types(put_typed: Put, weight: str | None) -> None:
         nearest = [None if price is None else float(price) for price in table["price"].to_pylist()]
         table = table.set_column(3, "price", pa.array(nearest))
     here = in_memory(NaiveBayes(**PLAIN), table, columns, weight=weight)
-    assert "moment.hour" in there._model.state.statistics.names
+    assert "moment.hour" in there.model_.classifier.state.statistics.names
     assert_same_sums(there, here)
 
 
@@ -99,8 +101,8 @@ def test_huge_numbers(put: Put, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums of squares that a database could not make."""
     monkeypatch.setattr(counting, "MOST_VALUES", 3)
     table = pa.table({"x": [1e200, 2e200, 3e200, 1.0, -1e160, 5.0], "y": ["u", "v", "w", "w", "x", "x"]})
-    there = fit_sql(NaiveBayes(**PLAIN), put(table), "t", label="y")._model.state.statistics
-    here = in_memory(NaiveBayes(**PLAIN), table, ["x"])._model.state.statistics
+    there = fit_sql(NaiveBayes(**PLAIN), put(table), "t", label="y").model_.classifier.state.statistics
+    here = in_memory(NaiveBayes(**PLAIN), table, ["x"]).model_.classifier.state.statistics
     assert_alike(there.grid, here.grid)
     np.testing.assert_array_equal(there.moments.mean, here.moments.mean)
     np.testing.assert_array_equal(there.moments.scatter, here.moments.scatter)
@@ -109,7 +111,7 @@ def test_huge_numbers(put: Put, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_columns_of_one_number_have_no_scatter(put: Put) -> None:
     table = pa.table({"x": [0.1] * 7 + [0.3] * 5, "y": ["u"] * 7 + ["v"] * 5})
     there = fit_sql(GaussianNB(), put(table), "t", label="y")
-    assert there._model.state.statistics.scatter.tolist() == [[0.0], [0.0]]
+    assert there.model_.classifier.state.statistics.scatter.tolist() == [[0.0], [0.0]]
     assert there.theta_.tolist() == [[0.1], [0.3]]
 
 
@@ -123,7 +125,7 @@ def test_texts(put: Put) -> None:
     np.testing.assert_allclose(there.predict_proba(texts), here.predict_proba(texts), atol=1e-12)
     there = fit_sql(NaiveBayes(**PLAIN), put(table), "t", label="y")
     here = in_memory(NaiveBayes(**PLAIN), table, ["text", "other"])
-    assert there._model.state.statistics.kinds == ("text", "number")
+    assert there.model_.classifier.state.statistics.kinds == ("text", "number")
     assert_same_sums(there, here)
     rows = table.select(["text", "other"])
     np.testing.assert_allclose(there.predict_proba(rows), here.predict_proba(rows), atol=1e-12)
@@ -135,7 +137,7 @@ def test_columns_that_are_modelled_together(put: Put) -> None:
     there = fit_sql(NaiveBayes(**settings), put(table), "t", label="y", columns=["a", "b"])
     here = in_memory(NaiveBayes(**settings), table, ["a", "b"])
     assert_same_sums(there, here)
-    block, other = there._model.state.statistics.blocks[0], here._model.state.statistics.blocks[0]
+    block, other = there.model_.classifier.state.statistics.blocks[0], here.model_.classifier.state.statistics.blocks[0]
     np.testing.assert_allclose(block.scatter, other.scatter, atol=1e-9)
 
 

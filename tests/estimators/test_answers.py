@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy import stats
 from scipy.sparse import csr_array
 
 import candide
+from candide import diagnostics
 from candide.exceptions import ParameterError
 from candide.kernels.layouts import Array, Floats
 
@@ -116,7 +118,7 @@ def test_coverage_refused(coverage: float) -> None:
 
 def test_rows_must_have_been_kept() -> None:
     model = candide.PoissonNB().fit(X, y)
-    for asked in (model.predict_set, model.typicality):
+    for asked in (model.predict_set, partial(diagnostics.typicality, model)):
         with pytest.raises(ParameterError, match=r"needs training rows to look at.*keep_sample=True"):
             asked(X)
 
@@ -142,11 +144,11 @@ def test_new_rows_are_as_usual_as_any(name: str, settings: dict[str, Any], how: 
     cells = RANDOM.binomial(1 if name == "BernoulliNB" else 4, often).astype(float)
     world = getattr(candide, name)(**settings).fit(cells, classes)
     model = getattr(candide, name)(keep_sample=True, **settings).fit(*world.sample(2000, 1, **how))
-    usual = model.typicality(world.sample(1000, 2, **how)[0])
+    usual = diagnostics.typicality(model, world.sample(1000, 2, **how)[0])
     assert stats.kstest(usual, "uniform").statistic < 0.08
     far = np.zeros((1, 12))
     far[0, :6] = FAR[name] / (6 if name == "MultinomialNB" else 1)
-    assert model.typicality(far)[0] < 0.01
+    assert diagnostics.typicality(model, far)[0] < 0.01
 
 
 @pytest.mark.parametrize("unseen", ["ignore", "smooth"])
@@ -155,18 +157,18 @@ def test_values_never_seen_are_unusual(unseen: str) -> None:
     colours = RANDOM.choice(["red", "green", "blue"], (300, 4), p=[0.6, 0.3, 0.1])
     model = candide.CategoricalNB(unseen=unseen, keep_sample=True).fit(colours, RANDOM.integers(0, 2, 300))
     strange = [["mauve"] * 4, ["red", "mauve", "red", "red"], [None, None, None, "mauve"]]
-    assert (model.typicality(strange) < 0.05).all()
-    assert (model.typicality([["red"] * 4, ["red", None, None, None]]) > 0.5).all()
+    assert (diagnostics.typicality(model, strange) < 0.05).all()
+    assert (diagnostics.typicality(model, [["red"] * 4, ["red", None, None, None]]) > 0.5).all()
 
 
 def test_typicality_is_a_share_of_rows() -> None:
     model = candide.PoissonNB(keep_sample=True).fit(X, y)
-    usual = model.typicality(X)
+    usual = diagnostics.typicality(model, X)
     assert ((usual >= 0) & (usual <= 1)).all()
     weighted = candide.PoissonNB(keep_sample=True).fit(np.vstack([X, X]), np.tile(y, 2))
-    np.testing.assert_allclose(weighted.typicality(X), usual, atol=0.15)
-    np.testing.assert_allclose(model.typicality(csr_array(X)), usual, rtol=1e-12)
-    assert np.isfinite(model.typicality(np.full((1, 3), np.nan))).all()
+    np.testing.assert_allclose(diagnostics.typicality(weighted, X), usual, atol=0.15)
+    np.testing.assert_allclose(diagnostics.typicality(model, csr_array(X)), usual, rtol=1e-12)
+    assert np.isfinite(diagnostics.typicality(model, np.full((1, 3), np.nan))).all()
 
 
 # Holes filled.
@@ -186,7 +188,7 @@ def mixture(model: Any, rows: Floats, parameter: Floats) -> Floats:
 @pytest.mark.parametrize("estimate", [None, "predictive"])
 def test_holes_hold_what_is_expected(name: str, estimate: str | None) -> None:
     model, rows = getattr(candide, name)(estimate=estimate).fit(X, y), holed(X)
-    filled, missing = model.impute(rows), np.isnan(rows)
+    filled, missing = diagnostics.impute(model, rows), np.isnan(rows)
     np.testing.assert_array_equal(filled[~missing].astype(float), rows[~missing])
     if name == "CategoricalNB":
         shares = [mixture(model, rows, np.exp(table)) for table in model.feature_log_prob_]
@@ -205,7 +207,7 @@ def test_holes_hold_what_is_expected(name: str, estimate: str | None) -> None:
 def test_holes_in_texts() -> None:
     frame = pd.DataFrame({"colour": ["red", "red", "blue", None], "size": ["s", None, "l", "l"]})
     model = candide.CategoricalNB().fit(frame, ["a", "a", "b", "b"])
-    filled = model.impute(frame)
+    filled = diagnostics.impute(model, frame)
     assert isinstance(filled, pd.DataFrame)
     assert filled.to_dict("list") == {"colour": ["red", "red", "blue", "blue"], "size": ["s", "s", "l", "l"]}
 
@@ -213,12 +215,14 @@ def test_holes_in_texts() -> None:
 def test_frames_come_back_as_frames() -> None:
     """Names, order of rows and numbers stay."""
     frame = pd.DataFrame({"a": [1.0, 2.0, np.nan], "b": [3, 4, 5]}, index=[7, 8, 9])
-    filled = candide.GaussianNB().fit(frame, [0, 1, 1]).impute(frame)
+    filled = diagnostics.impute(candide.GaussianNB().fit(frame, [0, 1, 1]), frame)
     assert filled.index.tolist() == [7, 8, 9]
     assert filled["a"].tolist() == [1.0, 2.0, 2.0]
     thin = pl.DataFrame({"a": ["x", "y", None]})
-    assert candide.CategoricalNB().fit(thin, [0, 1, 1]).impute(thin)["a"].to_list() == ["x", "y", "y"]
-    codes = candide.CategoricalNB().fit([[0, 1], [1, 2], [2, 2]], [0, 1, 1]).impute([[np.nan, 1], [1, np.nan]])
+    assert diagnostics.impute(candide.CategoricalNB().fit(thin, [0, 1, 1]), thin)["a"].to_list() == ["x", "y", "y"]
+    codes = diagnostics.impute(
+        candide.CategoricalNB().fit([[0, 1], [1, 2], [2, 2]], [0, 1, 1]), [[np.nan, 1], [1, np.nan]]
+    )
     assert codes.dtype == np.float64
 
 
@@ -226,18 +230,18 @@ def test_frames_come_back_as_frames() -> None:
 def test_holes_in_sparse_rows(name: str) -> None:
     """Stored holes are filled, and what is not stored stays so."""
     model, rows = getattr(candide, name)().fit(csr_array(X), y), csr_array(holed(X))
-    filled = model.impute(rows)
+    filled = diagnostics.impute(model, rows)
     assert filled.shape == rows.shape
     assert filled.nnz == rows.nnz
-    np.testing.assert_allclose(filled.toarray(), model.impute(holed(X)), rtol=1e-9)
+    np.testing.assert_allclose(filled.toarray(), diagnostics.impute(model, holed(X)), rtol=1e-9)
     assert np.isnan(rows.data).any()
 
 
 def test_a_column_that_nobody_observed_stays_missing() -> None:
     rows = np.array([[1.0, np.nan], [2.0, np.nan]])
-    assert np.isnan(candide.GaussianNB().fit(rows, [0, 1]).impute(rows)[:, 1]).all()
+    assert np.isnan(diagnostics.impute(candide.GaussianNB().fit(rows, [0, 1]), rows)[:, 1]).all()
     texts = [["red", None], ["blue", None]]
-    filled = candide.CategoricalNB().fit(texts, [0, 1]).impute(texts)
+    filled = diagnostics.impute(candide.CategoricalNB().fit(texts, [0, 1]), texts)
     assert filled[:, 0].tolist() == ["red", "blue"]
     assert pd.isna(filled[:, 1]).all()
 
@@ -250,10 +254,10 @@ def test_texts_of_all_lengths_are_as_usual() -> None:
     texts = np.array([rng.multinomial(n, shares[c]) for n, c in zip(lengths, topic, strict=True)])
     model = candide.MultinomialNB(keep_sample=True).fit(texts, topic)
     for length in (20, 60, 250):
-        new = model.typicality(rng.multinomial(length, shares[rng.integers(0, 2, 300)]))
+        new = diagnostics.typicality(model, rng.multinomial(length, shares[rng.integers(0, 2, 300)]))
         assert (new < 0.05).mean() < 0.15
         assert (new > 0.95).mean() < 0.15
-        assert (model.typicality(rng.multinomial(length, np.full(100, 0.01), 20)) < 0.05).all()
+        assert (diagnostics.typicality(model, rng.multinomial(length, np.full(100, 0.01), 20)) < 0.05).all()
 
 
 def test_costs_of_a_table_go_by_its_labels() -> None:

@@ -11,6 +11,7 @@ from scipy import stats
 from tiers import every
 
 import candide
+from candide import diagnostics
 from candide.exceptions import ParameterError
 from candide.kernels.layouts import Floats
 from candide.priors import Beta, Dirichlet, Gamma, Normal, NormalInverseGamma
@@ -245,7 +246,7 @@ def test_a_prior_that_is_alike_for_all_classes_may_be_written_out() -> None:
 
 def test_the_evidence_of_normals_asks_for_their_prior() -> None:
     with pytest.raises(ParameterError, match="estimate='mean', 'map' or 'predictive', or give") as caught:
-        candide.GaussianNB().fit(X, y).log_evidence()
+        diagnostics.log_marginal_likelihood(candide.GaussianNB().fit(X, y))
     assert "alpha" not in str(caught.value)
 
 
@@ -266,10 +267,10 @@ CONTRADICTIONS = [
     *((n, {"estimate": "median"}, "estimate is 'median'; it must be None, 'mean'") for n in (*COUNTED, "GaussianNB")),
     ("PoissonNB", {"beta": 1.0, "estimate": "mle"}, "beta is given with estimate='mle'"),
     ("PoissonNB", {"beta": 2.0, "parameter_prior": Gamma()}, "beta and parameter_prior are both given"),
-    ("PoissonNB", {"beta": 0.0, "estimate": "predictive"}, "is none; pseudo-counts must be above 0"),
+    ("PoissonNB", {"beta": 0.0, "estimate": "predictive"}, "is improper; pseudo-counts must be above 0"),
     ("ComplementNB", {"estimate": "predictive"}, "complement scores are none; use MultinomialNB"),
     ("ComplementNB", {"alpha": "evidence"}, "complement scores are none; use MultinomialNB, or alpha='loo'"),
-    ("GaussianNB", {"parameter_prior": NIG, "estimate": "mle"}, "maximum likelihood knows no prior; leave one"),
+    ("GaussianNB", {"parameter_prior": NIG, "estimate": "mle"}, "maximum likelihood has no prior; leave one"),
     ("GaussianNB", {"ddof": 1, "estimate": "map"}, "ddof is given with estimate='map'"),
     ("GaussianNB", {"ddof": 1, "parameter_prior": NIG}, "ddof is given with a parameter_prior, where"),
     ("GaussianNB", {"estimate": np.array(["map", "mean"])}, "it must be None, 'mean'"),

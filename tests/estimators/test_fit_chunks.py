@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from candide import GaussianNB, MultinomialNB, NaiveBayes, TextNB, learners
+from candide import GaussianNB, MultinomialNB, NaiveBayes, TextNB
 from candide.exceptions import InputError, ParameterError
+from candide.specs.text import TextSpec
 
 TEXTS = ["win a free prize", "lunch at noon", "free cash", "late for lunch", "a prize for you", "see you", "win"] * 6
 LABELS = np.array(["spam", "ham", "spam", "ham", "spam", "ham", "spam"] * 6)
@@ -30,7 +31,7 @@ def dealt(X: Any, *rest: Any, size: int = 5) -> Iterator[tuple[Any, ...]]:
 
 @pytest.mark.parametrize(
     "how",
-    [{}, pytest.param({"refine": True}, marks=pytest.mark.slow), {"model": "multinomial"}, {"model": "bernoulli"}],
+    [{}, pytest.param({"refine": True}, marks=pytest.mark.slow), {"family": "multinomial"}, {"family": "bernoulli"}],
     ids=str,
 )
 @pytest.mark.parametrize("weight", [None, np.arange(42) % 3 + 1.0], ids=["plain", "weighted"])
@@ -43,7 +44,7 @@ def test_texts(how: dict[str, Any], weight: Any) -> None:
     assert model.loo_.log_loss == whole.loo_.log_loss
 
 
-@pytest.mark.parametrize("model", [MultinomialNB(), NaiveBayes(blend=None)], ids=str)
+@pytest.mark.parametrize("model", [MultinomialNB(), NaiveBayes(stacking=None)], ids=str)
 def test_arrays_may_be_filled_again(model: Any) -> None:
     """Who yields chunks may write the next one over the last."""
     X, y, weight = np.empty((5, 3)), np.empty(5, dtype=int), np.empty(5)
@@ -62,7 +63,7 @@ class Text(str):
 
 
 def test_a_large_chunk_goes_before_the_next_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learners.TextNB, "group_bytes", 0)
+    monkeypatch.setattr(TextSpec, "group_bytes", 0)
     before: list[Any] = []
 
     def chunks() -> Iterator[tuple[Any, ...]]:
@@ -80,7 +81,7 @@ def test_a_large_chunk_goes_before_the_next_is_made(monkeypatch: pytest.MonkeyPa
 
 def test_chunks_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beside those that wait, one that is made."""
-    monkeypatch.setattr(learners.TextNB, "group_bytes", 2000)
+    monkeypatch.setattr(TextSpec, "group_bytes", 2000)
     alive: list[Any] = []
     most = 0
 
@@ -141,7 +142,7 @@ def test_beliefs_may_speak_of_classes_to_come() -> None:
 
 
 def test_rows_that_are_not_kept_are_looked_at_first() -> None:
-    how: dict[str, Any] = {"calibrate": "temperature", "keep_sample": False, "evaluate": True}
+    how: dict[str, Any] = {"calibrate": "temperature", "keep_sample": False, "compute_loo": True}
     model, whole = MultinomialNB(**how).fit(dealt(COUNTS, CLASSES)), MultinomialNB(**how).fit(COUNTS, CLASSES)
     np.testing.assert_array_equal(model.predict_proba(COUNTS), whole.predict_proba(COUNTS))
     assert model.loo_.log_loss == whole.loo_.log_loss
@@ -150,7 +151,7 @@ def test_rows_that_are_not_kept_are_looked_at_first() -> None:
 def test_a_column_may_begin_with_holes() -> None:
     """What is asked of numbers holds for a column whose first number comes late."""
     frame = pd.DataFrame({"size": [None] * 10 + [1.0, 2.5] * 10, "kind": list("abc") * 10, "y": [0, 1] * 15})
-    model = NaiveBayes({"numbers": "gaussian"}, blend=None)
+    model = NaiveBayes({"numbers": "gaussian"}, stacking=None)
     chunks = ((frame[begin : begin + 5], "y") for begin in range(0, 30, 5))
     streamed, whole = (model.fit(*rows).summary() for rows in ((chunks,), (frame, "y")))
     assert str(streamed) == str(whole)
@@ -185,10 +186,10 @@ def no_longer_readable() -> Iterator[tuple[Any, Any]]:
 
 
 ERRORS: dict[str, tuple[Any, Any, Any, str]] = {
-    "nothing": (MultinomialNB(), lambda: iter([]), InputError, "there are no chunks"),
+    "nothing": (MultinomialNB(), lambda: iter([]), InputError, "found no chunks"),
     "no tuple": (MultinomialNB(), lambda: iter([COUNTS]), InputError, "chunk 0 is a ndarray; .* a tuple"),
     "too many parts": (MultinomialNB(), lambda: iter([(1, 2, 3, 4, 5)]), InputError, "chunk 0 is a tuple of 5"),
-    "no rows": (TextNB(), lambda: iter([(TEXTS, LABELS), ([], [])]), InputError, "chunk 1: there are no texts"),
+    "no rows": (TextNB(), lambda: iter([(TEXTS, LABELS), ([], [])]), InputError, "chunk 1: found no texts"),
     "no label": (TextNB(), lambda: iter([(["a"], [None])]), InputError, "contains NaN .* none of them has"),
     "a label too few": (
         MultinomialNB(), lambda: dealt(COUNTS, CLASSES[:48]), InputError, r"chunk 9: .* X has 5 rows, y has 3",

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import candide
-from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
+from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB, diagnostics
 from candide.exceptions import CandideError, InputError, ParameterError
 from candide.priors import Beta, Dirichlet, Gamma, NormalInverseGamma
 
@@ -295,12 +295,12 @@ GIVEN = {
 @pytest.mark.parametrize("make", GIVEN.values(), ids=GIVEN)
 def test_given_parameters_are_certain(make: Any) -> None:
     for model in (make(), pickle.loads(pickle.dumps(make())), make().with_class_prior([0.1, 0.9])):
-        for verb in ("intervals", "log_odds", "log_evidence", "bayes_factors"):
-            with pytest.raises(ParameterError, match=f"{verb} is about .* given parameters, which are certain; make"):
-                getattr(model, verb)(*([[[1, 0]]] if verb == "log_odds" else []))
+        for verb in ("intervals", "log_odds", "log_marginal_likelihood", "bayes_factors"):
+            with pytest.raises(ParameterError, match=f"{verb} describes .* made from given parameters; make"):
+                getattr(diagnostics, verb)(model, *([[[1, 0]]] if verb == "log_odds" else []))
     taught = make().partial_fit([[1, 0], [0, 1]], [0, 1])
-    assert np.isfinite(taught.log_odds([[1, 0]]).value).all()
-    assert "low" in taught.intervals() or "mean_low" in taught.intervals()
+    assert np.isfinite(diagnostics.log_odds(taught, [[1, 0]]).value).all()
+    assert "low" in diagnostics.intervals(taught) or "mean_low" in diagnostics.intervals(taught)
 
 
 TWO = [[0.5, 0.5], [0.25, 0.75]]
@@ -347,10 +347,14 @@ WRONG: list[tuple[str, Any, str]] = [
     ("prior", lambda: BernoulliNB.from_parameters(TWO, class_prior=[0.5, 0.4]), "sum of the priors should be 1"),
     ("prior", lambda: BernoulliNB.from_parameters(TWO, class_prior=[1.0]), "got 1 priors for 2"),
     ("prior", lambda: BernoulliNB.from_parameters(TWO, class_prior={"x": 1.0}), "it must name each of"),
-    ("prior", lambda: GaussianNB.from_counts([2, 2], TWO, TWO, priors=[0.5, 0.5]), "goes into class_prior here"),
-    ("looking back", lambda: MultinomialNB.from_counts(TWO, calibrate="platt"), "look at training rows again"),
-    ("looking back", lambda: MultinomialNB.from_counts(TWO, alpha="loo"), "look at training rows again"),
-    ("looking back", lambda: MultinomialNB.from_counts(TWO, evaluate=True), "look at training rows again"),
+    (
+        "prior",
+        lambda: GaussianNB.from_counts([2, 2], TWO, TWO, priors=[0.5, 0.5]),
+        "here the prior of the classes is class_prior",
+    ),
+    ("looking back", lambda: MultinomialNB.from_counts(TWO, calibrate="platt"), "need training rows"),
+    ("looking back", lambda: MultinomialNB.from_counts(TWO, alpha="loo"), "need training rows"),
+    ("looking back", lambda: MultinomialNB.from_counts(TWO, compute_loo=True), "need training rows"),
 ]
 
 

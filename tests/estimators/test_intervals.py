@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 import candide
+from candide import diagnostics
 from candide.exceptions import ParameterError
 from candide.kernels.layouts import Floats
 from candide.priors import Beta, Dirichlet, Normal, NormalInverseGamma
@@ -61,7 +62,7 @@ def ends(table: Any) -> list[tuple[str, Floats, Floats]]:
 @all_models
 def test_intervals_stand_beside_parameters(name: str, settings: dict[str, Any]) -> None:
     model = fitted(name, settings)
-    parameters, table = model.parameters(), model.intervals()
+    parameters, table = model.parameters(), diagnostics.intervals(model)
     for column, values in parameters.items():
         assert table[column].tolist() == values.tolist()
     for what, low, high in ends(table):
@@ -75,7 +76,7 @@ def test_intervals_stand_beside_parameters(name: str, settings: dict[str, Any]) 
 @all_models
 def test_wider_intervals_hold_more(name: str, settings: dict[str, Any]) -> None:
     model = fitted(name, settings)
-    narrow, wide = (ends(model.intervals(level)) for level in (0.5, 0.99))
+    narrow, wide = (ends(diagnostics.intervals(model, level)) for level in (0.5, 0.99))
     for (_, low, high), (_, wide_low, wide_high) in zip(narrow, wide, strict=True):
         assert ((wide_low <= low) & (high <= wide_high)).all()
 
@@ -83,8 +84,8 @@ def test_wider_intervals_hold_more(name: str, settings: dict[str, Any]) -> None:
 @pytest.mark.parametrize("level", [0.8, 0.95])
 def test_classical_intervals_of_normals(level: float) -> None:
     """Student's t for the mean, chi-square for the variance; pooled over classes where they share it."""
-    table = candide.GaussianNB().fit(MEASURES, y).intervals(level)
-    shared = candide.GaussianNB(variance="shared").fit(MEASURES, y).intervals(level)
+    table = diagnostics.intervals(candide.GaussianNB().fit(MEASURES, y), level)
+    shared = diagnostics.intervals(candide.GaussianNB(variance="shared").fit(MEASURES, y), level)
     pooled = sum(MEASURES[y == c].var(axis=0) * (y == c).sum() for c in (0, 1))
     for i, (c, j) in enumerate([(0, 0), (0, 1), (1, 0), (1, 1)]):
         x, tails = MEASURES[y == c, j], [(1 + level) / 2, (1 - level) / 2]
@@ -102,8 +103,8 @@ def test_classical_intervals_of_normals(level: float) -> None:
 def test_a_class_without_cells_takes_no_degree_of_freedom() -> None:
     """The variance that it shares is that of the other classes, and its mean is unknown."""
     X, labels = np.append(MEASURES[:, 0], np.nan)[:, None], np.append(y, 2)
-    two = candide.GaussianNB(variance="shared").fit(X[:-1], y).intervals()
-    three = candide.GaussianNB(variance="shared").fit(X, labels).intervals()
+    two = diagnostics.intervals(candide.GaussianNB(variance="shared").fit(X[:-1], y))
+    three = diagnostics.intervals(candide.GaussianNB(variance="shared").fit(X, labels))
     for end in ("mean_low", "mean_high", "variance_low", "variance_high"):
         np.testing.assert_allclose(three[end][:2], two[end], rtol=1e-12)
     assert (three["mean_low"][2], three["mean_high"][2]) == (-np.inf, np.inf)
@@ -123,10 +124,10 @@ def test_intervals_of_shares(settings: dict[str, Any], pseudo: float) -> None:
     """Without a prior, under Jeffreys'."""
     on = np.array([(COUNTS[y == c] > 0).sum(axis=0) for c in (0, 1)])
     rows = np.array([[16], [8]])
-    assert_beta(candide.BernoulliNB(**settings).fit(COUNTS, y).intervals(), on + pseudo, rows - on + pseudo)
+    assert_beta(diagnostics.intervals(candide.BernoulliNB(**settings).fit(COUNTS, y)), on + pseudo, rows - on + pseudo)
     total = np.array([COUNTS[y == c].sum(axis=0) for c in (0, 1)]) + pseudo
     rest = total.sum(axis=1, keepdims=True) - total
-    assert_beta(candide.MultinomialNB(**settings).fit(COUNTS, y).intervals(), total, rest)
+    assert_beta(diagnostics.intervals(candide.MultinomialNB(**settings).fit(COUNTS, y)), total, rest)
 
 
 @pytest.mark.parametrize(("unseen", "more"), [("ignore", 0), ("smooth", 1)])
@@ -134,7 +135,7 @@ def test_intervals_of_shares(settings: dict[str, Any], pseudo: float) -> None:
 def test_intervals_of_values(unseen: str, more: int, settings: dict[str, Any], pseudo: float) -> None:
     """Texts and codes; with room for an unseen value if there is any in the model."""
     frame = pd.DataFrame({"colour": ["red", "red", "blue", None], "size": [0, 3, 3, 1]})
-    table = candide.CategoricalNB(unseen=unseen, **settings).fit(frame, ["a", "a", "a", "b"]).intervals()
+    table = diagnostics.intervals(candide.CategoricalNB(unseen=unseen, **settings).fit(frame, ["a", "a", "a", "b"]))
     keys = list(zip(table["class"], table["column"], table["value"], strict=True))
     for (label, column, value), low, high in zip(keys, table["low"], table["high"], strict=True):
         cells = frame[column][:3] if label == "a" else frame[column][3:]
@@ -145,7 +146,7 @@ def test_intervals_of_values(unseen: str, more: int, settings: dict[str, Any], p
 
 def test_intervals_of_rates() -> None:
     total = np.array([COUNTS[y == c].sum(axis=0) for c in (0, 1)])
-    table = candide.PoissonNB(alpha=0.7, beta=2.0).fit(COUNTS, y).intervals()
+    table = diagnostics.intervals(candide.PoissonNB(alpha=0.7, beta=2.0).fit(COUNTS, y))
     expected = stats.gamma.interval(0.95, (total + 0.7).ravel(), scale=1 / np.repeat([18.0, 10.0], 3))
     np.testing.assert_allclose((table["low"], table["high"]), expected, rtol=1e-9)
 
@@ -153,20 +154,20 @@ def test_intervals_of_rates() -> None:
 @pytest.mark.parametrize("level", [0, 1, "a", None])
 def test_levels(level: Any) -> None:
     with pytest.raises(ParameterError, match="level is"):
-        fitted("BernoulliNB", {}).intervals(level)
+        diagnostics.intervals(fitted("BernoulliNB", {}), level)
 
 
 def test_names_of_columns() -> None:
     frame = pd.DataFrame(COUNTS, columns=["a", "b", "c"])
-    assert candide.PoissonNB().fit(frame, y).intervals()["column"].tolist() == ["a", "b", "c"] * 2
+    assert diagnostics.intervals(candide.PoissonNB().fit(frame, y))["column"].tolist() == ["a", "b", "c"] * 2
 
 
 @pytest.mark.parametrize("name", ["BernoulliNB", "CategoricalNB", "PoissonNB"])
 def test_one_column_without_a_prior_leaves_the_others_theirs(name: str) -> None:
     """Jeffreys' prior takes the place of none column by column."""
     alpha = np.array([2.0, 0.0, 3.0])
-    mixed, without = (fitted(name, {"alpha": values}).intervals() for values in (alpha, 0.0))
-    with_prior = fitted(name, {"alpha": np.where(alpha > 0, alpha, 1.0)}).intervals()
+    mixed, without = (diagnostics.intervals(fitted(name, {"alpha": values})) for values in (alpha, 0.0))
+    with_prior = diagnostics.intervals(fitted(name, {"alpha": np.where(alpha > 0, alpha, 1.0)}))
     second = mixed["column"] == "x1"
     for end in ("low", "high"):
         np.testing.assert_allclose(mixed[end][~second], with_prior[end][~second], rtol=1e-12)
@@ -174,6 +175,6 @@ def test_one_column_without_a_prior_leaves_the_others_theirs(name: str) -> None:
 
 
 def test_a_rate_without_believed_events_keeps_the_believed_rows() -> None:
-    table = candide.PoissonNB(alpha=0, beta=5.0).fit(COUNTS, y).intervals(0.9)
+    table = diagnostics.intervals(candide.PoissonNB(alpha=0, beta=5.0).fit(COUNTS, y), 0.9)
     events, rows = COUNTS[y == 0][:, 0].sum(), 16
     np.testing.assert_allclose(table["low"][0], stats.gamma(events + 0.5, scale=1 / (rows + 5.0)).ppf(0.05))

@@ -21,7 +21,7 @@ from candide import (
     NaiveBayes,
     PoissonNB,
     TextNB,
-    learners,
+    diagnostics,
 )
 from candide.exceptions import NotFitted, ParameterError
 from candide.stacking.calibration import normalised
@@ -31,7 +31,7 @@ LABELS = ["spam", "ham", "spam", "ham", "spam", "ham"]
 
 
 def assert_exact(model: Any, X: Any, **how: Any) -> None:
-    scores = model.as_linear(**how).scores(X)
+    scores = diagnostics.as_linear(model, **how).scores(X)
     np.testing.assert_allclose(normalised(scores), model.predict_log_proba(X), rtol=1e-9, atol=1e-9)
 
 
@@ -41,9 +41,9 @@ def test_one_temperature_and_biases_stay_linear(load: Any, calibrate: str) -> No
     X, y = load(return_X_y=True)
     model = GaussianNB(variance="shared", calibrate=calibrate).fit(X, y)
     assert_exact(model, X)
-    raw = GaussianNB(variance="shared").fit(X, y).as_linear()
-    temperature = model._model.blend.calibration.describe()["temperature"]
-    np.testing.assert_allclose(model.as_linear().weights, raw.weights / temperature)
+    raw = diagnostics.as_linear(GaussianNB(variance="shared").fit(X, y))
+    temperature = model.model_.classifier.blend.calibration.describe()["temperature"]
+    np.testing.assert_allclose(diagnostics.as_linear(model).weights, raw.weights / temperature)
 
 
 @pytest.mark.parametrize("calibrate", [None, "temperature", "platt"])
@@ -52,7 +52,7 @@ def test_another_class_prior_moves_the_bias_alone(calibrate: str | None) -> None
     model = GaussianNB(variance="shared", calibrate=calibrate).fit(X, y)
     there = model.with_class_prior([0.7, 0.2, 0.1])
     assert_exact(there, X)
-    np.testing.assert_array_equal(there.as_linear().weights, model.as_linear().weights)
+    np.testing.assert_array_equal(diagnostics.as_linear(there).weights, diagnostics.as_linear(model).weights)
 
 
 def test_means_far_from_zero_keep_their_digits() -> None:
@@ -67,11 +67,11 @@ def test_texts_by_their_tokens(name: str, weighting: str) -> None:
         weighting = "binary"
     model = TextNB(name, weighting=weighting, alpha=0.5).fit(TEXTS, LABELS)
     assert_exact(model, [*TEXTS, "win lunch unheard words", "", "win win win win"])
-    assert model.as_linear().inputs.tolist() == list(model.vocabulary_)
+    assert diagnostics.as_linear(model).inputs.tolist() == list(model.vocabulary_)
 
 
 def test_buckets_have_numbers() -> None:
-    form = TextNB("multinomial", buckets=4).fit(TEXTS, LABELS).as_linear()
+    form = diagnostics.as_linear(TextNB("multinomial", buckets=4).fit(TEXTS, LABELS))
     assert form.inputs[:2].tolist() == ["bucket 0", "bucket 1"]
 
 
@@ -85,20 +85,20 @@ def test_buckets_have_numbers() -> None:
         (GaussianNB(variance="shared", calibrate="isotonic"), "calibrate='isotonic' bends"),
         (GaussianNB(variance="shared", calibrate="beta"), "calibrate='beta' bends"),
         (NaiveBayes(), "a blend of several looks"),
-        (NaiveBayes(blend=None), "each column in a way of its own"),
+        (NaiveBayes(stacking=None), "each column in a way of its own"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_models_without_one_say_why(model: Any, why: str) -> None:
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ParameterError, match=why):
-        model.fit(X, y).as_linear()
+        diagnostics.as_linear(model.fit(X, y))
 
 
 @pytest.mark.parametrize("name", ["auto", "polya"])
 def test_texts_that_bend(name: str) -> None:
     with pytest.raises(ParameterError, match="no linear form"):
-        TextNB(name).fit(TEXTS, LABELS).as_linear()
+        diagnostics.as_linear(TextNB(name).fit(TEXTS, LABELS))
 
 
 def test_a_temperature_that_grows_with_the_length_is_refused() -> None:
@@ -107,19 +107,19 @@ def test_a_temperature_that_grows_with_the_length_is_refused() -> None:
     # Long rows repeat themselves: they need a higher temperature.
     rows = [rng.multinomial(4, shares[c]) * (1 if i % 2 else 30) for i, c in enumerate(labels)]
     model = MultinomialNB(calibrate="temperature").fit(rows, labels)
-    assert model._model.blend.calibration.growth > 0
+    assert model.model_.classifier.blend.calibration.growth > 0
     with pytest.raises(ParameterError, match="grows with the length"):
-        model.as_linear()
+        diagnostics.as_linear(model)
 
 
 def test_columns_without_variance_are_refused() -> None:
     with pytest.raises(ParameterError, match="no variance"):
-        GaussianNB(variance="shared", var_smoothing=0).fit([[1.0], [1.0], [2.0]], [0, 0, 1]).as_linear()
+        diagnostics.as_linear(GaussianNB(variance="shared", var_smoothing=0).fit([[1.0], [1.0], [2.0]], [0, 0, 1]))
 
 
 def test_class_variances_are_linear_in_squares() -> None:
     X, y = load_iris(return_X_y=True)
-    form = GaussianNB().fit(X, y).as_linear(squares=True)
+    form = diagnostics.as_linear(GaussianNB().fit(X, y), squares=True)
     assert form.inputs.tolist() == ["x0", "x1", "x2", "x3", "x0²", "x1²", "x2²", "x3²"]
     assert form.columns.tolist() == ["x0", "x1", "x2", "x3"] * 2
     assert_exact(GaussianNB().fit(X, y), X, squares=True)
@@ -128,7 +128,7 @@ def test_class_variances_are_linear_in_squares() -> None:
 def test_values_of_categories_are_inputs() -> None:
     rows = [["calm", 0], ["storm", 1], [None, 1], ["calm", 3]]
     model = CategoricalNB(unseen="smooth").fit(rows, ["a", "b", "b", "a"])
-    form = model.as_linear()
+    form = diagnostics.as_linear(model)
     assert form.inputs[:3].tolist() == ["x0=calm", "x0=storm", "x0=(unseen)"]
     assert form.values is not None
     assert form.values.tolist() == ["calm", "storm", "(unseen)", 0, 1, 2, 3, "(unseen)"]
@@ -140,7 +140,7 @@ def test_values_of_categories_are_inputs() -> None:
 
 def test_a_zero_is_an_infinite_weight_and_still_a_limit() -> None:
     model = MultinomialNB(alpha=0).fit([[2, 1, 0], [0, 1, 4]], ["a", "b"])
-    form = model.as_linear()
+    form = diagnostics.as_linear(model)
     np.testing.assert_array_equal(np.isneginf(form.weights), [[False, False, True], [True, False, False]])
     assert_exact(model, [[1, 0, 0], [1, 1, 0], [1, 0, 1], [2, 0, 1]])
     weights, _ = form.between("b", "a")
@@ -151,7 +151,7 @@ def test_many_classes_and_columns_stay_sparse_inside() -> None:
     rng = np.random.default_rng(0)
     X, y = csr_array(rng.random((400, 3000)) < 0.002, dtype=np.float64), np.arange(400) % 200
     for model in (MultinomialNB(), BernoulliNB(), ComplementNB(), PoissonNB()):
-        form = model.fit(X, y).as_linear()
+        form = diagnostics.as_linear(model.fit(X, y))
         assert form.weights.shape == (200, 3000)
         assert_exact(model, X[:20])
         by_hand = X[:20] @ form.weights.T + form.bias
@@ -161,7 +161,7 @@ def test_many_classes_and_columns_stay_sparse_inside() -> None:
 
 def test_given_parameters() -> None:
     model = BernoulliNB.from_parameters([[0.8], [0.4]], classes=["a", "b"], feature_names=["on"])
-    form = model.as_linear()
+    form = diagnostics.as_linear(model)
     weights, bias = form.between()
     assert weights[0] == pytest.approx(np.log(0.4 / 0.6) - np.log(0.8 / 0.2))
     assert bias == pytest.approx(np.log(0.6 / 0.2))
@@ -170,13 +170,13 @@ def test_given_parameters() -> None:
 
 def test_a_class_without_prior_is_impossible() -> None:
     model = MultinomialNB(class_prior=[0.0, 1.0]).fit([[1, 0], [0, 1]], ["a", "b"])
-    assert np.isneginf(model.as_linear().bias[0])
+    assert np.isneginf(diagnostics.as_linear(model).bias[0])
     assert_exact(model, [[1, 0]])
 
 
 def test_the_form_outlives_the_model() -> None:
     model = MultinomialNB().fit([[2, 1, 0], [0, 1, 4]], ["a", "b"])
-    form, before = model.as_linear(), model.predict_log_proba([[1, 1, 1]])
+    form, before = diagnostics.as_linear(model), model.predict_log_proba([[1, 1, 1]])
     model.partial_fit([[9, 9, 9]], ["c"]).fit([[1, 2]], ["d"])
     np.testing.assert_allclose(normalised(form.scores([[1, 1, 1]])), before)
     again = pickle.loads(pickle.dumps(form))
@@ -187,7 +187,7 @@ def test_the_form_outlives_the_model() -> None:
 
 def test_what_a_reader_does_to_the_form_does_not_reach_the_model() -> None:
     model = MultinomialNB().fit(pd.DataFrame({"p": [2, 0], "q": [1, 4]}), ["a", "b"])
-    form = model.as_linear()
+    form = diagnostics.as_linear(model)
     form.classes[:], form.inputs[:], form.weights[:] = "x", "y", 0.0
     assert model.classes_.tolist() == ["a", "b"]
     assert model.feature_names_in_.tolist() == ["p", "q"]
@@ -195,18 +195,18 @@ def test_what_a_reader_does_to_the_form_does_not_reach_the_model() -> None:
 
 
 def test_table_and_text() -> None:
-    form = MultinomialNB().fit([[2, 1], [0, 4]], ["a", "b"]).as_linear()
+    form = diagnostics.as_linear(MultinomialNB().fit([[2, 1], [0, 4]], ["a", "b"]))
     assert form.table()["input"].tolist() == ["(bias)", "x0", "x1"] * 2
     assert form.table()["class"].tolist() == ["a"] * 3 + ["b"] * 3
     np.testing.assert_array_equal(form.table()["weight"].reshape(2, 3)[:, 1:], form.weights)
     assert repr(form).splitlines()[:2] == ["2 classes, 2 inputs", "                a          b"]
-    wide = MultinomialNB().fit(np.eye(20), ["a", "b"] * 10).as_linear()
+    wide = diagnostics.as_linear(MultinomialNB().fit(np.eye(20), ["a", "b"] * 10))
     assert repr(wide).endswith("… 4 more inputs")
 
 
 def test_two_classes_must_be_named_among_three() -> None:
     X, y = load_iris(return_X_y=True)
-    form = GaussianNB(variance="shared").fit(X, y).as_linear()
+    form = diagnostics.as_linear(GaussianNB(variance="shared").fit(X, y))
     with pytest.raises(ParameterError, match="name two"):
         form.log_odds(X)
     with pytest.raises(ParameterError, match=r"of=0, against=7 are not two of \[0, 1, 2\]"):
@@ -214,5 +214,5 @@ def test_two_classes_must_be_named_among_three() -> None:
 
 
 def test_before_fit() -> None:
-    with pytest.raises(NotFitted, match="learned nothing yet"):
-        learners.BernoulliNB().as_linear()
+    with pytest.raises(NotFitted, match="not fitted"):
+        diagnostics.as_linear(BernoulliNB())

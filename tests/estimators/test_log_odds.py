@@ -10,6 +10,7 @@ from scipy import stats
 from scipy.sparse import csr_array
 
 import candide
+from candide import diagnostics
 from candide.exceptions import ParameterError
 from candide.kernels.layouts import Floats
 from candide.priors import Beta, Dirichlet, Gamma, Normal, NormalInverseGamma
@@ -65,7 +66,7 @@ def one_variance(after: NormalInverseGamma, X: Floats) -> Floats:
 
 def posterior_of(model: Any) -> Any:
     if not isinstance(model, candide.CategoricalNB):
-        return model._model.family.posterior(model._model.state.statistics)
+        return model.model_.classifier.family.posterior(model.model_.classifier.state.statistics)
     alpha, spare = 0.5 if model.estimate == "mle" else model.alpha, int(model.unseen == "smooth")
     return tuple(Dirichlet(np.pad(count, ((0, 0), (0, spare))) + alpha) for count in model.category_count_)
 
@@ -99,7 +100,9 @@ def test_deviation_is_that_of_draws(name: str, settings: dict[str, Any], draw: A
     if name != "CategoricalNB":
         asked[0, 0] = np.nan
     scores = draw(posterior_of(model), asked)
-    np.testing.assert_allclose(model.log_odds(asked).std, (scores[..., 1] - scores[..., 0]).std(axis=0), rtol=0.05)
+    np.testing.assert_allclose(
+        diagnostics.log_odds(model, asked).std, (scores[..., 1] - scores[..., 0]).std(axis=0), rtol=0.05
+    )
 
 
 FITTED_PRIORS = [(None, 0.0), ("smoothed", 1.0), (Dirichlet([3.0, 9.0]), [3.0, 9.0])]
@@ -108,7 +111,7 @@ FITTED_PRIORS = [(None, 0.0), ("smoothed", 1.0), (Dirichlet([3.0, 9.0]), [3.0, 9
 @pytest.mark.parametrize(("class_prior", "pseudo"), FITTED_PRIORS, ids=str)
 def test_deviation_of_the_class_prior(class_prior: Any, pseudo: Any) -> None:
     """A row without cells has the log-odds of the classes alone."""
-    odds = candide.BernoulliNB(class_prior=class_prior).fit(COUNTS, y).log_odds([[np.nan] * 3])
+    odds = diagnostics.log_odds(candide.BernoulliNB(class_prior=class_prior).fit(COUNTS, y), [[np.nan] * 3])
     counts = np.array([16.0, 8.0]) + pseudo
     shares = np.log(Dirichlet(counts).sample(N, 1))
     assert odds.value[0] == pytest.approx(np.log(counts[1] / counts[0]))
@@ -124,7 +127,7 @@ GIVEN_PRIORS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("settings", GIVEN_PRIORS, ids=str)
 def test_a_given_class_prior_is_certain(settings: dict[str, Any]) -> None:
-    odds = candide.BernoulliNB(**settings).fit(COUNTS, y).log_odds([[np.nan] * 3])
+    odds = diagnostics.log_odds(candide.BernoulliNB(**settings).fit(COUNTS, y), [[np.nan] * 3])
     assert odds.std[0] == pytest.approx(0, abs=1e-6)
 
 
@@ -135,40 +138,46 @@ LABELS = np.array(["a", "b", "c"])[THREE]
 def test_pairs_of_classes() -> None:
     model = candide.PoissonNB().fit(COUNTS, LABELS)
     log_probability = model.predict_log_proba(COUNTS)
-    a_against_c = model.log_odds(COUNTS, of="a", against="c")
+    a_against_c = diagnostics.log_odds(model, COUNTS, of="a", against="c")
     np.testing.assert_allclose(a_against_c.value, log_probability[:, 0] - log_probability[:, 2], rtol=1e-9, atol=1e-12)
-    c_against_a = model.log_odds(COUNTS, of="c", against="a")
+    c_against_a = diagnostics.log_odds(model, COUNTS, of="c", against="a")
     np.testing.assert_allclose(c_against_a.value, -a_against_c.value)
     np.testing.assert_allclose(c_against_a.std, a_against_c.std)
     ranked = np.sort(log_probability, axis=1)
-    np.testing.assert_allclose(model.log_odds(COUNTS).value, ranked[:, 2] - ranked[:, 1], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        diagnostics.log_odds(model, COUNTS).value, ranked[:, 2] - ranked[:, 1], rtol=1e-9, atol=1e-12
+    )
 
 
 def test_sparse_rows_have_the_same_log_odds() -> None:
     for name in ("GaussianNB", "BernoulliNB", "MultinomialNB", "PoissonNB"):
         model = getattr(candide, name)().fit(COUNTS, y)
-        for ours, theirs in zip(model.log_odds(csr_array(COUNTS)), model.log_odds(COUNTS), strict=True):
+        for ours, theirs in zip(
+            diagnostics.log_odds(model, csr_array(COUNTS)), diagnostics.log_odds(model, COUNTS), strict=True
+        ):
             np.testing.assert_allclose(ours, theirs, rtol=1e-9)
 
 
 def test_more_rows_make_log_odds_surer() -> None:
     few, many = (candide.GaussianNB().fit(np.tile(MEASURES, (k, 1)), np.tile(y, k)) for k in (1, 100))
-    assert (many.log_odds(MEASURES).std < 0.2 * few.log_odds(MEASURES).std).all()
+    assert (diagnostics.log_odds(many, MEASURES).std < 0.2 * diagnostics.log_odds(few, MEASURES).std).all()
 
 
 def test_one_row_does_not_tell_a_variance() -> None:
     """Infinite, not NaN; a prior makes it finite."""
     X, labels = [[1.0], [2.0], [4.0]], [0, 1, 1]
-    assert candide.GaussianNB().fit(X, labels).log_odds([[3.0]]).std[0] == np.inf
+    assert diagnostics.log_odds(candide.GaussianNB().fit(X, labels), [[3.0]]).std[0] == np.inf
     for variance in ("class", "shared"):
-        assert np.isfinite(candide.GaussianNB(estimate="mean", variance=variance).fit(X, labels).log_odds(X).std).all()
+        assert np.isfinite(
+            diagnostics.log_odds(candide.GaussianNB(estimate="mean", variance=variance).fit(X, labels), X).std
+        ).all()
     for settings in ({"var_smoothing": 0.0}, {"variance": "shared"}):
         constant = candide.GaussianNB(**settings).fit([[1.0], [1.0], [1.0]], labels)
-        assert not np.isnan(constant.log_odds([[1.0], [2.0]]).std).any()
+        assert not np.isnan(diagnostics.log_odds(constant, [[1.0], [2.0]]).std).any()
 
 
 def test_what_cannot_be_compared() -> None:
     with pytest.raises(ParameterError, match="this model has one; learn another"):
-        candide.PoissonNB().fit(COUNTS, y * 0).log_odds(COUNTS)
+        diagnostics.log_odds(candide.PoissonNB().fit(COUNTS, y * 0), COUNTS)
     with pytest.raises(ParameterError, match=r"'d' is no class of this model, which knows \['a', 'b', 'c'\]"):
-        candide.PoissonNB().fit(COUNTS, LABELS).log_odds(COUNTS, of="d")
+        diagnostics.log_odds(candide.PoissonNB().fit(COUNTS, LABELS), COUNTS, of="d")

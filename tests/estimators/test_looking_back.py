@@ -68,28 +68,28 @@ def test_chosen_pseudo_counts_in_parts_or_at_once(name: str) -> None:
 
 def test_fitted_again_when_a_tenth_was_learned() -> None:
     model = made("PoissonNB", calibrate="platt").fit(X[:200], y[:200])
-    early = model._model.blend.calibration
+    early = model.model_.classifier.blend.calibration
     assert model.staleness_ == 0
     model.partial_fit(X[200:210], y[200:210])
-    assert model._model.blend.calibration is early
+    assert model.model_.classifier.blend.calibration is early
     assert model.staleness_ == pytest.approx(0.05)
     model.partial_fit(X[210:], y[210:])
-    assert model._model.blend.calibration is not early
+    assert model.model_.classifier.blend.calibration is not early
     assert model.staleness_ == 0
     assert_same("PoissonNB", model, made("PoissonNB", calibrate="platt").fit(X, y))
 
 
 def test_without_rows_the_calibration_grows_old() -> None:
-    settings = {"calibrate": "platt", "keep_sample": False, "evaluate": True}
+    settings = {"calibrate": "platt", "keep_sample": False, "compute_loo": True}
     model = made("PoissonNB", **settings).fit(X[:120], y[:120])
-    kept = made("PoissonNB", calibrate="platt", evaluate=True).fit(X[:120], y[:120])
-    assert model._model.state.sample is None
+    kept = made("PoissonNB", calibrate="platt", compute_loo=True).fit(X[:120], y[:120])
+    assert model.model_.classifier.state.sample is None
     assert_same("PoissonNB", model, kept)
     assert model.loo_.as_dict() == kept.loo_.as_dict()
-    early = model._model.blend.calibration
+    early = model.model_.classifier.blend.calibration
     model.partial_fit(X[120:], y[120:])
-    assert model._model.state.sample is None
-    assert model._model.blend.calibration is early
+    assert model.model_.classifier.state.sample is None
+    assert model.model_.classifier.blend.calibration is early
     assert not hasattr(model, "loo_")  # that of fewer rows is not this model's
     assert model.staleness_ == pytest.approx(1.0)
     assert np.isfinite(model.predict_proba(NEW)).all()
@@ -100,9 +100,9 @@ def test_without_rows_the_calibration_grows_old() -> None:
 def test_plain_models_keep_no_rows() -> None:
     for name in NAMES:
         model = made(name).fit(X, y)
-        assert model._model.state.sample is None
+        assert model.model_.classifier.state.sample is None
         assert model.staleness_ == 0
-        assert made(name, keep_sample=True).fit(X, y)._model.state.sample is not None
+        assert made(name, keep_sample=True).fit(X, y).model_.classifier.state.sample is not None
 
 
 # Measured.
@@ -110,7 +110,7 @@ def test_plain_models_keep_no_rows() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_measures_are_those_of_rows_left_out(name: str) -> None:
-    report = made(name, evaluate=True).fit(X, y).loo_
+    report = made(name, compute_loo=True).fit(X, y).loo_
     log_probability = made(name).fit(X, y).leave_one_out(X, y, class_prior="fixed")
     assert report.n_rows == 240
     assert report.log_loss == pytest.approx(log_loss(y, np.exp(log_probability)))
@@ -121,7 +121,7 @@ def test_measures_are_those_of_rows_left_out(name: str) -> None:
 
 
 def test_what_a_report_holds() -> None:
-    report = made("PoissonNB", evaluate=True, calibrate="isotonic").fit(X, y).loo_
+    report = made("PoissonNB", compute_loo=True, calibrate="isotonic").fit(X, y).loo_
     assert set(report.as_dict()) == {field.name for field in fields(Report)}
     assert report.per_class["class"].tolist() == [0, 1, 2]
     assert report.optimistic is not None
@@ -130,7 +130,7 @@ def test_what_a_report_holds() -> None:
 
 
 def test_measured_only_if_asked() -> None:
-    with pytest.raises(AttributeError, match=r"loo_ if it is constructed with evaluate=True"):
+    with pytest.raises(AttributeError, match=r"loo_ needs training rows.*construct it with compute_loo=True"):
         _ = made("PoissonNB").fit(X, y).loo_
     assert not hasattr(made("PoissonNB").fit(X, y), "loo_")
 
@@ -142,7 +142,7 @@ SETTINGS: list[dict[str, Any]] = [
     {},
     {"estimate": "mle"},
     {"estimate": "map"},
-    {"calibrate": "beta", "evaluate": True},
+    {"calibrate": "beta", "compute_loo": True},
     {"calibrate": "temperature", "keep_sample": False},
     {"alpha": "loo"},
     {"alpha": "evidence"},
@@ -198,11 +198,11 @@ def test_threads_share_a_fresh_model(name: str, settings: dict[str, Any]) -> Non
 def test_a_sliding_window_is_fitted_again() -> None:
     """The weight stays the same, the rows do not."""
     model = made("GaussianNB", calibrate="temperature").fit(X[:100], y[:100])
-    early = model._model.blend.calibration
+    early = model.model_.classifier.blend.calibration
     for i in range(0, 100, 5):
         model.partial_fit(X[100 + i : 105 + i], y[100 + i : 105 + i]).forget(X[i : i + 5], y[i : i + 5])
         model.predict(NEW)
-    assert model._model.blend.calibration is not early
+    assert model.model_.classifier.blend.calibration is not early
     assert model.staleness_ <= 0.1
 
 
@@ -261,7 +261,7 @@ def test_merging_does_not_depend_on_order_or_on_looking() -> None:
 
 def test_fit_ends_with_the_calibration() -> None:
     model = made("GaussianNB", calibrate="platt").fit(X, y)
-    assert vars(model._model)["current"] is not None
+    assert vars(model.model_.classifier)["current"] is not None
 
 
 @pytest.mark.parametrize("method", ["temperature", "platt", "beta", "isotonic"])
@@ -290,10 +290,10 @@ def test_a_calibration_alone_needs_few_rows() -> None:
     rng = np.random.default_rng(0)
     rows, classes = rng.normal(size=(40_000, 20)), np.arange(40_000) % 2
     few, more = (
-        candide.GaussianNB(calibrate="platt", evaluate=evaluate).fit(rows, classes) for evaluate in (False, True)
+        candide.GaussianNB(calibrate="platt", compute_loo=evaluate).fit(rows, classes) for evaluate in (False, True)
     )
-    sizes = [len(model._model.state.sample.classes) for model in (few, more)]
+    sizes = [len(model.model_.classifier.state.sample.classes) for model in (few, more)]
     assert sizes == [2 * 5_000, 40_000]
     np.testing.assert_allclose(few.predict_proba(rows[:100]), more.predict_proba(rows[:100]), atol=0.02)
     wide = candide.GaussianNB(calibrate="platt").fit(rng.normal(size=(50, 4_000)), np.arange(50) % 2)
-    assert wide._model.plan.sample_bytes == more._model.plan.sample_bytes
+    assert wide.model_.classifier.plan.sample_bytes == more.model_.classifier.plan.sample_bytes

@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 import candide
 from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
+from candide.estimators.selection import Judged, _ranked
 from candide.exceptions import InputError, ParameterError
-from candide.learners.selection import Judged, _ranked
 from candide.stacking.calibration import METHODS, cross_fitted
 
 RANDOM = np.random.default_rng(11)
@@ -207,7 +207,7 @@ def test_pseudo_counts_are_chosen_without_the_rows_they_are_judged_on(method: An
     """Pure noise in many columns: each α chosen on all rows looks better than it is."""
     random = np.random.default_rng(1)
     noise, classes = random.integers(0, 4, (50, 30)), random.integers(0, 2, 50)
-    chosen = candide.select([CategoricalNB(alpha="loo", evaluate=True)], noise, classes, method=method)
+    chosen = candide.select([CategoricalNB(alpha="loo", compute_loo=True)], noise, classes, method=method)
     assert chosen["log_loss"][0] > chosen.best.loo_.optimistic.log_loss
     assert chosen["log_loss"][0] == pytest.approx(chosen.best.loo_.log_loss, abs=0.5)
 

@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from candide import NaiveBayes
+from candide import NaiveBayes, diagnostics
 
 N = 60
 RNG = np.random.default_rng(3)
@@ -70,13 +70,13 @@ def rows(table: Any) -> dict[str, list[Any]]:
 
 
 def fitted(table: Any) -> NaiveBayes:
-    return NaiveBayes(order=0, evaluate=False, n_threads=1).fit(table, Y)
+    return NaiveBayes(order=0, compute_loo=False, n_threads=1).fit(table, Y)
 
 
 @EACH
 def test_filled_tables_are_what_they_were(table: Any) -> None:
     model = fitted(table)
-    full = model.impute(table)
+    full = diagnostics.impute(model, table)
     assert type(full) is type(table)
     assert types(full) == types(table)
     if isinstance(table, pd.DataFrame):
@@ -86,7 +86,7 @@ def test_filled_tables_are_what_they_were(table: Any) -> None:
 
 @EACH
 def test_only_holes_are_filled(table: Any) -> None:
-    full = fitted(table).impute(table)
+    full = diagnostics.impute(fitted(table), table)
     before, after = (rows(t.to_dict(as_series=False) if isinstance(t, pl.DataFrame) else t) for t in (table, full))
     for name, cells in before.items():
         pairs = list(zip(cells, after[name], strict=True))
@@ -97,11 +97,11 @@ def test_only_holes_are_filled(table: Any) -> None:
 def test_arrays_stay_of_their_type() -> None:
     X = RNG.normal(size=(N, 2)).astype(np.float32)
     X[::5, 1] = np.nan
-    full = fitted(X).impute(X)
+    full = diagnostics.impute(fitted(X), X)
     assert full.dtype == np.float32
     assert np.isfinite(full).all()
     objects = X.astype(object)
-    assert fitted(objects).impute(objects).dtype == object
+    assert diagnostics.impute(fitted(objects), objects).dtype == object
 
 
 def plain() -> dict[str, list[Any]]:
@@ -130,7 +130,7 @@ def test_drawn_tables_look_like_those_of_training(table: Any) -> None:
 @pytest.mark.parametrize("family", ["auto", "gaussian", "kernel"])
 def test_whole_numbers_stay_whole_and_within_what_was_seen(family: str) -> None:
     visits = RNG.poisson(1.5, N)
-    X, _ = NaiveBayes({"visits": family}, order=0, evaluate=False).fit({"visits": visits}, Y).sample(300, 0)
+    X, _ = NaiveBayes({"visits": family}, order=0, compute_loo=False).fit({"visits": visits}, Y).sample(300, 0)
     assert X["visits"].dtype.kind == "i"
     assert set(X["visits"].tolist()) <= set(range(visits.min(), visits.max() + 1))
 

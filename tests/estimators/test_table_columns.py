@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from candide import NaiveBayes
+from candide import NaiveBayes, diagnostics
 from candide.exceptions import ParameterError
 from candide.families import Gaussian, Multinomial
 
@@ -25,7 +25,7 @@ NUMBERS = {name: TABLE[name] for name in ("age", "km", "visits")}
 
 
 def fitted(columns: Any, X: Any = TABLE, **settings: Any) -> NaiveBayes:
-    return NaiveBayes(columns, **{"blend": None, "calibrate": None, **settings}).fit(X, Y)
+    return NaiveBayes(columns, **{"stacking": None, "calibrate": None, **settings}).fit(X, Y)
 
 
 def families(columns: Any, X: Any = TABLE) -> dict[str, str]:
@@ -82,7 +82,7 @@ class TestOptions:
         weight = np.repeat([1.0, 3.0], N // 2)
         labels = np.sort(Y)
         ignore, smooth = (
-            NaiveBayes({"city": ("categorical", {"unseen": how})}, blend=None, calibrate=None, missing="ignore")
+            NaiveBayes({"city": ("categorical", {"unseen": how})}, stacking=None, calibrate=None, missing="ignore")
             .fit(X, labels, weight)
             .predict_proba(unseen)[0]
             for how in ("ignore", "smooth")
@@ -95,7 +95,9 @@ class TestOptions:
         unseen = {"city": ["Bonn"]}
         by_column = fitted({"city": ("categorical", {"unseen": "ignore", "alpha": 1.0})}, X, unseen="smooth")
         by_table = fitted("categorical", X, alpha=1.0)
-        np.testing.assert_array_equal(by_column.typicality(unseen), by_table.typicality(unseen))
+        np.testing.assert_array_equal(
+            diagnostics.typicality(by_column, unseen), diagnostics.typicality(by_table, unseen)
+        )
 
     @pytest.mark.parametrize(
         ("asked", "words"),
@@ -157,7 +159,7 @@ class TestDataThatAFamilyCannotHave:
     @pytest.mark.parametrize("blend", ["auto", None])
     def test_one_family_for_a_mixed_table(self, blend: Any) -> None:
         words = "column 'city' holds categories, and 'gaussian' needs numbers; pass columns={'numbers': 'gaussian'}"
-        refused("gaussian", words, blend=blend)
+        refused("gaussian", words, stacking=blend)
         assert families({"numbers": "gaussian"})["city"] == "categorical"
 
     @pytest.mark.parametrize(
@@ -173,7 +175,7 @@ class TestDataThatAFamilyCannotHave:
         refused({"x": family}, words, X={"x": column * (N // 2), "age": TABLE["age"]})
 
     def test_nothing_was_learned(self) -> None:
-        model = NaiveBayes("gaussian", blend=None, calibrate=None)
+        model = NaiveBayes("gaussian", stacking=None, calibrate=None)
         with pytest.raises(ParameterError):
             model.fit(TABLE, Y)
         assert not hasattr(model, "classes_")

@@ -20,7 +20,7 @@ def note(column: Any) -> str:
 
 
 def remark(column: Any, y: Any, weight: Any = None) -> str:
-    table = NaiveBayes(order=0, evaluate=False).fit({"column": column}, y, sample_weight=weight).summary()
+    table = NaiveBayes(order=0, compute_loo=False).fit({"column": column}, y, sample_weight=weight).summary()
     return str(table["note"][list(table["column"]).index("column")])
 
 

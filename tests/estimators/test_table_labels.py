@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from candide import NaiveBayes
+from candide import NaiveBayes, diagnostics
 
 RNG = np.random.default_rng(5)
 WHICH = RNG.integers(0, 2, 60)
@@ -17,15 +17,15 @@ CELLS = {"age": RNG.normal(30 + 8 * WHICH, 5), "visits": RNG.poisson(2 + WHICH),
 @pytest.mark.parametrize("table", [pd.DataFrame(CELLS), pl.DataFrame(CELLS), CELLS], ids=["pandas", "polars", "dict"])
 def test_a_column_may_hold_the_labels(table: object) -> None:
     X, y = {name: CELLS[name] for name in ("age", "visits")}, CELLS["came"]
-    model = NaiveBayes(order=1, evaluate=False).fit(table, "came")
+    model = NaiveBayes(order=1, compute_loo=False).fit(table, "came")
     assert model.score(table, "came") == model.score(X, y) == np.mean(model.predict(X) == y)
-    assert model.log_likelihood(table, "came") == model.log_likelihood(X, y)
+    assert diagnostics.log_likelihood(model, table, "came") == diagnostics.log_likelihood(model, X, y)
     np.testing.assert_array_equal(model.leave_one_out(table, "came"), model.leave_one_out(X, y))
-    np.testing.assert_array_equal(model.blocked_folds(table, y="came"), model.blocked_folds(X, y))
+    np.testing.assert_array_equal(model.cross_val_log_proba(table, y="came"), model.cross_val_log_proba(X, y))
 
 
 def test_weights_of_the_score() -> None:
     weight = np.where(CELLS["came"] == "no", 2.0, 0.0)
-    model = NaiveBayes(order=0, evaluate=False).fit(CELLS, "came")
+    model = NaiveBayes(order=0, compute_loo=False).fit(CELLS, "came")
     right = model.predict(CELLS) == CELLS["came"]
     assert model.score(CELLS, "came", sample_weight=weight) == pytest.approx(np.average(right, weights=weight))

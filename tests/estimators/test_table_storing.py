@@ -22,7 +22,7 @@ Y = np.where(X["x0"] + X["x1"] * (X["c0"] == "a") + RNG.normal(size=N) > 0, "a",
 
 @pytest.mark.parametrize("keep_sample", [None, False])
 def test_a_stored_model_is_the_same(keep_sample: bool | None) -> None:
-    model = NaiveBayes(keep_sample=keep_sample, evaluate=False).fit(X, Y)
+    model = NaiveBayes(keep_sample=keep_sample, compute_loo=False).fit(X, Y)
     expected = model.predict_proba(X)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict_proba(X), expected)
@@ -30,16 +30,16 @@ def test_a_stored_model_is_the_same(keep_sample: bool | None) -> None:
 
 
 def test_predicting_does_not_make_it_larger() -> None:
-    model = NaiveBayes(keep_sample=False, evaluate=False).fit(X, Y)
+    model = NaiveBayes(keep_sample=False, compute_loo=False).fit(X, Y)
     before = len(pickle.dumps(model))
     model.predict(X)
     assert len(pickle.dumps(model)) == before < 1.2e6
 
 
 def test_views_without_weight_go_with_the_rows() -> None:
-    with_rows, without = (NaiveBayes(keep_sample=keep, evaluate=False).fit(X, Y) for keep in (True, False))
+    with_rows, without = (NaiveBayes(keep_sample=keep, compute_loo=False).fit(X, Y) for keep in (True, False))
     np.testing.assert_array_equal(without.predict_proba(X), with_rows.predict_proba(X))
-    weights: Any = without._model.blend.views.mixture.weight  # type: ignore[union-attr]
+    weights: Any = without.model_.classifier.blend.views.mixture.weight  # type: ignore[union-attr]
     first = len(X.columns) + 1
     assert weights[first:].any(axis=1).all()
 
@@ -47,15 +47,15 @@ def test_views_without_weight_go_with_the_rows() -> None:
 @pytest.mark.parametrize("columns", [{"visits": "categorical"}, {("visits", "age"): "multivariate_normal"}])
 def test_models_that_counted_different_things_do_not_merge(columns: Any) -> None:
     table = {"visits": RNG.poisson(2, N), "age": RNG.normal(size=N)}
-    one, other = (NaiveBayes(how, order=0, evaluate=False).fit(table, Y) for how in ("auto", columns))
+    one, other = (NaiveBayes(how, order=0, compute_loo=False).fit(table, Y) for how in ("auto", columns))
     with pytest.raises(MergeError, match=r"different"):
         merge([one, other])
 
 
 def test_the_settings_of_the_first_stay() -> None:
     half = np.arange(N) < N // 2
-    one = NaiveBayes(order=0, missing="ignore", evaluate=False).fit(X[half], Y[half])
-    other = NaiveBayes(order=1, alpha=1.0, evaluate=False).fit(X[~half], Y[~half])
-    merged, whole = merge([one, other]), NaiveBayes(order=0, missing="ignore", evaluate=False).fit(X, Y)
+    one = NaiveBayes(order=0, missing="ignore", compute_loo=False).fit(X[half], Y[half])
+    other = NaiveBayes(order=1, alpha=1.0, compute_loo=False).fit(X[~half], Y[~half])
+    merged, whole = merge([one, other]), NaiveBayes(order=0, missing="ignore", compute_loo=False).fit(X, Y)
     assert merged.order == 0
     np.testing.assert_allclose(merged.predict_proba(X), whole.predict_proba(X), atol=1e-9)

@@ -26,7 +26,7 @@ X = pd.DataFrame(
 
 @pytest.fixture(scope="module")
 def model() -> NaiveBayes:
-    return NaiveBayes(order=0, evaluate=False).fit(X, Y)
+    return NaiveBayes(order=0, compute_loo=False).fit(X, Y)
 
 
 def test_numbers_where_texts_were_learned(model: NaiveBayes) -> None:
@@ -58,7 +58,7 @@ def test_what_may_happen_goes_without_a_word(model: NaiveBayes, rows: Any) -> No
 def test_learning_new_categories_goes_without_a_word() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = NaiveBayes(order=0, evaluate=False).fit(X, Y).partial_fit(X.assign(city="Oslo"), Y)
+        model = NaiveBayes(order=0, compute_loo=False).fit(X, Y).partial_fit(X.assign(city="Oslo"), Y)
     assert model.predict(X.assign(city="Oslo")).shape == (N,)
 
 

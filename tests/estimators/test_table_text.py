@@ -13,8 +13,9 @@ import pyarrow as pa
 import pytest
 from tiers import fitted_once
 
-from candide import NaiveBayes, TextNB, merge
+from candide import NaiveBayes, TextNB, diagnostics, merge
 from candide.exceptions import InputError, MergeError, ParameterError
+from candide.specs.table import TableSpec
 
 from .test_text import corpus
 
@@ -34,8 +35,8 @@ X, Y = table()
 Z, Y_NEW = table(300, seed=1)
 NAMED = {"note": "text"}
 SETTINGS: dict[str, dict[str, Any]] = {
-    "plain": {"blend": None, "calibrate": None},
-    "calibrated": {"blend": None},
+    "plain": {"stacking": None, "calibrate": None},
+    "calibrated": {"stacking": None},
     "columns": {"order": 0},
     "all": {},
 }
@@ -71,8 +72,8 @@ OTHERS = {
 
 
 def kind_of(column: Any, **how: Any) -> str:
-    model = NaiveBayes(order=0, evaluate=False, **how).fit({"column": column}, np.arange(36) % 2)
-    return str(model._model.state.statistics.kinds[0])
+    model = NaiveBayes(order=0, compute_loo=False, **how).fit({"column": column}, np.arange(36) % 2)
+    return str(model.model_.classifier.state.statistics.kinds[0])
 
 
 def test_texts_are_found() -> None:
@@ -195,13 +196,13 @@ def test_a_row_of_weight_2_is_there_twice() -> None:
 
 def test_a_small_sample_is_that_of_the_set_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Texts count by their length."""
-    monkeypatch.setattr(NaiveBayes, "_sample_bytes", 2_000)
+    monkeypatch.setattr(TableSpec, "sample_bytes", 2_000)
     fit_now = fit.__wrapped__
     whole = fit_now(X, Y)
-    sample: Any = whole._model.state.sample
+    sample: Any = whole.model_.classifier.state.sample
     assert 0 < len(sample.classes) < 150
     parts = merge([fit_now(X[k::3], Y[k::3]) for k in (2, 0, 1)])
-    mine: Any = parts._model.state.sample
+    mine: Any = parts.model_.classifier.state.sample
     np.testing.assert_array_equal(mine.entries.hashes, sample.entries.hashes)
     assert mine.data.texts[1].texts.strings() == sample.data.texts[1].texts.strings()
     assert_alike(parts, whole)
@@ -235,7 +236,7 @@ def test_leaving_out_is_forgetting() -> None:
 def test_blends_leave_rows_out() -> None:
     model = fit(X, Y)
     own = np.arange(len(Y)), np.searchsorted(model.classes_, Y)
-    left, folds, seen = model.leave_one_out(X, Y), model.blocked_folds(X, Y), model.predict_log_proba(X)
+    left, folds, seen = model.leave_one_out(X, Y), model.cross_val_log_proba(X, Y), model.predict_log_proba(X)
     assert left[own].mean() < seen[own].mean()
     assert folds[own].mean() == pytest.approx(left[own].mean(), abs=0.1)
 
@@ -277,7 +278,7 @@ def test_rows_are_drawn_and_filled() -> None:
     rows, labels = model.sample(60, random_state=0)
     assert list(rows) == list(X)
     assert model.score(rows, labels) > 0.6
-    filled = model.impute(Z.assign(size=np.nan))
+    filled = diagnostics.impute(model, Z.assign(size=np.nan))
     assert filled["size"].notna().all()
     assert filled["note"].isna().equals(Z["note"].isna())
     words = model.parameters()
@@ -288,7 +289,7 @@ def test_rows_are_drawn_and_filled() -> None:
 def test_strange_texts_are_untypical() -> None:
     row = Z[:1].assign(size=0.5, kind="bill")
     usual, strange = (row.assign(note=text) for text in ("match goal team player", "bread tax goal coach loan soup"))
-    assert fit(X, Y).typicality(usual) > fit(X, Y).typicality(strange)
+    assert diagnostics.typicality(fit(X, Y), usual) > diagnostics.typicality(fit(X, Y), strange)
 
 
 # Refusals.
@@ -316,6 +317,6 @@ def test_texts_and_categories_are_not_one_column() -> None:
 
 
 def test_texts_that_began_as_categories_are_remarked() -> None:
-    model = NaiveBayes(order=0, evaluate=False).partial_fit({"column": REVIEWS[:5]}, np.arange(5) % 2)
+    model = NaiveBayes(order=0, compute_loo=False).partial_fit({"column": REVIEWS[:5]}, np.arange(5) % 2)
     model.partial_fit({"column": REVIEWS[5:]}, np.arange(5, 36) % 2)
     assert "name it 'text'" in model.summary()["note"][0]

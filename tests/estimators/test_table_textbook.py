@@ -11,7 +11,7 @@ from tiers import every
 from candide import CategoricalNB, NaiveBayes
 from candide.kernels.layouts import Array
 
-PLAIN: dict[str, Any] = {"blend": None, "calibrate": None, "order": 0}
+PLAIN: dict[str, Any] = {"stacking": None, "calibrate": None, "order": 0}
 TEXTBOOK: dict[str, Any] = {
     "columns": "categorical", "alpha": 1.0, "class_prior": "smoothed", "unseen": "ignore", **PLAIN,
 }  # fmt: skip

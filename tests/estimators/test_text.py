@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
-from candide import TextNB, merge
+from candide import TextNB, diagnostics, merge
 from candide.exceptions import CandideError, ForgetError, InputError, MergeError, NotADensity, ParameterError
 
 WORDS = {
@@ -93,11 +93,11 @@ def test_polya_is_the_predictive_multinomial() -> None:
 
 KINDS: list[dict[str, Any]] = [
     {},
-    {"model": "multinomial", "ngrams": 2},
-    {"model": "bernoulli"},
-    {"model": "complement"},
-    {"model": "multinomial", "buckets": 12},
-    {"model": "multinomial", "vocabulary": ["win", "bread", "never"]},
+    {"family": "multinomial", "ngrams": 2},
+    {"family": "bernoulli"},
+    {"family": "complement"},
+    {"family": "multinomial", "buckets": 12},
+    {"family": "multinomial", "vocabulary": ["win", "bread", "never"]},
 ]
 every_kind = pytest.mark.parametrize("how", KINDS, ids=str)
 
@@ -135,7 +135,7 @@ def test_threads_change_nothing(how: dict[str, Any]) -> None:
     np.testing.assert_array_equal(one, two)
 
 
-@pytest.mark.parametrize("how", [{"model": "multinomial"}, {"model": "bernoulli"}], ids=str)
+@pytest.mark.parametrize("how", [{"family": "multinomial"}, {"family": "bernoulli"}], ids=str)
 def test_weights_and_discounts(how: dict[str, Any]) -> None:
     weight = np.random.default_rng(2).integers(0, 3, len(X)).astype(float)
     rows = np.repeat(np.arange(len(X)), weight.astype(int))
@@ -163,12 +163,12 @@ def many_words(n: int, n_words: int, n_classes: int, seed: int) -> tuple[list[st
 def test_few_words_and_many_add_up(model: Any) -> None:
     """Tables that are dense, and sparse; and a model that was merged into another is as it was."""
     few, many = many_words(50, 200, 3, 0), many_words(4000, 60_000, 100, 1)
-    small, large = (TextNB(model, evaluate=False).fit(*part) for part in (few, many))
+    small, large = (TextNB(model, compute_loo=False).fit(*part) for part in (few, many))
     assert isinstance(small.token_count_, np.ndarray)
     assert not isinstance(large.token_count_, np.ndarray)
     new = many_words(10, 60_000, 2, 2)[0]
     whole = (
-        TextNB(model, evaluate=False).fit(few[0] + many[0], np.concatenate([few[1], many[1]])).predict_log_proba(new)
+        TextNB(model, compute_loo=False).fit(few[0] + many[0], np.concatenate([few[1], many[1]])).predict_log_proba(new)
     )
     for one, other in ((small, large), (large, small)):
         both = copy.deepcopy(one).merge(other)
@@ -206,7 +206,7 @@ def test_texts_from_anything(make: Any) -> None:
     )
 
 
-@pytest.mark.parametrize("how", [{}, {"model": "multinomial"}], ids=str)
+@pytest.mark.parametrize("how", [{}, {"family": "multinomial"}], ids=str)
 def test_odd_texts(how: dict[str, Any]) -> None:
     """Nothing to learn from them, and nothing breaks; where all is unknown, the classes' shares are predicted."""
     odd = ["", "   ", "?!...", "\0", "a\0b", "\ud800 half", "😀😀", None, np.nan, "x" * 100_000, "ſ ﬁ İ Σς"]
@@ -245,17 +245,17 @@ def test_what_is_no_text_is_refused(texts: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"model": "poisson"}, "model is 'poisson'"),
-        ({"model": "multinomial", "ngrams": (3, 2)}, "ngrams"),
-        ({"model": "multinomial", "ngrams": "two"}, "ngrams"),
-        ({"model": "multinomial", "analyzer": "line"}, "analyzer"),
-        ({"model": "multinomial", "vocabulary": ["a"], "buckets": 10}, "vocabulary and buckets"),
-        ({"model": "multinomial", "vocabulary": ["aa", "aa"]}, "twice"),
-        ({"model": "multinomial", "buckets": 99}, "buckets is 99"),
-        ({"model": "multinomial", "alpha": -1}, "alpha"),
-        ({"model": "multinomial", "min_length": 0}, "min_length"),
-        ({"model": "auto", "ngrams": 2}, "ngrams"),
-        ({"model": "auto", "vocabulary": np.array(["win", "cash"])}, "vocabulary"),
+        ({"family": "poisson"}, "family is 'poisson'"),
+        ({"family": "multinomial", "ngrams": (3, 2)}, "ngrams"),
+        ({"family": "multinomial", "ngrams": "two"}, "ngrams"),
+        ({"family": "multinomial", "analyzer": "line"}, "analyzer"),
+        ({"family": "multinomial", "vocabulary": ["a"], "buckets": 10}, "vocabulary and buckets"),
+        ({"family": "multinomial", "vocabulary": ["aa", "aa"]}, "twice"),
+        ({"family": "multinomial", "buckets": 99}, "buckets is 99"),
+        ({"family": "multinomial", "alpha": -1}, "alpha"),
+        ({"family": "multinomial", "min_length": 0}, "min_length"),
+        ({"family": "auto", "ngrams": 2}, "ngrams"),
+        ({"family": "auto", "vocabulary": np.array(["win", "cash"])}, "vocabulary"),
     ],
 )
 def test_settings_are_checked(settings: dict[str, Any], message: str) -> None:
@@ -291,7 +291,9 @@ def test_copies_and_pickles(how: dict[str, Any]) -> None:
 
 
 def test_strange_texts_are_untypical() -> None:
-    usual, strange = TextNB().fit(X, Y).typicality(["match goal team player", "bread tax goal coach loan soup"])
+    usual, strange = diagnostics.typicality(
+        TextNB().fit(X, Y), ["match goal team player", "bread tax goal coach loan soup"]
+    )
     assert usual > strange
 
 
@@ -321,9 +323,9 @@ def test_nothing_is_drawn_without_names_or_a_density() -> None:
 def test_a_forgotten_text_leaves_the_weights_alone() -> None:
     """They hold no text; fitting them again for each message would cost more than all else."""
     model = TextNB().fit(X, Y)
-    weights: Any = model._model.blend.views.mixture.weight
+    weights: Any = model.model_.classifier.blend.views.mixture.weight
     model.forget(X[:1], Y[:1])
-    assert model._model.blend.views.mixture.weight is weights
+    assert model.model_.classifier.blend.views.mixture.weight is weights
     assert model.staleness_ > 0
 
 
@@ -364,12 +366,12 @@ def test_few_texts_are_cut_once_and_give_the_same(monkeypatch: pytest.MonkeyPatc
     texts = [f"{word} {word}{i % 3} and {i % 7}" for i in range(20) for word in ("spam", "ham", "eggs")]
     labels = ["a", "b", "c"] * 20
     few = TextNB().fit(texts, labels)
-    assert few._model.state.sample.data.counted == []
+    assert few.model_.classifier.state.sample.data.counted == []
     monkeypatch.setattr("candide.kernels.tokens._FEW", -1)
     np.testing.assert_array_equal(TextNB().fit(texts, labels).predict_proba(texts), few.predict_proba(texts))
 
 
-@pytest.mark.parametrize("settings", [{}, {"refine": True}, {"keep_sample": False}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"refine": True}, {"keep_sample": False, "compute_loo": True}], ids=str)
 @pytest.mark.parametrize("copies", [1, 10])
 def test_one_text_of_one_class(settings: dict[str, Any], copies: int) -> None:
     model = TextNB(**settings).fit(["free entry"] * copies, ["spam"] * copies)
@@ -391,13 +393,13 @@ def test_one_text_of_one_class(settings: dict[str, Any], copies: int) -> None:
         ({"tokenizer": 5}, "tokenizer is 5"),
         ({"tokenizer": lambda _: None}, "tokenizer gave None"),
         ({"tokenizer": lambda _: [1]}, r"tokenizer gave \[1\]"),
-        ({"model": "complement", "alpha": "evidence"}, "alpha is 'evidence'.*alpha='loo'"),
+        ({"family": "complement", "alpha": "evidence"}, "alpha is 'evidence'.*alpha='loo'"),
     ],
     ids=lambda given: given if isinstance(given, str) else ", ".join(given),
 )
 def test_settings_that_mean_nothing(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(CandideError, match=message):
-        TextNB(**{"model": "multinomial", **settings}).fit(["win cash", "see you"], ["spam", "ham"])
+        TextNB(**{"family": "multinomial", **settings}).fit(["win cash", "see you"], ["spam", "ham"])
 
 
 def test_lists_of_words_are_no_texts() -> None:

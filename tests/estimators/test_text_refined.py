@@ -67,10 +67,10 @@ def test_merged_parts_equal_one_pass() -> None:
 def test_forgotten_texts_leave_the_refinement_with_the_next_refit() -> None:
     texts, labels = redundant(150, seed=4)
     model = TextNB(refine=True).fit(texts, labels)
-    fitted = model._model.blend
+    fitted = model.model_.classifier.blend
     model.forget(texts[:3], labels[:3])
     assert model.staleness_ == 3 / 150
-    assert model._model.blend.refinement is fitted.refinement
+    assert model.model_.classifier.blend.refinement is fitted.refinement
     model.refit()
     never = TextNB(refine=True).fit(texts[3:], labels[3:])
     assert np.allclose(model.predict_proba(texts), never.predict_proba(texts), rtol=0, atol=1e-9)
@@ -113,7 +113,7 @@ def test_blocks_are_refined_without_each_other() -> None:
     texts, labels = redundant(200, seed=7)
     model = TextNB(refine=True).fit(texts, labels)
     folds = np.arange(200) % 4
-    out = model.blocked_folds(texts, labels, folds)
+    out = model.cross_val_log_proba(texts, labels, folds)
     rest = TextNB(refine=True).fit([text for text, fold in zip(texts, folds, strict=True) if fold], labels[folds > 0])
     mine = [text for text, fold in zip(texts, folds, strict=True) if fold == 0]
     assert np.allclose(out[folds == 0], rest.predict_log_proba(mine), atol=1e-6)
@@ -137,7 +137,7 @@ def test_it_learns_from_words_whatever_looks_are_taken() -> None:
 
 def test_what_it_does_not_go_with() -> None:
     texts, labels = redundant(20, seed=8)
-    with pytest.raises(ParameterError, match="refine=True goes on from model='auto'"):
+    with pytest.raises(ParameterError, match="refine=True needs family='auto'"):
         TextNB("multinomial", refine=True).fit(texts, labels)
     with pytest.raises(ParameterError, match="drop one of the settings"):
         TextNB(refine=True, calibrate="platt").fit(texts, labels)

@@ -12,6 +12,8 @@ import pytest
 from candide import TextNB, merge
 from candide.exceptions import MergeError, ParameterError
 from candide.model.text_size import compact
+from candide.specs.schema import Schema
+from candide.specs.text import TextSpec
 
 from .test_text import KINDS, X, Y, Z, assert_alike, corpus
 from .test_text_weighting import corpus as many_words
@@ -20,18 +22,18 @@ growing = pytest.mark.parametrize("how", [how for how in KINDS if "vocabulary" n
 
 
 def n_tokens(model: TextNB) -> int:
-    return sum(int((look.weight > 0).sum()) for look in model._model.state.statistics.looks)
+    return sum(int((look.weight > 0).sum()) for look in model.model_.classifier.state.statistics.looks)
 
 
 def at_least_nothing(model: TextNB) -> bool:
-    return all(look.counts.total.min() >= 0 for look in model._model.state.statistics.looks)
+    return all(look.counts.total.min() >= 0 for look in model.model_.classifier.state.statistics.looks)
 
 
-@pytest.mark.parametrize("how", [{}, {"model": "bernoulli"}, {"model": "multinomial", "weighting": "tfidf"}], ids=str)
+@pytest.mark.parametrize("how", [{}, {"family": "bernoulli"}, {"family": "multinomial", "weighting": "tfidf"}], ids=str)
 def test_the_rarest_tokens_go(how: dict[str, Any]) -> None:
     model = TextNB(**how).fit(X, Y)
     before = n_tokens(model)
-    sums = [look.weight for look in model._model.state.statistics.looks]
+    sums = [look.weight for look in model.model_.classifier.state.statistics.looks]
     assert model.pruned_ == (0, 0.0)
     assert "pruned" not in model.summary()
     model.prune(max_tokens=30)
@@ -58,11 +60,11 @@ def test_which_tokens_go_does_not_hang_on_who_came_first() -> None:
         assert set(model.prune(max_tokens=3).vocabulary_) == {"xx", "yy", "bb"}
 
 
-@pytest.mark.parametrize("how", [{"model": "multinomial"}, {"model": "multinomial", "buckets": 10}, {}], ids=str)
+@pytest.mark.parametrize("how", [{"family": "multinomial"}, {"family": "multinomial", "buckets": 10}, {}], ids=str)
 @pytest.mark.parametrize("max_bytes", [2_000, 8_000, 20_000])
 def test_bytes_are_those_of_the_stored_model(how: dict[str, Any], max_bytes: int) -> None:
     texts, labels = many_words(400, 3)
-    model = TextNB(keep_sample=False, evaluate=False, **how).fit(texts, labels)
+    model = TextNB(keep_sample=False, compute_loo=False, **how).fit(texts, labels)
     empty = len(pickle.dumps(copy.deepcopy(model).prune(max_tokens=1)))
     size = len(pickle.dumps(model.prune(max_bytes=max_bytes)))
     assert size <= empty + max_bytes
@@ -80,7 +82,7 @@ def test_a_pruned_model_goes_on(how: dict[str, Any]) -> None:
     merged = merge([model, TextNB(**how).fit(X[:100], Y[:100])])
     assert merged.pruned_ == model.pruned_
     assert np.isfinite(merged.refit().leave_one_out(X[100:], Y[100:])).all()
-    assert np.isfinite(merged.blocked_folds(X[100:], Y[100:], n_folds=3)).all()
+    assert np.isfinite(merged.cross_val_log_proba(X[100:], Y[100:], n_folds=3)).all()
     assert 0 < merged.loo_.accuracy <= 1
     assert merged.discount(0.5).pruned_.weight == model.pruned_.weight / 2
 
@@ -107,10 +109,10 @@ def test_all_that_a_pruned_model_learned_can_be_forgotten(how: dict[str, Any]) -
 )
 def test_what_is_asked_of_prune_is_checked(arguments: dict[str, Any], message: str) -> None:
     model = TextNB("multinomial").fit(X, Y)
-    before = model._model
+    before = model.model_.classifier
     with pytest.raises(ParameterError, match=message):
         model.prune(**arguments)
-    assert model._model is before
+    assert model.model_.classifier is before
 
 
 def test_a_given_vocabulary_is_not_pruned() -> None:
@@ -132,11 +134,13 @@ def with_idle(names: set[str], **how: Any) -> TextNB:
     from dataclasses import replace
 
     model = TextNB(**how).fit(X, Y)
-    blend: Any = model._model.blend
+    blend: Any = model.model_.classifier.blend
     idle = np.array([name.look in names for name in blend.views.names])
     weight = np.where(idle[:, None], 0.0, blend.views.mixture.weight)
     views = replace(blend.views, mixture=replace(blend.views.mixture, weight=weight))
-    model._model = type(model._model)(model._model.plan, model._model.state, replace(blend, views=views))
+    classifier = model.model_.classifier
+    changed = type(classifier)(classifier.plan, classifier.state, replace(blend, views=views))
+    model.model_ = replace(model.model_, classifier=changed)
     return model
 
 
@@ -146,7 +150,7 @@ IDLE = {"places", "pairs of words"}
 def test_idle_looks_are_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     model = with_idle(IDLE)
     asked: list[int] = []
-    native: Any = type(model._kernels())
+    native: Any = type(model.model_.kernels)
     count = native.count_tokens
 
     def counted(self: Any, texts: Any, looks: Any, **how: Any) -> Any:
@@ -167,7 +171,7 @@ def test_compacting_changes_no_prediction(how: dict[str, Any]) -> None:
     np.testing.assert_array_equal(model.predict_proba(Z), before)
     assert set(model.compacted_) == IDLE - ({"pairs of words"} if "refine" in how else set())
     assert set(model.summary()["look"]).isdisjoint(model.compacted_)
-    assert len(model._model.state.statistics.looks) == 5 - len(model.compacted_)
+    assert len(model.model_.classifier.state.statistics.looks) == 5 - len(model.compacted_)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(Z), before)
     assert model.compact().compacted_ == model.compacted_
 
@@ -182,7 +186,7 @@ def test_words_stay_though_nobody_hears_them() -> None:
 
 
 def test_a_model_in_which_nothing_is_heard() -> None:
-    looks = {look.name for look in TextNB()._family(1).looks}
+    looks = {look.name for look in TextSpec()._family(Schema(1)).looks}
     model = with_idle(looks)
     before = model.predict_proba(Z)
     np.testing.assert_allclose(model.compact().predict_proba(Z), before)
@@ -194,7 +198,7 @@ def test_a_model_in_which_nothing_is_heard() -> None:
 def test_a_compacted_model_goes_on_with_what_is_left() -> None:
     model = with_idle(IDLE).compact()
     model.partial_fit(Z, Y[: len(Z)]).forget(X[:50], Y[:50])
-    assert len(model._model.state.statistics.looks) == 3
+    assert len(model.model_.classifier.state.statistics.looks) == 3
     again = with_idle(IDLE).compact().forget(X[:50], Y[:50]).merge(with_idle(IDLE).compact().forget(X[60:], Y[60:]))
     assert again.compacted_ == model.compacted_
     assert 0 < model.refit().loo_.accuracy <= 1
@@ -212,7 +216,7 @@ def test_a_compacted_model_merges_with_its_like_alone() -> None:
 def test_a_textbooks_model_has_nothing_to_compact() -> None:
     model = TextNB("multinomial").fit(X, Y)
     before = model.predict_proba(Z)
-    assert compact(model._model) is model._model
+    assert compact(model.model_.classifier) is model.model_.classifier
     np.testing.assert_array_equal(model.compact().predict_proba(Z), before)
 
 

@@ -15,7 +15,7 @@ TEXTS, LABELS = SPAM * 3 + HAM * 3, ["spam"] * 12 + ["ham"] * 12
 
 @pytest.mark.parametrize("kind", ["auto", "multinomial", "bernoulli", "complement", "polya"])
 def test_each_class_by_its_own_words(kind: str) -> None:
-    table = TextNB(kind).fit(TEXTS, LABELS).telling(3, "words")
+    table = TextNB(kind).fit(TEXTS, LABELS).top_features(3, "words")
     of = {label: set(table["token"][table["class"] == label]) for label in ("ham", "spam")}
     assert of["spam"] <= {"win", "free", "cash", "prize", "now", "a", ",", "claim", "your", "entry"}
     assert of["ham"] <= {"you", "at", "lunch", "noon", "home", "are", "is", "see"}
@@ -24,7 +24,7 @@ def test_each_class_by_its_own_words(kind: str) -> None:
 
 def test_bits_are_what_the_token_adds_to_the_log_odds() -> None:
     model = TextNB("multinomial").fit(TEXTS, LABELS)
-    table = model.telling(5)
+    table = model.top_features(5)
     for label, token, bits in zip(table["class"], table["token"], table["bits"], strict=True):
         with_it, without = model.predict_joint_log_proba([token, ""])
         added = with_it - without
@@ -34,46 +34,49 @@ def test_bits_are_what_the_token_adds_to_the_log_odds() -> None:
 
 def test_bits_of_auto_are_those_of_a_text_of_one_token() -> None:
     model = TextNB().fit(TEXTS, LABELS)
-    table = model.telling(3, "words")
+    table = model.top_features(3, "words")
     for label, token, bits in zip(table["class"], table["token"], table["bits"], strict=True):
-        rows = model._encode([token, ""])
-        by_look = model._model.likelihood.token_bin_scores(rows, model._kernels(), ("words",))
-        views = [i for i, name in enumerate(model._model.blend.views.names) if name.look == "words"]
-        added = model._model.blend.views.mixture.take(views).scores(by_look)[0] - model._model.blend.views.mixture.bias
+        rows = model.model_.spec.encode([token, ""])
+        by_look = model.model_.classifier.likelihood.token_bin_scores(rows, model.model_.kernels, ("words",))
+        views = [i for i, name in enumerate(model.model_.classifier.blend.views.names) if name.look == "words"]
+        added = (
+            model.model_.classifier.blend.views.mixture.take(views).scores(by_look)[0]
+            - model.model_.classifier.blend.views.mixture.bias
+        )
         own = (added - added.mean())[model.classes_.tolist().index(label)] * np.sqrt(2.0) / np.log(2.0)
         assert own == pytest.approx(bits)
 
 
 def test_hashed_tokens_have_names_while_there_are_texts_and_after() -> None:
     model, small = TextNB().fit(TEXTS, LABELS), TextNB(keep_sample=False).fit(TEXTS, LABELS)
-    table = model.telling(30)
+    table = model.top_features(30)
     assert {"pairs of words", "4 or 5 characters"} <= set(table["look"])
     assert not any(str(token).startswith("bucket") for token in table["token"])
     assert "free" in set(table["token"]) or "win " in set(table["token"])
     for other in (small, pickle.loads(pickle.dumps(small))):
-        again = other.telling(20)
+        again = other.top_features(20)
         assert not any(str(token).startswith("bucket") for token in again["token"])
-    assert small.prune(max_tokens=100_000).telling(20)["token"].tolist() == again["token"].tolist()
+    assert small.prune(max_tokens=100_000).top_features(20)["token"].tolist() == again["token"].tolist()
     # What came later has none.
     small.partial_fit(["zebra crossing"] * 2, ["ham"] * 2).discount(0.5)
-    assert "zebra" in small.telling(30, "words")["token"]
-    assert any(str(token).startswith("bucket") for token in small.telling(30, "pairs of words")["token"])
+    assert "zebra" in small.top_features(30, "words")["token"]
+    assert any(str(token).startswith("bucket") for token in small.top_features(30, "pairs of words")["token"])
 
 
 def test_names_equal_those_of_a_model_that_keeps_them() -> None:
-    hashed = TextNB("multinomial", buckets=20, ngrams=2).fit(TEXTS, LABELS).telling(5)
-    exact = TextNB("multinomial", ngrams=2).fit(TEXTS, LABELS).telling(5)
+    hashed = TextNB("multinomial", buckets=20, ngrams=2).fit(TEXTS, LABELS).top_features(5)
+    exact = TextNB("multinomial", ngrams=2).fit(TEXTS, LABELS).top_features(5)
     assert set(hashed["token"]) <= set(TextNB("multinomial", ngrams=2).fit(TEXTS, LABELS).vocabulary_)
     assert hashed["count"].tolist() == exact["count"].tolist()
 
 
 def test_one_class_no_tokens_and_strange_looks() -> None:
-    assert TextNB("multinomial").fit(TEXTS[:3], LABELS[:3]).telling().n_rows == 0
-    assert TextNB().fit(["", "...", ""], ["a", "b", "b"]).telling().n_rows >= 0
+    assert TextNB("multinomial").fit(TEXTS[:3], LABELS[:3]).top_features().n_rows == 0
+    assert TextNB().fit(["", "...", ""], ["a", "b", "b"]).top_features().n_rows >= 0
     with pytest.raises(ParameterError, match="look is 'verbs'; this model has 'words'"):
-        TextNB().fit(TEXTS, LABELS).telling(look="verbs")
+        TextNB().fit(TEXTS, LABELS).top_features(look="verbs")
     with pytest.raises(ParameterError, match="n is 0"):
-        TextNB().fit(TEXTS, LABELS).telling(0)
+        TextNB().fit(TEXTS, LABELS).top_features(0)
 
 
 def test_looks_can_be_pinned() -> None:
@@ -83,5 +86,5 @@ def test_looks_can_be_pinned() -> None:
     for wrong in ("words", [], ["verbs"]):
         with pytest.raises(ParameterError, match="it must be None, for all, or a list of some of 'words'"):
             TextNB(looks=wrong).fit(TEXTS, LABELS)
-    with pytest.raises(ParameterError, match="looks are for model='auto'"):
+    with pytest.raises(ParameterError, match="looks are for family='auto'"):
         TextNB("multinomial", looks=["words"]).fit(TEXTS, LABELS)

@@ -77,7 +77,7 @@ def test_tables_of_many_tokens_and_classes(model: Any, weighting: Any) -> None:
     texts, labels = many_words(3000, 60_000, 100, 0)
     new = many_words(20, 60_000, 2, 1)[0]
     pipeline = make_pipeline(vectoriser(weighting, min_df=2), CLASSIFIERS[model]()).fit(texts, labels)
-    mine = TextNB(model, weighting=weighting, min_df=2, evaluate=False).fit(texts, labels)
+    mine = TextNB(model, weighting=weighting, min_df=2, compute_loo=False).fit(texts, labels)
     assert not isinstance(mine.token_count_, np.ndarray)
     np.testing.assert_allclose(mine.predict_proba(new), pipeline.predict_proba(new), rtol=0, atol=1e-9)
 
@@ -143,7 +143,7 @@ def test_leaving_one_out_is_a_refit_with_the_same_tokens_and_weights(model: Any,
 def test_folds_keep_tokens_and_weights_too() -> None:
     mine = TextNB("multinomial", weighting="tfidf", min_df=2).fit(X, Y)
     rows = vectoriser("tfidf", vocabulary=sorted(mine.vocabulary_)).fit(X).transform(X)
-    got, fold = mine.blocked_folds(X, Y, n_folds=4), slice(0, 50)
+    got, fold = mine.cross_val_log_proba(X, Y, n_folds=4), slice(0, 50)
     refit = naive_bayes.MultinomialNB().fit(rows[50:], Y[50:])
     np.testing.assert_allclose(got[fold], refit.predict_log_proba(rows[:50]), atol=1e-9)
 
@@ -152,7 +152,11 @@ def test_folds_keep_tokens_and_weights_too() -> None:
 def test_texts_without_labels_hold_tokens_too(weighting: Any) -> None:
     """Whatever class they are given: one text that holds a token is one text."""
     model, kernels = TextNB("multinomial", weighting=weighting, min_df=2).fit(X, Y), Kernels()
-    family, statistics, data = model._model.plan.family, model._model.state.statistics, model._encode(Z)
+    family, statistics, data = (
+        model.model_.classifier.plan.family,
+        model.model_.classifier.state.statistics,
+        model.model_.spec.encode(Z),
+    )
     by_share = shared_out(family, data, np.tile([0.5, 0.2, 0.3], (len(Z), 1)), kernels)
     by_token = token_by_token(family, statistics, data, None, kernels)
     vectors = CountVectorizer(binary=True).fit(Z)
@@ -217,20 +221,20 @@ def test_what_was_counted_differently_does_not_add() -> None:
     ("settings", "message"),
     [
         ({"weighting": "bm25"}, "weighting is 'bm25'"),
-        ({"model": "bernoulli", "weighting": "tfidf"}, "asks only whether"),
+        ({"family": "bernoulli", "weighting": "tfidf"}, "counts only whether"),
         ({"min_df": 0.5}, "min_df is 0.5"),
         ({"max_features": 0}, "max_features is 0"),
         ({"min_df": 2, "buckets": 10}, "min_df is 2 .* buckets"),
         ({"max_features": 2, "vocabulary": ["aa"]}, "max_features 2 .* vocabulary"),
-        ({"model": "auto", "min_df": 2}, "min_df is 2"),
-        ({"model": "auto", "weighting": "log"}, "weighting is 'log'"),
+        ({"family": "auto", "min_df": 2}, "min_df is 2"),
+        ({"family": "auto", "weighting": "log"}, "weighting is 'log'"),
         ({"buckets": "many"}, "buckets is 'many'"),
-        ({"model": "auto", "buckets": 2.5}, "buckets is 2.5"),
+        ({"family": "auto", "buckets": 2.5}, "buckets is 2.5"),
     ],
 )
 def test_settings_are_checked(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        TextNB(**{"model": "multinomial"} | settings).fit(X, Y)
+        TextNB(**{"family": "multinomial"} | settings).fit(X, Y)
 
 
 def lengthy(n: int, seed: int) -> tuple[list[str], Any]:
@@ -253,7 +257,7 @@ def test_a_temperature_that_follows_the_length_of_texts() -> None:
     def loss(log_probability: Any) -> float:
         return float(-log_probability[np.arange(len(truth)), truth].mean())
 
-    calibration = mine._model.blend.calibration
+    calibration = mine.model_.classifier.blend.calibration
     assert calibration.growth > 0.2
     scores = plain.predict_log_proba(new)
     even = min(loss(t - np.logaddexp.reduce(t, axis=1, keepdims=True)) for t in (scores / s for s in range(1, 60)))

@@ -28,10 +28,10 @@ def test_there_and_back(name: str) -> None:
 
 
 def test_it_is_what_dump_writes() -> None:
-    from candide.learners.storing import dump_lines
+    from candide.storage.models import dump_lines
 
     model = ZOO["gaussian"]().model
-    made, dumped = json.loads(model.to_json()), json.loads("".join(dump_lines(model, sample=False)))
+    made, dumped = json.loads(model.to_json()), json.loads("".join(dump_lines(model.model_, rows=False)))
     for one in (made, dumped):
         del one["provenance"]["date"]
     assert made == dumped
@@ -41,8 +41,8 @@ def test_it_is_what_dump_writes() -> None:
 
 def test_training_rows_only_if_asked_for() -> None:
     model = ZOO["gaussian kept"]().model
-    assert not candide.from_json(model.to_json()).has_training_rows
-    assert candide.from_json(model.to_json(sample=True)).has_training_rows
+    assert not candide.from_json(model.to_json()).model_.has_training_rows
+    assert candide.from_json(model.to_json(sample=True)).model_.has_training_rows
 
 
 def _without_arrays(text: str) -> str:

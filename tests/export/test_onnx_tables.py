@@ -23,7 +23,7 @@ from .running import CLOSE_WAVES, assert_same, feeds_of, session_of
 pytestmark = pytest.mark.onnx
 onnx = late("onnx")
 X, Y = load_iris(return_X_y=True)
-PLAIN = {"blend": None, "calibrate": None}
+PLAIN = {"stacking": None, "calibrate": None}
 FRAME, LABELS = mixed(160)
 ASKED, _ = mixed(40, seed=7)
 ASKED.loc[:4, "job"] = "pilot"
@@ -75,7 +75,7 @@ def test_powers_of_numbers_below_zero() -> None:
 
 @pytest.mark.parametrize("calibrate", ["temperature", "platt", "beta", "isotonic"])
 def test_calibrations(calibrate: str) -> None:
-    assert_same(fit(FRAME, LABELS, calibrate=calibrate, blend=None), ASKED.assign(job="cook"))
+    assert_same(fit(FRAME, LABELS, calibrate=calibrate, stacking=None), ASKED.assign(job="cook"))
     assert_same(fit(FRAME, LABELS, calibrate=calibrate, order=0), ASKED.assign(job="cook"))
 
 
@@ -160,7 +160,7 @@ def test_any_small_table(data: Any) -> None:
     )
     y = data.draw(st.lists(st.sampled_from(["u", "v"]), min_size=n, max_size=n))
     how = SETTINGS[data.draw(st.sampled_from(["plain", "calibrated", "columns", "pairs"]))]
-    model = fit(frame, y, evaluate=False, **how)
+    model = fit(frame, y, compute_loo=False, **how)
     assert_same(model, frame)
 
 

@@ -82,7 +82,7 @@ def test_there_and_back(name: str) -> None:
     ours, _, cells = both(name)
     again = candide.from_sklearn(ours.to_sklearn())
     assert type(again) is type(ours)
-    assert_alike(again._model.state.statistics, ours._model.state.statistics, scale=1e-3)
+    assert_alike(again.model_.classifier.state.statistics, ours.model_.classifier.state.statistics, scale=1e-3)
     assert again.get_params().keys() == ours.get_params().keys()
     for parameter, value in ours.get_params().items():
         np.testing.assert_array_equal(again.get_params()[parameter], value, err_msg=parameter)
@@ -208,7 +208,7 @@ TEXTS = np.array(["cook", "smith"] * 75)[:, None]
     ("model", "rows", "found"),
     [
         (candide.PoissonNB(), X, "no PoissonNB.*to_onnx"),
-        (candide.NaiveBayes(blend=None, calibrate=None), X, "no NaiveBayes"),
+        (candide.NaiveBayes(stacking=None, calibrate=None), X, "no NaiveBayes"),
         (candide.GaussianNB(calibrate="platt"), X, "calibrate='platt'"),
         (candide.GaussianNB(variance="shared"), X, "variance='shared'"),
         (candide.GaussianNB(estimate="predictive"), X, "estimate"),

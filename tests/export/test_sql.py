@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 from tiers import tries
 
 from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB, TextNB
@@ -88,7 +89,7 @@ def test_classes_that_cells_rule_out_stay_so_calibrated(n_classes: int, calibrat
     place=st.integers(0, len(NUMBERS) - 1),
 )
 def test_any_small_numbers(cells: list[tuple[float, ...]], classes: list[int], place: int) -> None:
-    model = NUMBERS[place].unfitted().fit(cells[:-1], LABELS[classes][: len(cells) - 1])
+    model = clone(NUMBERS[place]).fit(cells[:-1], LABELS[classes][: len(cells) - 1])
     for dialect in ("duckdb", "sqlite"):
         assert_same_answers(model, np.array(cells), scored_by(dialect))
 
@@ -222,7 +223,7 @@ def test_all_columns_are_kept_where_there_are_records() -> None:
 def test_what_cannot_be_a_query_says_so() -> None:
     counts = [[1, 0], [0, 2], [3, 1]]
     with pytest.raises(ParameterError, match="texts"):
-        TextNB(model="multinomial").fit(["a b", "c d"], ["x", "y"]).to_sql()
+        TextNB(family="multinomial").fit(["a b", "c d"], ["x", "y"]).to_sql()
     with pytest.raises(ParameterError, match="estimate='mean'"):
         MultinomialNB(estimate="predictive").fit(counts, ["a", "b", "b"]).to_sql()
     with pytest.raises(ParameterError, match="estimate='mean'"):

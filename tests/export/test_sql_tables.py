@@ -57,7 +57,7 @@ def test_families_of_columns(family: Any, missing: str, score: Score) -> None:
     frame, y = table_of(0)
     frame["age"] = frame["age"].clip(lower=1.0)
     columns = {("age", 'income "net"'): family, "visits": "poisson"}
-    model = NaiveBayes(columns, blend=None, missing=missing, unseen="smooth").fit(frame, y)
+    model = NaiveBayes(columns, stacking=None, missing=missing, unseen="smooth").fit(frame, y)
     rows = with_strangers(frame)
     rows.loc[3, 'income "net"'] = -1.0  # no logarithm
     assert_same_answers(model, rows, score)
@@ -66,7 +66,7 @@ def test_families_of_columns(family: Any, missing: str, score: Score) -> None:
 def test_powers_of_numbers_of_both_signs(score: Score) -> None:
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"x": rng.normal(size=80) ** 3})
-    model = NaiveBayes({"x": "power"}, blend=None).fit(frame, rng.choice(["a", "b"], 80))
+    model = NaiveBayes({"x": "power"}, stacking=None).fit(frame, rng.choice(["a", "b"], 80))
     frame.loc[0, "x"] = np.nan
     assert_same_answers(model, frame, score)
 
@@ -77,7 +77,7 @@ def test_columns_together(score: Score) -> None:
     y = np.where(frame["a"] + frame["d"] > 8, "p", "q")
     for blend in (None, "auto"):
         assert_same_answers(
-            NaiveBayes({("a", "b", "c"): "multinomial"}, blend=blend, order="auto").fit(frame, y), frame, score
+            NaiveBayes({("a", "b", "c"): "multinomial"}, stacking=blend, order="auto").fit(frame, y), frame, score
         )
 
 
@@ -96,7 +96,7 @@ def test_blend(order: int, score: Score) -> None:
 
 def weighing_all(model: Any, seed: int) -> Any:
     """The model with some weight on every column and view."""
-    own, rng = model._model, np.random.default_rng(seed)
+    own, rng = model.model_.classifier, np.random.default_rng(seed)
     mixture = own.blend.views.mixture
     weighed = replace(mixture, weight=rng.uniform(0.1, 0.5, mixture.weight.shape))
     blend = replace(own.blend, views=replace(own.blend.views, mixture=weighed))
@@ -114,7 +114,7 @@ def test_every_view_has_its_part(family: str, score: Score) -> None:
         "covariance of number columns",
         "random Fourier features of all columns",
         "random Fourier features of 2 to 4 columns",
-    } <= set(model._model.blend.views.names)
+    } <= set(model.model_.classifier.blend.views.names)
     assert_same_answers(model, with_strangers(frame)[:40], score)
 
 
@@ -140,7 +140,7 @@ def test_dates(score: Score) -> None:
 def test_durations_where_there_are_such() -> None:
     rng = np.random.default_rng(8)
     frame = pd.DataFrame({"took": pd.to_timedelta(rng.integers(1, 9000, 80), unit="s")})
-    model = NaiveBayes({"took": "gaussian"}, blend=None).fit(
+    model = NaiveBayes({"took": "gaussian"}, stacking=None).fit(
         frame, np.where(frame["took"].dt.seconds > 4000, "slow", "fast")
     )
     assert_same_answers(model, frame, scored_by("duckdb"))
@@ -157,7 +157,7 @@ def test_tables_without_names(score: Score) -> None:
 def test_numbers_as_names(score: Score) -> None:
     """Whole numbers that no double tells apart, too."""
     frame = pd.DataFrame({"code": [2**60, 2**60 + 1, 7, 2**60], "kind": [1, 2, 2, 1]})
-    model = NaiveBayes({("code", "kind"): "categorical"}, blend=None).fit(frame, ["a", "b", "b", "a"])
+    model = NaiveBayes({("code", "kind"): "categorical"}, stacking=None).fit(frame, ["a", "b", "b", "a"])
     assert_same_answers(model, frame, score)
 
 
@@ -196,7 +196,7 @@ def answers_agree(
     drawn: tuple[pd.DataFrame, list[str], pd.DataFrame], order: int | None, seed: int, databases: list[Score]
 ) -> None:
     frame, y, others = drawn
-    model = NaiveBayes(blend=None) if order is None else NaiveBayes(order=order)
+    model = NaiveBayes(stacking=None) if order is None else NaiveBayes(order=order)
     model.fit(frame, y)
     if order is not None:
         weighing_all(model, seed)

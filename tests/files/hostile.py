@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from candide import learners
 from candide.exceptions import CandideError, ModelFileError
+from candide.specs import spec_class
 from candide.storage import read_model, write_model
 
 from .mutations import mutated
@@ -66,7 +66,7 @@ class Target:
 
 
 def refuse_strange_settings(content: Any) -> None:
-    known = inspect.signature(getattr(learners, content.kind)).parameters
+    known = inspect.signature(spec_class(content.kind)).parameters
     if not content.settings.keys() <= known.keys():
         raise ModelFileError("a setting that is none")
 

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from candide.learners.storing import content_of as _content_of
-from candide.learners.storing import learner_of
+from candide.estimators import from_model
 from candide.storage import Content, read_model, write_model
+from candide.storage.models import content_of as _content_of
+from candide.storage.models import model_of
 
 
-def content_of(model: Any, *, sample: bool, evaluate: bool = False) -> Content:
+def content_of(model: Any, *, sample: bool, compute_loo: bool = False) -> Content:
     """What is stored of a model, with its training rows or without; and with a report, which may take folds."""
     own = model._for_file()
-    return _content_of(model, own if sample or own.state.sample is None else own.without_sample(evaluate=evaluate))
+    if sample or not own.has_training_rows:
+        return _content_of(own)
+    return _content_of(replace(own, classifier=own.classifier.without_sample(compute_loo=compute_loo)))
 
 
 def estimator_of(content: Content) -> Any:
     """The model again."""
-    return learner_of(content, "the content")
+    return from_model(model_of(content, "the content"))
 
 
-def stored(model: Any, path: Path, *, sample: bool, evaluate: bool = False) -> Any:
+def stored(model: Any, path: Path, *, sample: bool, compute_loo: bool = False) -> Any:
     """A model, written and read again."""
-    write_model(path, content_of(model, sample=sample, evaluate=evaluate))
+    write_model(path, content_of(model, sample=sample, compute_loo=compute_loo))
     return estimator_of(read_model(path))

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from candide import GaussianNB
 from candide.exceptions import ModelFileError
-from candide.learners import GaussianNB
-from candide.learners.storing import save_unfinished
 from candide.storage import decoder as decoding
 from candide.storage import from_json_lines, read_model, to_json_lines, write_model
 from candide.storage.container import Tensors, file_chunks, parse_file
@@ -22,6 +21,7 @@ from candide.storage.content import EncodedContent
 from candide.storage.decoder import Decoder
 from candide.storage.encoder import Encoder
 from candide.storage.json_form import array_entries, arrays_in_entries
+from candide.storage.models import save_checkpoint
 
 from .storing import content_of
 
@@ -115,7 +115,7 @@ def test_time_zones_are_no_files(zone: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("value", [np.ones(2), dt.date(2020, 1, 1), {1: 2}, [{3}]], ids=["array", "date", "key", "set"])
 def test_notes_are_plain(value: Any, tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match="its note contains values other than plain ones"):
-        save_unfinished(MODEL, tmp_path / "model.candide", {"this": value})
+        save_checkpoint(MODEL.model_, tmp_path / "model.candide", {"this": value})
     encoder = Encoder()
     tree = encoder.tree(value, "model.note")
     path = changed(tmp_path / "model.candide", noted(tree, **encoder.arrays))
@@ -125,7 +125,7 @@ def test_notes_are_plain(value: Any, tmp_path: Path) -> None:
 
 def test_plain_notes_are_kept(tmp_path: Path) -> None:
     note = {"this": [1, 2.5, None, ("a", True)], "that": {"deep": {}}}
-    save_unfinished(MODEL, tmp_path / "model.candide", note)
+    save_checkpoint(MODEL.model_, tmp_path / "model.candide", note)
     assert read_model(tmp_path / "model.candide").parts["note"] == note
 
 

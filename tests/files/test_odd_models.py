@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from candide.learners import GaussianNB, NaiveBayes, TextNB
+from candide import GaussianNB, NaiveBayes, TextNB
 
 from .storing import stored
 from .zoo import ZOO, Case, numbers, texts

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from candide import CategoricalNB, TextNB, merge
 from candide.exceptions import ModelFileError
-from candide.learners import CategoricalNB, TextNB, merge
 from candide.storage import Content, from_json_lines, read_model, to_json_lines, write_model
 from candide.storage.content import EncodedContent
 
@@ -99,8 +99,8 @@ def test_merging_goes_on_as_if_nothing_had_happened(name: str, tmp_path: Path) -
 def test_without_rows_there_is_a_report_and_no_row(name: str, tmp_path: Path) -> None:
     case = ZOO[name]()
     path = tmp_path / "model.candide"
-    again = stored(case.model, path, sample=False, evaluate=True)
-    assert again._model.state.sample is None
+    again = stored(case.model, path, sample=False, compute_loo=True)
+    assert again.model_.classifier.state.sample is None
     assert again.loo_.as_dict() == case.model.loo_.as_dict()
 
 
@@ -116,7 +116,7 @@ def test_texts_are_in_the_file_only_if_asked_for(tmp_path: Path) -> None:
 def test_names_of_hashed_tokens_stay(tmp_path: Path) -> None:
     case: Case = texts(TextNB())
     again = stored(case.model, tmp_path / "model.candide", sample=False)
-    assert set(again.telling(3)["token"]) == set(case.model.telling(3)["token"])
+    assert set(again.top_features(3)["token"]) == set(case.model.top_features(3)["token"])
 
 
 def test_what_became_of_texts_without_labels_stays(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_an_older_file_is_brought_to_the_version_of_now(document: EncodedContent
 def test_waves_of_version_1_take_columns_for_independent() -> None:
     rng = np.random.default_rng(0)
     X = {"x": rng.normal(size=200), "y": rng.normal(size=200), "z": rng.choice(["a", "b", "c"], 200)}
-    model = NaiveBayes(evaluate=False, keep_sample=False, absent="missing").fit(X, X["x"] * X["y"] > 0)
+    model = NaiveBayes(compute_loo=False, keep_sample=False, absent="missing").fit(X, X["x"] * X["y"] > 0)
     document = EncodedContent.of(content_of(model, sample=False))
     old = document._replace(parts=deepcopy(document.parts), arrays=dict(document.arrays))
     for place, inputs in versions._fourier_inputs(old.parts, "model"):
@@ -73,7 +73,7 @@ def test_waves_of_version_1_take_columns_for_independent() -> None:
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
     some = again.predict_proba({"x": X["x"]})
     np.testing.assert_allclose(some.sum(axis=1), 1.0)
-    views = [view for view in again._model.blend.views.views if isinstance(view, Waves)]
+    views = [view for view in again.model_.classifier.blend.views.views if isinstance(view, Waves)]
     assert views
     for view in views:
         np.testing.assert_array_equal(view.cosines.inputs.covariance, 1.01 * np.eye(2))

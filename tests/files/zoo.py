@@ -12,8 +12,7 @@ import pandas as pd
 from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
 
-from candide.families import MultivariateNormal
-from candide.learners import (
+from candide import (
     BernoulliNB,
     CategoricalNB,
     ComplementNB,
@@ -23,6 +22,7 @@ from candide.learners import (
     PoissonNB,
     TextNB,
 )
+from candide.families import MultivariateNormal
 from candide.priors import Beta, Dirichlet, Gamma, Normal, NormalInverseGamma, NormalInverseWishart
 
 
@@ -112,7 +112,7 @@ _WISHART = MultivariateNormal(NormalInverseWishart([0.0, 0.0], 1.0, 4.0, np.eye(
 
 _MADE: dict[str, Callable[[], Case]] = {
     "gaussian": lambda: numbers(GaussianNB()),
-    "gaussian names": lambda: named_numbers(GaussianNB(priors=_BINARY_PRIOR, evaluate=True)),
+    "gaussian names": lambda: named_numbers(GaussianNB(priors=_BINARY_PRIOR, compute_loo=True)),
     "gaussian temperature": lambda: numbers(GaussianNB(calibrate="temperature")),
     "gaussian platt": lambda: numbers(GaussianNB(calibrate="platt")),
     "gaussian beta": lambda: named_numbers(GaussianNB(calibrate="beta")),
@@ -139,12 +139,12 @@ _MADE: dict[str, Callable[[], Case]] = {
     "categorical codes": lambda: codes(CategoricalNB(min_categories=12, calibrate="temperature")),
     "categorical kept": lambda: categories(CategoricalNB(keep_sample=True)),
     "table": lambda: table(NaiveBayes()),
-    "table plain": lambda: table(NaiveBayes(blend=None)),
+    "table plain": lambda: table(NaiveBayes(stacking=None)),
     "table order 1": lambda: table(
         NaiveBayes(order=1, class_prior={"setosa": 0.2, "versicolor": 0.3, "virginica": 0.5})
     ),
     "table block": lambda: table(NaiveBayes(columns={("a", "b"): "multivariate_normal", "c": ("bins", {"n_bins": 4})})),
-    "table block prior": lambda: table(NaiveBayes(columns={("a", "b"): _WISHART}, blend=None)),
+    "table block prior": lambda: table(NaiveBayes(columns={("a", "b"): _WISHART}, stacking=None)),
     "table isotonic": lambda: table(NaiveBayes(calibrate="isotonic", missing="category")),
     "table of texts": lambda: table_with_texts(NaiveBayes(columns={"text": "text"})),
     "table of numbers": lambda: numbers(NaiveBayes()),
@@ -155,7 +155,7 @@ _MADE: dict[str, Callable[[], Case]] = {
     "text few buckets": lambda: texts(TextNB(buckets=8)),
     "text some looks": lambda: texts(TextNB(looks=["words", "places"])),
     "text half labelled": lambda: half_labelled(TextNB(unlabeled="em")),
-    "text ignored": lambda: half_labelled(TextNB(unlabeled="sfe", model="multinomial")),
+    "text ignored": lambda: half_labelled(TextNB(unlabeled="sfe", family="multinomial")),
     "text multinomial": lambda: texts(TextNB("multinomial", ngrams=2)),
     "text tfidf": lambda: texts(TextNB("multinomial", weighting="tfidf", min_df=2, max_features=20)),
     "text log": lambda: topics(TextNB("multinomial", weighting="log", calibrate="platt")),

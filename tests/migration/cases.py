@@ -122,7 +122,7 @@ CASES: dict[str, Callable[[], tuple[Any, Any, Any]]] = {
     "categorical, predictive": lambda: _categorical(estimate="predictive", alpha=0.5),
     "table": lambda: _of("frame", NB),
     "table, weights": lambda: _of("frame", NB, weighted=True),
-    "table, no stacking": lambda: _of("frame", lambda: NB(blend=None)),
+    "table, no stacking": lambda: _of("frame", lambda: NB(stacking=None)),
     "table, merged": lambda: _merged("frame", NB),
     "table, forgotten": lambda: _forgotten("frame", NB),
     "table, saved": lambda: _saved("frame", NB),

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import candide
 import candide.plot as plot
-from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes, PoissonNB, learners
-from candide.exceptions import InputError, NotFitted, ParameterError
+from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes, PoissonNB
+from candide.exceptions import InputError, ParameterError
 
 from .rows import names, numbers, table, table_model, text_model, texts
 
@@ -29,7 +30,7 @@ TWO_CLASSES: dict[str, Any] = {
     "complement": lambda: ComplementNB().fit(*counts()),
     "poisson": lambda: PoissonNB().fit(*counts()),
     "categorical": lambda: CategoricalNB().fit(np.where(numbers(2)[0] > 0, "up", "down"), numbers(2)[1]),
-    "table": lambda: table_model(2, blend=None, calibrate=None),
+    "table": lambda: table_model(2, stacking=None, calibrate=None),
 }
 
 
@@ -51,13 +52,13 @@ def test_points_of_a_nomogram_add_up_to_what_the_model_says(kind: str) -> None:
     elif kind == "table":
         row: Any = {name: [first.get(name)] for name in table(2) if name != "class"}
     if kind != "table":
-        row = np.array([[first[name] for name in model._column_names()]])
+        row = np.array([[first[name] for name in model.model_.column_names()]])
     said = model.predict_log_proba(row)[0]
     assert bits == pytest.approx((said[1] - said[0]) / np.log(2), rel=1e-9, abs=1e-9)
 
 
 def test_the_longest_line_of_a_nomogram_is_100_points() -> None:
-    shown = plot.nomogram(table_model(2, blend=None, calibrate=None))
+    shown = plot.nomogram(table_model(2, stacking=None, calibrate=None))
     assert shown.table["points"].min() == 0
     assert shown.table["points"].max() == pytest.approx(100)
 
@@ -157,17 +158,17 @@ def test_what_has_no_density() -> None:
 
 def test_a_constant_column_that_was_asked_for_is_shown_as_it_is() -> None:
     X, y = np.full((6, 1), 2.0), list("aaabbb")
-    shown = plot.densities(NaiveBayes(columns="gaussian", blend=None, calibrate=None).fit(X, y), 0)
+    shown = plot.densities(NaiveBayes(columns="gaussian", stacking=None, calibrate=None).fit(X, y), 0)
     assert shown.ax.get_xlim()[0] < 2 < shown.ax.get_xlim()[1]
 
 
 def test_reliability_is_that_of_the_report() -> None:
-    model = GaussianNB(calibrate="beta", evaluate=True).fit(*numbers(3))
+    model = GaussianNB(calibrate="beta", compute_loo=True).fit(*numbers(3))
     shown = plot.reliability(model)
     calibrated = shown.table["curve"] == "calibrated"
     assert shown.table["accuracy"][calibrated] == pytest.approx(model.loo_.reliability["accuracy"])
     assert shown.numbers["calibrated"] == model.loo_.ece
-    raw = GaussianNB(evaluate=True).fit(*numbers(3)).loo_
+    raw = GaussianNB(compute_loo=True).fit(*numbers(3)).loo_
     assert shown.table["confidence"][~calibrated] == pytest.approx(raw.reliability["confidence"])
     assert len(shown.ax.collections) == 2
 
@@ -182,7 +183,7 @@ def test_reliability_on_rows_given() -> None:
 
 
 def test_confusion_and_risk_are_those_of_the_report() -> None:
-    model = GaussianNB(evaluate=True).fit(*numbers(3))
+    model = GaussianNB(compute_loo=True).fit(*numbers(3))
     report = model.loo_
     shown = plot.confusion(model)
     assert np.array_equal(shown.table["weight"].reshape(3, 3), report.confusion)
@@ -204,12 +205,12 @@ def test_several_curves_on_one_axes_differ() -> None:
 @pytest.mark.parametrize("picture", [plot.reliability, plot.confusion, plot.risk_coverage])
 def test_models_that_keep_nothing_to_be_judged_by(picture: Any) -> None:
     model = GaussianNB().fit(*numbers(2))
-    with pytest.raises(ParameterError, match="pass X and y, or construct it with evaluate=True"):
+    with pytest.raises(ParameterError, match="pass X and y, or construct it with compute_loo=True"):
         picture(model)
     with pytest.raises(InputError, match="y is given without X"):
         picture(model, y=[1])
-    with pytest.raises(NotFitted):
-        picture(learners.GaussianNB())
+    with pytest.raises(NotFittedError):
+        picture(candide.GaussianNB())
     with pytest.raises(ParameterError, match="this is a dict"):
         picture({})
 
@@ -282,7 +283,7 @@ def test_a_learning_curve_of_texts_and_of_tables() -> None:
 
 def test_models_from_files_look_the_same(tmp_path: Path) -> None:
     table_model(2).save(tmp_path / "table.candide")
-    gaussian = GaussianNB(calibrate="platt", evaluate=True).fit(*numbers(2))
+    gaussian = GaussianNB(calibrate="platt", compute_loo=True).fit(*numbers(2))
     gaussian.save(tmp_path / "numbers.candide")
     text_model(2).save(tmp_path / "texts.candide")
     loaded, other, words = (candide.load(tmp_path / f"{name}.candide") for name in ("table", "numbers", "texts"))
@@ -305,7 +306,7 @@ def test_models_from_files_look_the_same(tmp_path: Path) -> None:
 
 def test_days_are_written_as_dates() -> None:
     when = np.datetime64("2024-01-01") + np.arange(60)
-    model = NaiveBayes(blend=None).fit({"when": when}, np.where(np.arange(60) < 30, "early", "late"))
+    model = NaiveBayes(stacking=None).fit({"when": when}, np.where(np.arange(60) < 30, "early", "late"))
     drawn = plot.nomogram(model)
     assert any(text.get_text().startswith("2024-0") for text in drawn.axes[0].texts)
     drawn = plot.densities(model, "when")

@@ -150,7 +150,7 @@ def test_a_class_against_all_others_is_weighed_by_how_frequent_they_are() -> Non
     parameters, prior = model.parameters(), dict(zip(model.classes_, model.class_prior_, strict=True))
     share = {label: parameters["probability"][parameters["class"] == label] for label in model.classes_}
     others = (prior["news"] * share["news"] + prior["spam"] * share["spam"]) / (prior["news"] + prior["spam"])
-    bits = dict(zip(model._column_names(), np.log2(share["ham"] / others), strict=True))
+    bits = dict(zip(model.model_.column_names(), np.log2(share["ham"] / others), strict=True))
     assert table["bits"] == pytest.approx([bits[token] for token in table["token"]])
 
 

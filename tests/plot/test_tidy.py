@@ -34,7 +34,7 @@ def independence(n: int) -> Display:
 
 
 def gaussian(n: int) -> GaussianNB:
-    return GaussianNB(evaluate=True, calibrate="platt").fit(*numbers(n))
+    return GaussianNB(compute_loo=True, calibrate="platt").fit(*numbers(n))
 
 
 def planes(n: int) -> Display:
@@ -49,11 +49,11 @@ PICTURES: dict[str, Callable[[int], Display]] = {
     "column_weights": lambda n: plot.column_weights(table_model(n)),
     "confusion": lambda n: plot.confusion(gaussian(n)),
     "decision_regions": planes,
-    "densities": lambda n: plot.densities(table_model(n, blend=None, calibrate=None), "size"),
+    "densities": lambda n: plot.densities(table_model(n, stacking=None, calibrate=None), "size"),
     "densities of names": lambda n: plot.densities(table_model(n), "a column with a name of forty characters"),
     "independence": independence,
     "learning_curve": lambda n: plot.learning_curve(gaussian(n), *numbers(n), n_blocks=3),
-    "nomogram": lambda n: plot.nomogram(table_model(n, blend=None, calibrate=None), *names(n)[:2]),
+    "nomogram": lambda n: plot.nomogram(table_model(n, stacking=None, calibrate=None), *names(n)[:2]),
     "nomogram against all": lambda n: plot.nomogram(gaussian(n), names(n)[0]),
     "posterior": lambda n: plot.posterior(Beta(1, 1), Beta(1, 1).posterior(on=n, off=1)),
     "posterior of a rate": lambda n: plot.posterior(Gamma(1, 1), Gamma(1, 1).learn([n, 0])),

@@ -79,7 +79,7 @@ def by_name(kind: Kind) -> str:
 def assert_same_model(a: Any, b: Any, scale: float = 1.0) -> None:
     """Equal classes and equal statistics: counts bit for bit, moments to rounding."""
     assert a.classes_.tolist() == b.classes_.tolist()
-    assert_alike(a._model.state.statistics, b._model.state.statistics, scale=scale)
+    assert_alike(a.model_.classifier.state.statistics, b.model_.classifier.state.statistics, scale=scale)
 
 
 def parameter_table(model: Any) -> dict[tuple[Any, ...], tuple[float, ...]]:

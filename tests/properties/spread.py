@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from candide.clusters.rows import Chunk, Counter, SpreadRows
 from candide.clusters.work import Labelled, counted, scored, share_right
-from candide.engines.parts import Part, merged
-from candide.model.classifier import Classifier
+from candide.model.accumulator import PartialState, merge_partial_states
+from candide.training.distributed import train_distributed
 
 from .compare import assert_alike
 from .models import assert_same_model
@@ -58,15 +58,15 @@ class ListedRows(SpreadRows):
         X, y, weight = (np.concatenate([chunk[i] for chunk in chunks]) for i in range(3))
         return X, y, weight
 
-    def count(self, counter: Counter) -> Part:
+    def count(self, counter: Counter) -> PartialState:
         sent = pickle.dumps(counter)
         counts = [counted(pickle.loads(sent), i, [Labelled(one, 0)]) for i, one in enumerate(self._chunks)]
         while len(counts) > 1:
             again = [counts[i] for i in self._rng.permutation(len(counts))[: self._rng.integers(0, 3)]]
-            counts = [merged(_sent(group)) for group in self._groups(counts, again)]
+            counts = [merge_partial_states(_sent(group)) for group in self._groups(counts, again)]
         return counts[0]
 
-    def _groups(self, parts: list[Part], again: list[Part]) -> Iterable[list[Part]]:
+    def _groups(self, parts: list[PartialState], again: list[PartialState]) -> Iterable[list[PartialState]]:
         """Some together; those that come twice, with their twins."""
         shuffled = [parts[i] for i in self._rng.permutation(len(parts))]
         size = int(self._rng.integers(2, 4))
@@ -78,17 +78,17 @@ class ListedRows(SpreadRows):
         return share_right(scored(model, [Labelled(one, 0)]) for one in self._chunks)
 
 
-def _sent(parts: list[Part]) -> list[Part]:
+def _sent(parts: list[PartialState]) -> list[PartialState]:
     return [pickle.loads(pickle.dumps(part)) for part in parts]
 
 
 def fit_apart(model: Any, chunks: list[Chunk], seed: int = 0) -> Any:
     """As ``fit`` does with rows of a cluster."""
-    plan, state = model._summarize_apart(Lists(seed), chunks, None, None, reset=True)
-    return model._become(Classifier(plan, state))
+    model.model_ = train_distributed(model._spec(), Lists(seed), chunks, None, None, None)
+    return model
 
 
 def assert_same_state(a: Any, b: Any) -> None:
     """The same sums and the same training rows."""
     assert_same_model(a, b, scale=10)
-    assert_alike(a._model.state.sample, b._model.state.sample)
+    assert_alike(a.model_.classifier.state.sample, b.model_.classifier.state.sample)

@@ -14,8 +14,8 @@ from .compare import assert_alike
 
 # How a model may look at a table, from the naive model alone to everything.
 SETTINGS: dict[str, dict[str, Any]] = {
-    "plain": {"blend": None, "calibrate": None},
-    "calibrated": {"blend": None},
+    "plain": {"stacking": None, "calibrate": None},
+    "calibrated": {"stacking": None},
     "columns": {"order": 0},
     "pairs": {"order": 1},
     "all": {},
@@ -44,7 +44,7 @@ def fit(X: Any, y: Array, weight: Floats | None = None, **settings: Any) -> Any:
 def assert_same_table(a: Any, b: Any, rtol: float = 0.0) -> None:
     """The same classes, kinds, grids, categories and sample, to the last count; moments to rounding."""
     assert a.classes_.tolist() == b.classes_.tolist()
-    mine, theirs = a._model.state, b._model.state
+    mine, theirs = a.model_.classifier.state, b.model_.classifier.state
     assert mine.statistics.kinds == theirs.statistics.kinds
     for part in ("grid", "categories"):
         assert_alike(getattr(mine.statistics, part), getattr(theirs.statistics, part), rtol=rtol)
@@ -59,6 +59,6 @@ def assert_predicts_alike(a: Any, b: Any, X: Any, Z: Any = None, atol: float = 1
 
     Weights of a blend are found step by step, to about eight digits.
     """
-    if a.blend is not None:
+    if a.stacking is not None:
         atol = max(atol, 1e-7)
     np.testing.assert_allclose(a.predict_proba(X), b.predict_proba(X if Z is None else Z), rtol=0, atol=atol)

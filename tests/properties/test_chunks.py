@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import candide
-from candide.learners.chunks import Chunks
+from candide.specs import Spec
 
 from .models import KINDS, Kind, assert_same_model, by_name, parameter_table
 from .strategies import Rows, orders, parts, rows
@@ -53,7 +53,7 @@ def test_a_stream_of_chunks_is_fit(kind: Kind, data: Any) -> None:
     chunks = ((hold(kind.encode(chunk.X)), chunk.y, chunk.weight) for hold, chunk in zip(chosen, stream, strict=True))
     whole = kind.fit(table.X, table.y, table.weight)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Chunks, "group_bytes", data.draw(st.sampled_from([0, 400, 1 << 24])))
+        patch.setattr(Spec, "group_bytes", data.draw(st.sampled_from([0, 400, 1 << 24])))
         assert_agree(kind, kind.make().fit(chunks), whole, table.X)
 
 

@@ -77,7 +77,7 @@ def test_further_rows_and_rows_forgotten(kind: Kind) -> None:
 # Tables.
 
 # A state is the same whatever is made of it.
-PLAIN: dict[str, Any] = {"n_threads": 1, "blend": None, "calibrate": None}
+PLAIN: dict[str, Any] = {"n_threads": 1, "stacking": None, "calibrate": None}
 _WORDS = ["sun", "rain", "wind", "snow", "fog", "ice", "sea", "lake", "road", "hill", "wood", "town"]
 
 
@@ -112,7 +112,7 @@ def _sums(total: coo_array, coding: Any) -> dict[Any, float]:
 def assert_same_sundry(a: Any, b: Any) -> None:
     """As tables are compared, and their texts token by token."""
     assert_same_table(a, b)
-    mine, theirs = (model._model.state.statistics.texts for model in (a, b))
+    mine, theirs = (model.model_.classifier.state.statistics.texts for model in (a, b))
     assert [*map(by_token, mine)] == [*map(by_token, theirs)]
 
 
@@ -129,7 +129,7 @@ def test_tables_in_any_partitions(data: Any) -> None:
         frame.drop(columns=["label", "weight"], errors="ignore"), frame["label"], weight and frame[weight]
     )
     apart = NaiveBayes(**PLAIN).fit(dealt(shuffled, places, 9), "label", weight)
-    assert whole._model.state.statistics.kinds.count("text") == 1
+    assert whole.model_.classifier.state.statistics.kinds.count("text") == 1
     assert_same_sundry(apart, whole)
 
 
@@ -154,7 +154,7 @@ def test_partitions_of_one_kind_each() -> None:
 
 def test_columns_that_the_first_rows_do_not_have(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether they are names or texts, and dates with times of day, is told by other rows to all partitions alike."""
-    monkeypatch.setattr("candide.learners.apart._HEAD", 60)
+    monkeypatch.setattr("candide.training.distributed._HEAD", 60)
     frame = sundry(180).drop(columns="weight")
     frame.iloc[:100, frame.columns.get_indexer(["note", "seen", "job"])] = None
     apart = NaiveBayes(**PLAIN).fit(dealt(frame, np.arange(180) // 30, 6), "label")
@@ -168,7 +168,7 @@ def test_a_column_without_any_value() -> None:
 
 
 def test_a_column_of_numbers_here_and_names_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("candide.learners.apart._HEAD", 2)
+    monkeypatch.setattr("candide.training.distributed._HEAD", 2)
     frames = [pd.DataFrame({"a": cells, "y": ["u", "v"]}) for cells in ([1, 2], ["x", "z"])]
     spread = dd.from_delayed([dask.delayed(frame) for frame in frames], meta=frames[0].iloc[:0], verify_meta=False)
     with pytest.raises(InputError, match="partition 1: chunk 0: column 'a'"):
@@ -191,6 +191,6 @@ def test_texts_in_any_partitions(model: str) -> None:
     spread = dealt(frame, np.arange(len(TEXTS)) // 17, 9)
     for X, y in ((spread, "label"), (spread["text"], spread["label"])):
         apart = TextNB(model, keep_sample=True).fit(X, y)
-        assert by_token(apart._model.state.statistics) == by_token(whole._model.state.statistics)
-        assert_alike(apart._model.state.sample, whole._model.state.sample)
+        assert by_token(apart.model_.classifier.state.statistics) == by_token(whole.model_.classifier.state.statistics)
+        assert_alike(apart.model_.classifier.state.sample, whole.model_.classifier.state.sample)
     np.testing.assert_allclose(apart.predict_proba(TEXTS), whole.predict_proba(TEXTS), rtol=0, atol=1e-7)

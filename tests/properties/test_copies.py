@@ -114,7 +114,7 @@ def test_reports_of_few_distinct_rows(settings: dict[str, Any]) -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 10_000)
     X = (rng.random((10_000, 3)) < np.array([[0.2, 0.5, 0.4], [0.6, 0.3, 0.7]])[y]).astype(float)
-    report = BernoulliNB(evaluate=True, **settings).fit(X, y).loo_
+    report = BernoulliNB(compute_loo=True, **settings).fit(X, y).loo_
     assert report.n_rows == 10_000
     assert report.accuracy_error == pytest.approx(np.sqrt(report.accuracy * (1 - report.accuracy) / 10_000), rel=1e-3)
     assert report.log_loss == pytest.approx(report.optimistic.log_loss, abs=1e-3)
@@ -128,6 +128,6 @@ def test_label_sets_of_few_distinct_rows() -> None:
     apart = 1.0 + 1e-6 * rng.random(300)
     merged = MultinomialNB(keep_sample=True).fit(X, y)
     split = MultinomialNB(keep_sample=True).fit(X, y, sample_weight=apart)
-    assert len(merged._model.state.sample.weight) < len(split._model.state.sample.weight) == 300
+    assert len(merged.model_.classifier.state.sample.weight) < len(split.model_.classifier.state.sample.weight) == 300
     for coverage in (0.7, 0.8, 0.9, 0.95):
         np.testing.assert_array_equal(merged.predict_set(X, coverage).mean(), split.predict_set(X, coverage).mean())

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiers import tries
 
-from candide import MultinomialNB, PoissonNB
+from candide import MultinomialNB, PoissonNB, diagnostics
 
 from .models import BERNOULLI, CATEGORICAL, GAUSSIAN, MULTINOMIAL, POISSON, SEEN, TEXTS, Kind, by_name
 from .strategies import rows
@@ -28,14 +28,14 @@ def fitted(data: Any, kind: Kind, n_columns: int, **parameters: Any) -> Any:
 
 def mass(model: Any, X: Any) -> float:
     """The probability of all the given rows together."""
-    return float(np.exp(model.log_density(X)).sum())
+    return float(np.exp(diagnostics.log_density(model, X)).sum())
 
 
 @given(data=st.data(), alpha=ALPHAS)
 def test_bernoulli_sums_to_one(data: Any, alpha: float) -> None:
     """Over both values of each column, and over all rows there can be."""
     model = fitted(data, BERNOULLI, 3, alpha=alpha)
-    on, off = model._model.plan.family.log_on_off(model._model.state.statistics)
+    on, off = model.model_.classifier.plan.family.log_on_off(model.model_.classifier.state.statistics)
     np.testing.assert_allclose(np.exp(on.value()) + np.exp(off.value()), 1.0, rtol=1e-12)
     assert mass(model, np.array(list(product([0.0, 1.0], repeat=3)))) == pytest.approx(1.0, rel=1e-10)
 
@@ -101,8 +101,10 @@ def test_log_likelihood_is_the_sum_of_joint_densities(kind: Kind, data: Any) -> 
     table = data.draw(rows(kind))
     model = kind.fit(table.X, table.y)
     X = kind.encode(table.X)
-    alone = [np.array([model.log_likelihood(row[None], [label]) for label in model.classes_]) for row in X]
-    np.testing.assert_allclose(np.logaddexp.reduce(alone, axis=1), model.log_density(X), rtol=1e-9, atol=1e-9)
+    alone = [np.array([diagnostics.log_likelihood(model, row[None], [label]) for label in model.classes_]) for row in X]
+    np.testing.assert_allclose(
+        np.logaddexp.reduce(alone, axis=1), diagnostics.log_density(model, X), rtol=1e-9, atol=1e-9
+    )
     place = [model.classes_.tolist().index(label) for label in table.y]
     whole = sum(row[j] for row, j in zip(alone, place, strict=True))
-    assert model.log_likelihood(X, table.y) == pytest.approx(whole, rel=1e-9)
+    assert diagnostics.log_likelihood(model, X, table.y) == pytest.approx(whole, rel=1e-9)

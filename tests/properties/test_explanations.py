@@ -15,6 +15,7 @@ from candide import (
     NaiveBayes,
     PoissonNB,
     TextNB,
+    diagnostics,
 )
 from candide.exceptions import ParameterError
 
@@ -64,10 +65,10 @@ MODELS = {
     "complement norm": (ComplementNB(norm=True, calibrate="temperature"), csr_array(COUNTS)),
     **{f"table {order}": (NaiveBayes(order=order), TABLE) for order in (0, 1, 2)},
     "table isotonic": (NaiveBayes(calibrate="isotonic"), TABLE),
-    "table without blend": (NaiveBayes(blend=None), WITH_TEXT),
+    "table without blend": (NaiveBayes(stacking=None), WITH_TEXT),
     "table with text": (NaiveBayes(columns={"note": "text"}), WITH_TEXT),
     **{
-        f"table with block {b}": (NaiveBayes(columns={("size", "age"): "multivariate_normal"}, blend=b), TABLE)
+        f"table with block {b}": (NaiveBayes(columns={("size", "age"): "multivariate_normal"}, stacking=b), TABLE)
         for b in ("auto", None)
     },
     "table with tokens": (
@@ -163,7 +164,7 @@ def test_intervals_are_those_of_the_log_odds(name):
     model, X = MODELS[name]
     model.fit(X, Y)
     of, against = ["a"] * 2, ["b"] * 2
-    whole = model.log_odds(some(X, 2), of[0], against[0]).std
+    whole = diagnostics.log_odds(model, some(X, 2), of[0], against[0]).std
     for one, std in zip(model.explain(some(X, 2)), whole, strict=True):
         table = one.evidence("a", "b", unit="nats", level=0.95)
         width = (table["high"] - table["low"]) / (2 * 1.959964)

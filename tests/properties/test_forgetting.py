@@ -40,13 +40,13 @@ def test_moments_are_forgotten_within_their_bound(data: Any, offset: float) -> N
     assume(len(dealt) == 2)
     kept, gone = dealt
     model = kind.fit(table.X + offset, table.y, table.weight)
-    before = model._model.state.statistics
+    before = model.model_.classifier.state.statistics
     spread = np.sqrt(before.scatter / np.maximum(before.weight, 1)) + 1e-3
     bound = 1e-9 * (before.scatter + 1).max() * (1 + np.abs(before.mean) / spread).max()
     model.forget(gone.X + offset, gone.y, gone.weight)
     np.testing.assert_allclose(
-        model._model.state.statistics.scatter,
-        kind.fit(kept.X + offset, kept.y, kept.weight)._model.state.statistics.scatter,
+        model.model_.classifier.state.statistics.scatter,
+        kind.fit(kept.X + offset, kept.y, kept.weight).model_.classifier.state.statistics.scatter,
         atol=bound,
     )
 

@@ -139,7 +139,7 @@ def rounding(model: Any, batch: Batch, out: Array, prior: str) -> float:
 
 def refit(model: Any, batch: Batch, out: Array, prior: str) -> tuple[Any, Scorer]:
     """The rows that are out, and the scorer of a model made from the others' rows alone."""
-    whole, family = model._model, model._model.family
+    whole, family = model.model_.classifier, model.model_.classifier.family
     rest = family.observe(batch.take(np.flatnonzero(~out)), KERNELS)
     if isinstance(rest, CategoryCounts):
         full = whole.state.statistics
@@ -152,7 +152,7 @@ def refit(model: Any, batch: Batch, out: Array, prior: str) -> tuple[Any, Scorer
 def assert_left_out(model: Any, case: Case, table: Rows, weight: Floats | None, prior: str, X: Any = None) -> None:
     """Every row by itself, against a refit."""
     cells = case.kind.encode(table.X)
-    batch = model._batch(cells, table.y, weight)
+    batch = model.model_.batch(cells, table.y, weight)
     got = model.leave_one_out(cells if X is None else X, table.y, weight, class_prior=prior)
     for i in range(len(table.y)):
         out = np.arange(len(table.y)) == i
@@ -212,8 +212,8 @@ def test_blocked_folds_are_refits(case: Case, data: Any, prior: str) -> None:
     groups = np.array(["a", "b", "c"])[data.draw(st.lists(st.integers(0, 2), min_size=10, max_size=10))][: len(table.y)]
     cells = case.kind.encode(table.X)
     model = case.make().fit(cells, table.y, weight)
-    batch = model._batch(cells, table.y, weight)
-    got = model.blocked_folds(cells, table.y, groups, sample_weight=weight, class_prior=prior)
+    batch = model.model_.batch(cells, table.y, weight)
+    got = model.cross_val_log_proba(cells, table.y, groups, sample_weight=weight, class_prior=prior)
     for group in np.unique(groups):
         out = groups == group
         if not out.all() and (weight is None or weight[~out].any()):

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, issparse
 
-from candide import GaussianNB
+from candide import GaussianNB, diagnostics
 from candide.kernels.layouts import Floats
 from candide.stacking.calibration import normalised
 
@@ -27,7 +27,7 @@ DIGITS = {"rtol": 1e-9, "atol": 1e-9}
 
 def form_of(kind: Kind, model: Any) -> Any:
     """Class variances are quadratic in x: linear with squares."""
-    return model.as_linear(squares=kind.name == "gaussian")
+    return diagnostics.as_linear(model, squares=kind.name == "gaussian")
 
 
 def by_hand(form: Any, X: Any) -> Floats:
@@ -86,7 +86,7 @@ def test_for_every_estimate(kind: Kind, estimate: str, data: Any) -> None:
 @given(data=st.data())
 def test_probabilities_of_zero(kind: Kind, data: Any) -> None:
     model, X = queried(data, kind, **unsmoothed(kind))
-    form = model.as_linear()
+    form = diagnostics.as_linear(model)
     np.testing.assert_allclose(normalised(form.scores(X)), model.predict_log_proba(X), **DIGITS)
     assert not np.isnan(form.weights).any()
     assert not np.isnan(form.bias).any()

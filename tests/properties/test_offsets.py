@@ -22,7 +22,7 @@ offsets = pytest.mark.parametrize(("offset", "atol"), [(o, 16 * o * 2.0**-53) fo
 
 def variances(model: Any) -> Any:
     """Variances without the floor."""
-    statistics = model._model.state.statistics
+    statistics = model.model_.classifier.state.statistics
     return statistics.scatter / np.maximum(statistics.weight, 1.0)
 
 
@@ -54,5 +54,5 @@ def test_offsets_keep_variances_of_many_rows(offset: float, atol: float) -> None
 def test_a_column_that_does_not_vary_has_no_variance(value: float, n: int) -> None:
     """Exactly none, however many rows there are."""
     model = GAUSSIAN.fit(np.full((n, 2), value), np.zeros(n, dtype=int), np.full(n, 0.3))
-    assert not model._model.state.statistics.scatter.any()
+    assert not model.model_.classifier.state.statistics.scatter.any()
     assert (model.theta_ == value).all()

@@ -22,4 +22,4 @@ def test_sums_of_any_places_are_fit(kind: Kind, data: Any) -> None:
     apart = fit_apart(kind.make(keep_sample=True), chunks, data.draw(st.integers(0, 100)))
     whole = kind.fit(table.X, table.y, table.weight, keep_sample=True)
     assert_same_state(apart, whole)
-    assert apart.counted_ == (len(table.y), 0, len(chunks))
+    assert apart.model_.row_counts == (len(table.y), 0, len(chunks))

@@ -46,8 +46,8 @@ def test_merging_parts_of_a_row_or_more(data: Any) -> None:
     n = data.draw(st.integers(2, 14))
     table, y = mixed(n, seed=data.draw(st.integers(0, 50)))
     deal = np.array(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)))
-    parts = [fit(table[deal == k], y[deal == k], blend=None) for k in np.unique(deal)]
-    whole, merged = fit(table, y, blend=None), merge(parts)
+    parts = [fit(table[deal == k], y[deal == k], stacking=None) for k in np.unique(deal)]
+    whole, merged = fit(table, y, stacking=None), merge(parts)
     assert_same_table(merged, whole)
     assert_predicts_alike(merged, whole, table)
 
@@ -97,9 +97,9 @@ def test_a_grid_stays_coarse_when_rows_are_forgotten() -> None:
     """Counts are restored; cells that were paired up stay so."""
     rng = np.random.default_rng(0)
     few, many = rng.random(50) + 1.0, rng.random(3000) + 1.0
-    model = fit(few[:, None], np.arange(50) % 2, blend=None)
+    model = fit(few[:, None], np.arange(50) % 2, stacking=None)
     model.partial_fit(many[:, None], np.arange(3000) % 2).forget(many[:, None], np.arange(3000) % 2)
-    cells = model._model.state.statistics.grid.column(0)
+    cells = model.model_.classifier.state.statistics.grid.column(0)
     assert (cells.high > cells.low).any()
     assert cells.count.sum() == 50
     assert ((cells.low <= few[:, None]) & (few[:, None] <= cells.high)).any(axis=1).all()
@@ -188,7 +188,7 @@ def test_rows_without_weight_are_not_there(how: dict[str, Any]) -> None:
 
 def refitted(model: Any, row: int) -> Any:
     """The model of all rows but one, with the families and options of the whole."""
-    bare, rest = model._model, copy.deepcopy(model).forget(X.iloc[[row]], Y[[row]])._model
+    bare, rest = model.model_.classifier, copy.deepcopy(model).forget(X.iloc[[row]], Y[[row]]).model_.classifier
     return bare.family.likelihood(rest.state.statistics), rest
 
 
@@ -198,20 +198,20 @@ def test_leaving_a_row_out_is_a_refit_with_the_choices_held(columns: Any) -> Non
     found = model.leave_one_out(X, Y)
     for row in range(0, 90, 7):
         likelihood, rest = refitted(model, row)
-        data = model._read(X.iloc[[row]])
-        joint = likelihood.scores(data, np.log(rest.state.rows / rest.state.rows.sum()), model._kernels())
+        data = model.model_.read(X.iloc[[row]])
+        joint = likelihood.scores(data, np.log(rest.state.rows / rest.state.rows.sum()), model.model_.kernels)
         expected = joint - np.logaddexp.reduce(joint, axis=1, keepdims=True)
         np.testing.assert_allclose(found[row], expected[0], rtol=1e-9, atol=1e-9)
 
 
 def test_the_columns_of_a_blend_left_out() -> None:
     model = fit(X, Y)
-    likelihood, kernels = model._model.likelihood, model._kernels()
-    found = likelihood.each_left_out(model._batch(X, Y, None), likelihood.shown, kernels)
+    likelihood, kernels = model.model_.classifier.likelihood, model.model_.kernels
+    found = likelihood.each_left_out(model.model_.batch(X, Y, None), likelihood.shown, kernels)
     for row in range(0, 90, 7):
         without, _ = refitted(model, row)
-        expected = without.each_column(model._read(X.iloc[[row]]), likelihood.shown, kernels)
-        own = int(model._batch(X, Y, None).classes[row])
+        expected = without.each_column(model.model_.read(X.iloc[[row]]), likelihood.shown, kernels)
+        own = int(model.model_.batch(X, Y, None).classes[row])
         for place, j in enumerate(likelihood.shown):
             one, other = likelihood.models[j], without.models[j]
             if isinstance(one, CodedColumn):  # classes keep their sizes
@@ -228,9 +228,11 @@ def test_blocks_left_out() -> None:
     model = fit(table, Y, **how)
     found = model.leave_one_out(table, Y, class_prior="fixed")
     for row in range(0, 90, 7):
-        rest = copy.deepcopy(model).forget(table.iloc[[row]], Y[[row]])._model
-        likelihood = model._model.family.likelihood(rest.state.statistics)
-        joint = likelihood.scores(model._read(table.iloc[[row]]), model._model.scorer.offset, model._kernels())
+        rest = copy.deepcopy(model).forget(table.iloc[[row]], Y[[row]]).model_.classifier
+        likelihood = model.model_.classifier.family.likelihood(rest.state.statistics)
+        joint = likelihood.scores(
+            model.model_.read(table.iloc[[row]]), model.model_.classifier.scorer.offset, model.model_.kernels
+        )
         expected = joint - np.logaddexp.reduce(joint, axis=1, keepdims=True)
         np.testing.assert_allclose(found[row], expected[0], rtol=1e-9, atol=1e-9)
 
@@ -238,7 +240,7 @@ def test_blocks_left_out() -> None:
 @pytest.mark.parametrize("how", [{}, {"order": 0}], ids=str)
 def test_folds_left_out_of_a_blend_are_refits(how: dict[str, Any]) -> None:
     folds = np.arange(90) % 3
-    found = np.exp(fit(X, Y, **how).blocked_folds(X, Y, groups=folds))
+    found = np.exp(fit(X, Y, **how).cross_val_log_proba(X, Y, groups=folds))
     for fold in range(3):
         rest = fit(X[folds != fold], Y[folds != fold], **how)
         np.testing.assert_allclose(found[folds == fold], rest.predict_proba(X[folds == fold]), rtol=0, atol=1e-7)

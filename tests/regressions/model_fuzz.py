@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 from files.mutations import mutated_and_sealed
+from sklearn.base import clone
 
 import candide
-from candide.exceptions import CandideError, ModelFileError
-from candide.learners import (
+from candide import (
     BernoulliNB,
     CategoricalNB,
     ComplementNB,
@@ -34,7 +34,9 @@ from candide.learners import (
     NaiveBayes,
     PoissonNB,
     TextNB,
+    diagnostics,
 )
+from candide.exceptions import CandideError, ModelFileError
 
 Y = ["a", "b", "a", "b", "b", "a", "b", "a", "a", "b"]
 COUNTS = np.array(
@@ -77,14 +79,14 @@ MODELS: dict[str, tuple[bool, Callable[[], tuple[Any, Any]]]] = {
     "categorical": (False, _model(CategoricalNB, COUNTS)),
     "categorical rows": (True, _model(lambda: CategoricalNB(calibrate="temperature"), COUNTS)),
     "table": (False, _model(NaiveBayes, TABLE)),
-    "table plain": (False, _model(lambda: NaiveBayes(blend=None), TABLE)),
-    "table rows": (True, _model(lambda: NaiveBayes(blend=None, keep_sample=True), TABLE)),
-    "table texts": (True, _model(lambda: NaiveBayes(columns={"text": "text"}, blend=None), MIXED)),
+    "table plain": (False, _model(lambda: NaiveBayes(stacking=None), TABLE)),
+    "table rows": (True, _model(lambda: NaiveBayes(stacking=None, keep_sample=True), TABLE)),
+    "table texts": (True, _model(lambda: NaiveBayes(columns={"text": "text"}, stacking=None), MIXED)),
     "text": (False, _model(lambda: TextNB(buckets=8), TEXTS)),
     "text rows": (True, _model(lambda: TextNB("multinomial", calibrate="platt"), TEXTS)),
     "text buckets": (False, _model(lambda: TextNB("multinomial", buckets=6), TEXTS)),
     "text tfidf": (True, _model(lambda: TextNB("multinomial", weighting="tfidf", min_df=2), TEXTS)),
-    "table block": (False, _model(lambda: NaiveBayes(columns={(0, 1): "multivariate_normal"}, blend=None), NUMBERS)),
+    "table block": (False, _model(lambda: NaiveBayes(columns={(0, 1): "multivariate_normal"}, stacking=None), NUMBERS)),
     "gaussian numbers": (False, _model_of_numbers),
     "text bernoulli": (False, _model(lambda: TextNB("bernoulli", buckets=6), TEXTS)),
 }
@@ -119,7 +121,7 @@ ASK: dict[str, Callable[[Any, Any], Any]] = {
 }
 # The others, some of which are tried on each.
 MORE: dict[str, Callable[[Any, Any], Any]] = {
-    "to_json": lambda model, _: candide.from_json(model.to_json(sample=model.has_training_rows)),
+    "to_json": lambda model, _: candide.from_json(model.to_json(sample=model.model_.has_training_rows)),
     "save": lambda model, _: _saved(model),
     "partial_fit": lambda model, rows: model.partial_fit(rows, Y[:2]).predict_proba(rows),
     "forget": lambda model, rows: model.forget(rows, Y[:2]).predict_proba(rows),
@@ -127,45 +129,43 @@ MORE: dict[str, Callable[[Any, Any], Any]] = {
     "discount": lambda model, rows: model.discount(0.5).predict_proba(rows),
     "refit": lambda model, rows: model.refit().predict_proba(rows),
     "sample": lambda model, _: model.sample(2, random_state=0),
-    "log_density": lambda model, rows: model.log_density(rows),
-    "log_likelihood": lambda model, rows: model.log_likelihood(rows, Y[:2]),
+    "log_density": lambda model, rows: diagnostics.log_density(model, rows),
+    "log_likelihood": lambda model, rows: diagnostics.log_likelihood(model, rows, Y[:2]),
     "predict_set": lambda model, rows: model.predict_set(rows),
-    "typicality": lambda model, rows: model.typicality(rows),
-    "impute": lambda model, rows: model.impute(rows),
+    "typicality": lambda model, rows: diagnostics.typicality(model, rows),
+    "impute": lambda model, rows: diagnostics.impute(model, rows),
     "with_class_prior": lambda model, rows: model.with_class_prior([0.3, 0.7]).predict_proba(rows),
     "adapt_class_prior": lambda model, rows: model.adapt_class_prior(rows),
     "leave_one_out": lambda model, rows: model.leave_one_out(rows, Y[:2]),
-    "log_evidence": lambda model, _: model.log_evidence(),
-    "intervals": lambda model, _: model.intervals(),
-    "log_odds": lambda model, rows: model.log_odds(rows),
-    "as_linear": lambda model, _: model.as_linear(),
+    "log_evidence": lambda model, _: diagnostics.log_marginal_likelihood(model),
+    "intervals": lambda model, _: diagnostics.intervals(model),
+    "log_odds": lambda model, rows: diagnostics.log_odds(model, rows),
+    "as_linear": lambda model, _: diagnostics.as_linear(model),
     "explain": lambda model, rows: str(model.explain(rows)),
     "what_if": lambda model, rows: model.what_if(rows),
-    "information": lambda model, _: model.information(),
-    "telling": lambda model, _: model.telling(),
+    "information": lambda model, _: diagnostics.information(model),
+    "top_features": lambda model, _: (
+        model.top_features() if hasattr(model, "top_features") else diagnostics.top_features(model)
+    ),
     "summary": lambda model, _: model.summary() if hasattr(model, "summary") else None,
-    "loo_": lambda model, _: model.loo_ if model.can_report else None,
+    "loo_": lambda model, _: model.loo_ if model.model_.has_loo else None,
     "to_sklearn": lambda model, _: model.to_sklearn(),
     "to_sql": lambda model, _: model.to_sql("rows"),
     "to_onnx": lambda model, _: model.to_onnx(),
     "report": lambda model, rows: model.report(X=rows, y=Y[:2]).html(),
-    "measure": lambda model, rows: model.measure(rows, Y[:2]),
-    "blocked_folds": lambda model, rows: model.blocked_folds(rows, Y[:2], n_folds=2),
-    "count": lambda model, rows: model.count([(rows, Y[:2])]),
-    "bayes_factors": lambda model, _: model.bayes_factors(),
+    "evaluate": lambda model, rows: model.evaluate(rows, Y[:2]),
+    "cross_val_log_proba": lambda model, rows: model.cross_val_log_proba(rows, Y[:2], n_folds=2),
+    "bayes_factors": lambda model, _: diagnostics.bayes_factors(model),
     "fit": lambda model, rows: model.fit(rows, Y[:2]).predict(rows),
     "get_params": lambda model, _: model.set_params(**model.get_params()),
-    "as_estimator": lambda model, rows: model.as_estimator().predict(rows),
-    "unfitted": lambda model, _: repr(model.unfitted()),
+    "clone": lambda model, _: repr(clone(model)),
     # Of texts or of tables alone.
     "compact": lambda model, rows: model.compact().predict(rows) if hasattr(model, "compact") else None,
     "prune": lambda model, rows: model.prune(max_tokens=5).predict(rows) if hasattr(model, "prune") else None,
-    "unseen_categories": lambda model, rows: (
-        model.unseen_categories(rows) if hasattr(model, "unseen_categories") else None
-    ),
+    "unseen_categories": lambda model, rows: diagnostics.unseen_categories(model, rows),
 }
-# What other parts of candide call.
-PLUMBING = {"note_unlabeled", "refuse_unlabeled", "roles_among", "set_params"}
+# scikit-learn's own.
+PLUMBING = {"get_metadata_routing", "set_params"}
 # Of each model that is accepted so many of the others are tried; of one in so many, all.
 _TRIED, _ALL_OF = 3, 12
 

@@ -48,7 +48,7 @@ def _drawn(seed: int = 0, n_rows: int = N_ROWS) -> tuple[pd.DataFrame, Any]:
 
 @cache
 def _fitted(**settings: Any) -> NaiveBayes:
-    return NaiveBayes(absent="missing", evaluate=False, **settings).fit(*_drawn())
+    return NaiveBayes(absent="missing", compute_loo=False, **settings).fit(*_drawn())
 
 
 def _fresh() -> tuple[pd.DataFrame, Any]:
@@ -66,13 +66,13 @@ COLUMNS = [["age"], ["age", "noise"], ["age", "job", "debt"], ["hours", "noise",
 @pytest.mark.parametrize("columns", COLUMNS, ids=",".join)
 def test_columns_not_given_leave_the_model_of_the_others(columns: list[str]) -> None:
     rows = _fresh()[0][columns]
-    alone = NaiveBayes(evaluate=False).fit(_drawn()[0][columns], _drawn()[1])
+    alone = NaiveBayes(compute_loo=False).fit(_drawn()[0][columns], _drawn()[1])
     np.testing.assert_allclose(_fitted().predict_proba(rows), alone.predict_proba(rows), rtol=0, atol=0.01)
 
 
 def test_a_copy_that_is_not_given_is_as_if_it_had_never_been() -> None:
     frame, y = _drawn()
-    both = NaiveBayes(absent="missing", evaluate=False).fit(frame.assign(age_again=frame["age"]), y)
+    both = NaiveBayes(absent="missing", compute_loo=False).fit(frame.assign(age_again=frame["age"]), y)
     rows = _fresh()[0]
     np.testing.assert_allclose(both.predict_proba(rows), _fitted().predict_proba(rows), rtol=0, atol=0.01)
 
@@ -82,16 +82,16 @@ def test_columns_not_given_do_not_decide_which_rows_are_looked_at(columns: list[
     """Of more than 500 rows, some choices are made on 500, evenly spaced in the order of their hashes."""
     frame, y = _drawn(2, 1_200)
     rows, copied = _fresh()[0][columns], frame[columns].assign(again=frame[columns[0]])
-    alone = NaiveBayes(evaluate=False).fit(frame[columns], y).predict_proba(rows)
+    alone = NaiveBayes(compute_loo=False).fit(frame[columns], y).predict_proba(rows)
     for table in (frame, copied):
-        model = NaiveBayes(absent="missing", evaluate=False).fit(table, y)
+        model = NaiveBayes(absent="missing", compute_loo=False).fit(table, y)
         np.testing.assert_allclose(model.predict_proba(rows), alone, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("columns", COLUMNS, ids=",".join)
 def test_models_without_rows_stay_close(columns: list[str]) -> None:
     rows, y = _fresh()
-    alone = NaiveBayes(evaluate=False).fit(_drawn()[0][columns], _drawn()[1])
+    alone = NaiveBayes(compute_loo=False).fit(_drawn()[0][columns], _drawn()[1])
     model = _fitted(keep_sample=False)
     assert _loss(model, rows[columns], y) < _loss(alone, rows[columns], y) + 0.03
     # Far from the answer of 0.1.0, which was up to .35 instead of .2.
@@ -100,10 +100,10 @@ def test_models_without_rows_stay_close(columns: list[str]) -> None:
 
 @pytest.mark.parametrize("keep_sample", [True, False])
 @pytest.mark.parametrize(
-    "settings", [{}, {"calibrate": "platt"}, {"blend": None}, {"class_prior": [0.5, 0.5]}], ids=str
+    "settings", [{}, {"calibrate": "platt"}, {"stacking": None}, {"class_prior": [0.5, 0.5]}], ids=str
 )
 def test_no_cells_give_the_class_prior(settings: dict[str, Any], keep_sample: bool) -> None:
-    model = NaiveBayes(absent="missing", evaluate=False, keep_sample=keep_sample, **settings).fit(*_drawn())
+    model = NaiveBayes(absent="missing", compute_loo=False, keep_sample=keep_sample, **settings).fit(*_drawn())
     names = list(_drawn()[0])
     nothing = Records({name: [None] for name in names}, {name: np.array([True]) for name in names})
     prior = settings.get("class_prior", [np.mean(_drawn()[1] == "no"), np.mean(_drawn()[1] == "yes")])
@@ -131,9 +131,11 @@ def test_complete_rows_have_the_weights_of_complete_rows() -> None:
     model = _fitted()
     whole = model.predict_proba(rows)
     np.testing.assert_allclose(model.predict_proba(some)[1::2], whole[1::2], rtol=0, atol=1e-14)
-    own = model._model.blend
+    own = model.model_.classifier.blend
     without = replace(own, views=replace(own.views, partial=None))
-    scores = without.views.scores(model._model.likelihood, model._read(rows), model._model.scorer.offset, Kernels(1))
+    scores = without.views.scores(
+        model.model_.classifier.likelihood, model.model_.read(rows), model.model_.classifier.scorer.offset, Kernels(1)
+    )
     shares = np.exp(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
     np.testing.assert_allclose(shares, whole, rtol=0, atol=1e-14)
 
@@ -167,15 +169,15 @@ def test_beyond_the_number_of_patterns_rows_have_the_cheap_weights(monkeypatch: 
 
 
 def test_models_of_some_columns_are_no_part_of_the_model() -> None:
-    model = NaiveBayes(absent="missing", evaluate=False).fit(*_drawn())
+    model = NaiveBayes(absent="missing", compute_loo=False).fit(*_drawn())
     before = len(pickle.dumps(model))
     with ThreadPoolExecutor(4) as threads:
         answers = list(threads.map(model.predict_proba, [_fresh()[0][["age", "job"]]] * 4))
     assert all(np.array_equal(answers[0], other) for other in answers)
     assert len(pickle.dumps(model)) == before
     held = given._CACHE._models
-    assert any(key == id(model._model) for key, _ in held)
-    key = id(model._model)
+    assert any(key == id(model.model_.classifier) for key, _ in held)
+    key = id(model.model_.classifier)
     del model
     assert all(other != key for other, _ in held)
 
@@ -227,9 +229,9 @@ def test_slots_that_are_not_given_are_passed_over() -> None:
     """By both kernels, and as if their columns had never been."""
     rng = np.random.default_rng(0)
     frame, y = _drawn()
-    model = NaiveBayes(evaluate=False).fit(frame[["age", "hours", "noise", "job"]], y)
-    views = model._model.blend.views
-    data = model._read(frame[["age", "hours", "noise", "job"]][:60])
+    model = NaiveBayes(compute_loo=False).fit(frame[["age", "hours", "noise", "job"]], y)
+    views = model.model_.classifier.blend.views
+    data = model.model_.read(frame[["age", "hours", "noise", "job"]][:60])
     absent = rng.random((60, 4)) < 0.4
     looked = views.look.see(data.with_absent(absent), Kernels(1))
     classes, weight = np.searchsorted(model.classes_, y[:60]).astype(np.int32), np.ones(60)
@@ -298,12 +300,12 @@ def no_room(monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any, Any]:
     def only_complete(cells: int, may_lack: Any, *_: Any) -> list[Any]:
         return [np.ones(len(may_lack), dtype=bool)]
 
-    model, rows = NaiveBayes(evaluate=False).fit(*_drawn()), _lacking_rows()
-    own = model._model.blend
+    model, rows = NaiveBayes(compute_loo=False).fit(*_drawn()), _lacking_rows()
+    own = model.model_.classifier.blend
     weights = np.full_like(own.views.mixture.weight, 0.2)
     mixture = replace(own.views.mixture, weight=weights)
     partial = replace(own.views.partial, near=weights, far=weights)
-    model._model.__dict__["blend"] = replace(own, views=replace(own.views, mixture=mixture, partial=partial))
+    model.model_.classifier.__dict__["blend"] = replace(own, views=replace(own.views, mixture=mixture, partial=partial))
     for module in (covariance, waves, graphs):
         monkeypatch.setattr(module, "marginal_patterns", only_complete)
     return model, rows, rows[["age", "hours", "noise"]].isna().any(axis=1)

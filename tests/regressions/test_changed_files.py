@@ -93,7 +93,7 @@ def test_after_a_refit_the_report_in_a_file_is_that_of_now(tmp_path: Path) -> No
     before = model.loo_.log_loss
     model.partial_fit(texts[115:], y[115:]).refit().save(tmp_path / "model.candide", sample=True)
     loaded, whole = candide.load(tmp_path / "model.candide"), candide.TextNB().fit(texts, y)
-    assert loaded._model.parts()["report"] is not None
+    assert loaded.model_.classifier.parts()["report"] is not None
     assert loaded.loo_.log_loss == pytest.approx(whole.loo_.log_loss, rel=1e-9)
     assert loaded.loo_.log_loss != before
     # Without rows the report cannot wait.

@@ -11,7 +11,7 @@ import pytest
 from cli.terminal import done, run
 
 import candide
-from candide import GaussianNB, NaiveBayes
+from candide import GaussianNB, NaiveBayes, diagnostics
 from candide.exceptions import InputError
 
 RNG = np.random.default_rng(3)
@@ -131,7 +131,7 @@ def test_a_category_never_seen_is_noted(model: Path) -> None:
     for command in ("predict", "evaluate"):
         ran = done(command, model, rows(model, some))
         assert ran.err.count("'Femal', which no training row has") == 1
-    assert candide.load(model).unseen_categories(some) == {"sex": {"Femal": 2}}
+    assert diagnostics.unseen_categories(candide.load(model), some) == {"sex": {"Femal": 2}}
 
 
 def test_many_categories_never_seen_are_not_all_noted(model: Path) -> None:

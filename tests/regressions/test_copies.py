@@ -37,7 +37,7 @@ def multiplicity(X: Array, classes: Array | None = None) -> list[int]:
 
 @pytest.fixture(scope="module")
 def original() -> NaiveBayes:
-    return NaiveBayes(evaluate=True).fit(*noisy_table(200, 0))
+    return NaiveBayes(compute_loo=True).fit(*noisy_table(200, 0))
 
 
 @pytest.mark.parametrize("share", [0.1, 0.3, 1.0])
@@ -45,7 +45,7 @@ def test_copied_rows_neither_change_the_model_much_nor_flatter_it(original: Naiv
     X, y = noisy_table(200, 0)
     X_test, y_test = noisy_table(2000, 1)
     rows = np.append(np.arange(200), np.random.default_rng(2).permutation(200)[: int(200 * share)])
-    model = NaiveBayes(evaluate=True).fit(X[rows], y[rows])
+    model = NaiveBayes(compute_loo=True).fit(X[rows], y[rows])
     found, promised = log_loss(model, X_test, y_test), model.loo_
     assert abs(found - log_loss(original, X_test, y_test)) < 0.01
     assert abs(promised.log_loss - found) < 2 * promised.log_loss_error
@@ -54,7 +54,7 @@ def test_copied_rows_neither_change_the_model_much_nor_flatter_it(original: Naiv
 
 def test_rows_copied_once_give_the_same_answers(original: NaiveBayes) -> None:
     X, y = noisy_table(200, 0)
-    twice = NaiveBayes(evaluate=True).fit(np.tile(X, (2, 1)), np.tile(y, 2))
+    twice = NaiveBayes(compute_loo=True).fit(np.tile(X, (2, 1)), np.tile(y, 2))
     np.testing.assert_allclose(twice.predict_proba(X), original.predict_proba(X), atol=0.05)
     assert twice.loo_.log_loss == pytest.approx(original.loo_.log_loss, abs=0.005)
     assert twice.loo_.log_loss_error == pytest.approx(original.loo_.log_loss_error, rel=0.05)
@@ -63,8 +63,8 @@ def test_rows_copied_once_give_the_same_answers(original: NaiveBayes) -> None:
 def test_weights_are_copies_and_no_independent_rows(original: NaiveBayes) -> None:
     X, y = noisy_table(200, 0)
     weight = np.random.default_rng(3).integers(1, 6, 200)
-    weighted = NaiveBayes(evaluate=True).fit(X, y, sample_weight=weight)
-    copied = NaiveBayes(evaluate=True).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    weighted = NaiveBayes(compute_loo=True).fit(X, y, sample_weight=weight)
+    copied = NaiveBayes(compute_loo=True).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     np.testing.assert_allclose(weighted.predict_proba(X), copied.predict_proba(X), atol=1e-6)
     assert weighted.loo_.log_loss == pytest.approx(copied.loo_.log_loss, abs=1e-6)
     assert weighted.loo_.log_loss_error == pytest.approx(copied.loo_.log_loss_error, rel=1e-6)
@@ -72,7 +72,7 @@ def test_weights_are_copies_and_no_independent_rows(original: NaiveBayes) -> Non
 
 def test_a_common_weight_changes_nothing(original: NaiveBayes) -> None:
     X, y = noisy_table(200, 0)
-    heavy = NaiveBayes(evaluate=True).fit(X, y, sample_weight=np.full(200, 3.0))
+    heavy = NaiveBayes(compute_loo=True).fit(X, y, sample_weight=np.full(200, 3.0))
     np.testing.assert_allclose(heavy.predict_proba(X), original.predict_proba(X), atol=0.05)
     assert heavy.loo_.log_loss == pytest.approx(original.loo_.log_loss, abs=0.005)
 
@@ -81,8 +81,8 @@ def test_copies_with_different_weights_are_one_row() -> None:
     X, y = noisy_table(60, 0)
     rows = np.tile(np.arange(60), 2)
     weight = np.repeat([1.0, 2.0], 60)
-    apart = NaiveBayes(evaluate=True).fit(X[rows], y[rows], sample_weight=weight)
-    once = NaiveBayes(evaluate=True).fit(X, y, sample_weight=np.full(60, 3.0))
+    apart = NaiveBayes(compute_loo=True).fit(X[rows], y[rows], sample_weight=weight)
+    once = NaiveBayes(compute_loo=True).fit(X, y, sample_weight=np.full(60, 3.0))
     np.testing.assert_allclose(apart.predict_proba(X), once.predict_proba(X), atol=1e-9)
     assert apart.loo_.n_rows == 60
 
@@ -92,8 +92,8 @@ def test_other_estimators_leave_copies_out_together(settings: dict[str, Any]) ->
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 100)
     X = rng.poisson(0.3, (100, 40))
-    once = MultinomialNB(evaluate=True, **settings).fit(X, y)
-    five = MultinomialNB(evaluate=True, **settings).fit(np.tile(X, (5, 1)), np.tile(y, 5))
+    once = MultinomialNB(compute_loo=True, **settings).fit(X, y)
+    five = MultinomialNB(compute_loo=True, **settings).fit(np.tile(X, (5, 1)), np.tile(y, 5))
     # Nothing tells the classes apart: at best the loss of a coin.
     assert five.loo_.log_loss > 0.65
     assert five.loo_.n_rows == once.loo_.n_rows == 100
@@ -115,8 +115,8 @@ def test_texts() -> None:
     words = np.array([f"word{i}" for i in range(300)])
     y = rng.integers(0, 2, 150)
     texts = [" ".join(rng.choice(words, 8)) + (" good" if rng.random() < 0.3 + 0.4 * label else "") for label in y]
-    once = TextNB(evaluate=True).fit(texts, y)
-    thrice = TextNB(evaluate=True).fit(texts * 3, np.tile(y, 3))
+    once = TextNB(compute_loo=True).fit(texts, y)
+    thrice = TextNB(compute_loo=True).fit(texts * 3, np.tile(y, 3))
     assert thrice.loo_.n_rows == once.loo_.n_rows == 150
     assert thrice.loo_.log_loss == pytest.approx(once.loo_.log_loss, abs=0.02)
     assert thrice.loo_.log_loss_error == pytest.approx(once.loo_.log_loss_error, rel=0.1)

@@ -39,7 +39,7 @@ def model(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
-@pytest.mark.parametrize("module", ["typer", "candide.cli.groups", "numpy", "candide.learners.storing"])
+@pytest.mark.parametrize("module", ["typer", "candide.cli.groups", "numpy", "candide.storage.models"])
 def test_a_signal_while_modules_are_imported(module: str, sign: signal.Signals, model: Path) -> None:
     """Python's own handler ended the process with a traceback, and by the signal (-2)."""
     ended = stopped(module, sign, "classify", model, "win", "--abstain", "0.5")
@@ -48,7 +48,7 @@ def test_a_signal_while_modules_are_imported(module: str, sign: signal.Signals, 
     assert ended.stdout == ""
 
 
-@pytest.mark.parametrize("module", ["numpy", "candide.storage.background_reader", "candide.learners.text"])
+@pytest.mark.parametrize("module", ["numpy", "candide.storage.background_reader", "candide.specs.text"])
 def test_a_question_without_options(module: str, model: Path) -> None:
     ended = stopped(module, signal.SIGINT, "classify", model, "win")
     assert (ended.returncode, ended.stdout) == (130, "")

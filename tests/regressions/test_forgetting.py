@@ -10,6 +10,7 @@ import pytest
 
 import candide
 from candide.exceptions import ForgetError
+from candide.specs.gaussian import GaussianSpec
 
 RNG = np.random.default_rng(0)
 Y = np.array(["a", "b"])[np.arange(60) % 2]
@@ -47,11 +48,11 @@ def test_texts_kept_tell_what_was_never_learned() -> None:
 
 @pytest.mark.parametrize("setting", [True, None])
 def test_a_part_of_the_rows_tells_of_those_that_it_would_hold(setting: bool | None, monkeypatch: Any) -> None:
-    monkeypatch.setattr(candide.GaussianNB, "_sample_bytes", 100 * 8 * 3)
+    monkeypatch.setattr(GaussianSpec, "sample_bytes", 100 * 8 * 3)
     rows = RNG.normal(size=(2_000, 3)).round(3)
     labels = np.array(["a", "b"])[np.arange(2_000) % 2]
     model = candide.GaussianNB(keep_sample=True).fit(rows, labels).set_params(keep_sample=setting)
-    kept = model._model.state.sample
+    kept = model.model_.classifier.state.sample
     n_kept = len(kept.classes)
     assert 50 < n_kept < 1_000
     # Each cell is one that its class has; a row that the sample would hold if it had been learned is known to be new.
@@ -72,7 +73,7 @@ def test_a_part_of_the_rows_tells_of_those_that_it_would_hold(setting: bool | No
 @pytest.mark.parametrize("name", MIXED)
 def test_rows_kept_tell_it_also_when_a_setting_asks_for_them_no_more(name: str) -> None:
     rows = MIXED[name]
-    setting = {"blend": None} if name == "NaiveBayes" else {}
+    setting = {"stacking": None} if name == "NaiveBayes" else {}
     model = getattr(candide, name)(keep_sample=True, **setting).fit(rows, Y).set_params(keep_sample=None)
     with pytest.raises(ForgetError, match="never learned"):
         model.forget(never_learned(rows), ["a"])
@@ -91,7 +92,9 @@ def test_a_row_that_has_more_scatter_than_all_rows_was_never_learned(far: float)
 
 
 def test_a_block_of_columns_tells_it_too() -> None:
-    model = candide.NaiveBayes(columns={(0, 1): "multivariate_normal"}, blend=None, keep_sample=False).fit(NUMBERS, Y)
+    model = candide.NaiveBayes(columns={(0, 1): "multivariate_normal"}, stacking=None, keep_sample=False).fit(
+        NUMBERS, Y
+    )
     with pytest.raises(ForgetError):
         model.forget([[0.0, 1e4, NUMBERS[0, 2]]], ["a"])
 

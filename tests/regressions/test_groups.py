@@ -54,18 +54,18 @@ def log_loss(model: Any, X: Any, y: Array) -> float:
 
 MODELS = {
     "NaiveBayes": (NaiveBayes(), visits),
-    "GaussianNB": (GaussianNB(calibrate="platt", evaluate=True), visits),
-    "PoissonNB": (PoissonNB(calibrate="temperature", evaluate=True), counts),
-    "MultinomialNB": (MultinomialNB(alpha="loo", calibrate="platt", evaluate=True), counts),
-    "ComplementNB": (ComplementNB(calibrate="beta", evaluate=True), counts),
+    "GaussianNB": (GaussianNB(calibrate="platt", compute_loo=True), visits),
+    "PoissonNB": (PoissonNB(calibrate="temperature", compute_loo=True), counts),
+    "MultinomialNB": (MultinomialNB(alpha="loo", calibrate="platt", compute_loo=True), counts),
+    "ComplementNB": (ComplementNB(calibrate="beta", compute_loo=True), counts),
     "BernoulliNB": (
-        BernoulliNB(alpha="loo", evaluate=True),
+        BernoulliNB(alpha="loo", compute_loo=True),
         lambda seed: ((visits(seed)[0] > 0) * 1, *visits(seed)[1:]),
     ),
-    "CategoricalNB": (CategoricalNB(alpha="loo", calibrate="isotonic", evaluate=True), counts),
-    "TextNB": (TextNB(evaluate=True), threads),
-    "TextNB, refined": (TextNB(refine=True, evaluate=True), threads),
-    "TextNB, multinomial": (TextNB("multinomial", calibrate="platt", evaluate=True), threads),
+    "CategoricalNB": (CategoricalNB(alpha="loo", calibrate="isotonic", compute_loo=True), counts),
+    "TextNB": (TextNB(compute_loo=True), threads),
+    "TextNB, refined": (TextNB(refine=True, compute_loo=True), threads),
+    "TextNB, multinomial": (TextNB("multinomial", calibrate="platt", compute_loo=True), threads),
 }
 
 
@@ -96,7 +96,7 @@ def test_without_groups_the_estimate_is_far_too_good(name: str) -> None:
 def test_standard_errors_count_groups() -> None:
     model = GaussianNB().fit(*visits(0)[:2])
     X_new, y_new, own = visits(1)
-    alone, together = model.measure(X_new, y_new), model.measure(X_new, y_new, groups=own)
+    alone, together = model.evaluate(X_new, y_new), model.evaluate(X_new, y_new, groups=own)
     assert together.log_loss == alone.log_loss
     loss = -model.predict_log_proba(X_new)[np.arange(len(y_new)), y_new]
     away = np.bincount(own, loss - loss.mean())
@@ -122,7 +122,7 @@ def test_each_row_in_a_group_of_its_own_is_as_without_groups() -> None:
 
 @pytest.mark.parametrize(
     "make",
-    [pytest.param(NaiveBayes, marks=pytest.mark.slow), lambda: GaussianNB(calibrate="platt", evaluate=True)],
+    [pytest.param(NaiveBayes, marks=pytest.mark.slow), lambda: GaussianNB(calibrate="platt", compute_loo=True)],
     ids=["NaiveBayes", "GaussianNB"],
 )
 def test_every_path_gives_the_same_model(make: Any, tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_a_sample_keeps_whole_groups() -> None:
 def test_texts_without_labels() -> None:
     texts, y, groups = threads(0)
     some = np.where(np.arange(len(y)) % 3 == 0, None, y.astype(object))
-    alone, together = (TextNB(unlabeled="em", evaluate=True).fit(texts, some, groups=own) for own in (None, groups))
+    alone, together = (TextNB(unlabeled="em", compute_loo=True).fit(texts, some, groups=own) for own in (None, groups))
     # Of a thread that is left out, nothing but common words tells the class.
     assert alone.loo_.log_loss < 0.3 < 0.4 < together.loo_.log_loss
 

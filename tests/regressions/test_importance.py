@@ -82,7 +82,7 @@ def test_the_report_gives_it_and_defines_its_terms(model: NaiveBayes) -> None:
 def test_a_model_file_without_rows_knows_it(model: NaiveBayes, tmp_path: Path) -> None:
     model.save(tmp_path / "pairs.candide")
     loaded = candide.load(tmp_path / "pairs.candide")
-    assert not loaded.has_training_rows
+    assert not loaded.model_.has_training_rows
     before, after = _by_column(model, "contribution"), _by_column(loaded, "contribution")
     assert [after[name] for name in _pairs()[0]] == pytest.approx([before[name] for name in _pairs()[0]])
 
@@ -100,7 +100,7 @@ def test_show_defines_its_terms(model: NaiveBayes, tmp_path: Path, capsys: pytes
 
 
 def test_a_model_that_never_kept_rows_says_so() -> None:
-    found = NaiveBayes(blend=None, calibrate=None, keep_sample=False).fit(*_pairs()).summary()
+    found = NaiveBayes(stacking=None, calibrate=None, keep_sample=False).fit(*_pairs()).summary()
     assert np.isnan(found["contribution"]).all()
     assert "the model keeps none" in str(found)
     assert "the model keeps none" in found._repr_html_()

@@ -58,7 +58,7 @@ def test_rows_with_negative_category_codes_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "model.candide"
     model = candide.CategoricalNB(keep_sample=True).fit(COUNTS, Y)
     model.save(path, sample=True)
-    data: Any = model._model.state.sample.data
+    data: Any = model.model_.classifier.state.sample.data
     values = data.values.copy() if isinstance(data.values, np.ndarray) else np.column_stack(data.values)
     values[0, 0] = -1
     hashes = row_hashes(Dense.of(values))
@@ -127,7 +127,7 @@ def test_measures_of_other_classes_are_refused(tmp_path: Path) -> None:
 
 def test_means_far_from_their_numbers_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "model.candide"
-    candide.NaiveBayes(blend=None).fit(TABLE, Y).save(path)
+    candide.NaiveBayes(stacking=None).fit(TABLE, Y).save(path)
     rewritten(path, mean=np.full((2, 2), 1e308))
     with pytest.raises(ModelFileError, match="far outside the range of its numbers"):
         candide.load(path)

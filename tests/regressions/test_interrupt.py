@@ -243,7 +243,7 @@ def test_an_interrupted_fit_of_texts_can_be_done_again() -> None:
     x, y = documents(20_000, 0)
 
     def model() -> TextNB:
-        return TextNB("multinomial", ngrams=(1, 3), buckets=None, evaluate=False, keep_sample=False)
+        return TextNB("multinomial", ngrams=(1, 3), buckets=None, compute_loo=False, keep_sample=False)
 
     estimator = model()
     assert interrupted(lambda: estimator.fit(x, y)) < BOUND
@@ -256,7 +256,7 @@ def test_an_interrupted_fit_of_texts_can_be_done_again() -> None:
 def test_an_interrupted_partial_fit_changes_nothing() -> None:
     x, y = documents(20_000, 1)
     estimator, never = (
-        TextNB("multinomial", ngrams=(1, 3), buckets=None, evaluate=False, keep_sample=False).fit(x[:300], y[:300])
+        TextNB("multinomial", ngrams=(1, 3), buckets=None, compute_loo=False, keep_sample=False).fit(x[:300], y[:300])
         for _ in range(2)
     )
     before = estimator.predict_proba(x[:100]).tobytes()
@@ -325,7 +325,7 @@ def test_the_main_thread_of_a_child_is_the_one_that_forked() -> None:
 def test_the_command_line_ends_while_it_predicts(tmp_path: Path) -> None:
     model, rows = tmp_path / "m.candide", tmp_path / "rows.csv"
     x, y = documents(300, 3)
-    TextNB("multinomial", analyzer="char", ngrams=(2, 6), evaluate=False, keep_sample=False).fit(x, y).save(model)
+    TextNB("multinomial", analyzer="char", ngrams=(2, 6), compute_loo=False, keep_sample=False).fit(x, y).save(model)
     # One batch, which takes one call.
     rows.write_text("text\n" + "".join(f"{' '.join(x * 30)}\n" for _ in range(10)))
     command = [sys.executable, "-m", "candide.cli", "predict", str(model), str(rows), "-o", str(tmp_path / "out.csv")]

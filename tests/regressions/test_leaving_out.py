@@ -40,7 +40,7 @@ def test_balanced_weights_are_those_of_the_other_rows(settings: dict[str, Any], 
     """Also where a class has one row, and where a class that was declared has none."""
     X, y = np.array([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0], [1.0, 1.0]]), np.array(["many", "many", "many", "one"])
     model = MultinomialNB(class_weight="balanced", **settings).partial_fit(X, y, ["many", "none", "one"], weight)
-    one_by_one = model.blocked_folds(X, y, groups=np.arange(4), sample_weight=weight)
+    one_by_one = model.cross_val_log_proba(X, y, groups=np.arange(4), sample_weight=weight)
     np.testing.assert_allclose(model.leave_one_out(X, y, weight), one_by_one, rtol=1e-12, atol=1e-12)
 
 
@@ -61,7 +61,7 @@ def test_duplicates_fool_it_and_groups_do_not() -> None:
     X, y, pairs = np.vstack([half, half]), np.tile(labels, 2), np.tile(np.arange(150), 2)
     model = MultinomialNB(alpha=0.01).fit(X, y)
     left_out = (model.leave_one_out(X, y).argmax(axis=1) == y).mean()
-    by_group = (model.blocked_folds(X, y, groups=pairs).argmax(axis=1) == y).mean()
+    by_group = (model.cross_val_log_proba(X, y, groups=pairs).argmax(axis=1) == y).mean()
     assert left_out > 0.9
     assert by_group < 0.6
 
@@ -119,7 +119,7 @@ def test_categories_of_rows_with_weights_of_their_own(alpha: float, unseen: str)
     X[rng.random(X.shape) < 0.1] = np.nan
     X[0, 0], X[1, 1] = 5_000, 40
     model = CategoricalNB(alpha=alpha, unseen=unseen).fit(X, y, weight)
-    one_by_one = model.blocked_folds(X, y, groups=np.arange(120), sample_weight=weight)
+    one_by_one = model.cross_val_log_proba(X, y, groups=np.arange(120), sample_weight=weight)
     np.testing.assert_allclose(model.leave_one_out(X, y, weight), one_by_one, rtol=1e-9, atol=1e-9)
 
 
@@ -130,14 +130,14 @@ def test_more_rows_than_were_learned_are_refused(make: Any) -> None:
     with pytest.raises(ForgetError, match="never learned"):
         model.leave_one_out(np.vstack([X, X]), np.concatenate([y, y]))
     with pytest.raises(ForgetError, match="never learned"):
-        model.blocked_folds(np.vstack([X, X]), np.concatenate([y, y]), n_folds=2)
+        model.cross_val_log_proba(np.vstack([X, X]), np.concatenate([y, y]), n_folds=2)
 
 
 def test_few_rows_make_few_folds() -> None:
     X, y = np.array([[1.0], [2.0], [4.0]]), np.array([0, 1, 1])
     model = GaussianNB().fit(X, y)
-    one_by_one = model.blocked_folds(X, y, groups=np.arange(3))
-    np.testing.assert_array_equal(model.blocked_folds(X, y), one_by_one)
+    one_by_one = model.cross_val_log_proba(X, y, groups=np.arange(3))
+    np.testing.assert_array_equal(model.cross_val_log_proba(X, y), one_by_one)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_few_rows_make_few_folds() -> None:
 def test_folds_that_cannot_be(n_rows: int, asked: dict[str, Any], said: str) -> None:
     X, y = np.array([[1.0], [2.0], [4.0]]), np.array([0, 1, 1])
     with pytest.raises(ParameterError, match=said):
-        GaussianNB().fit(X, y).blocked_folds(X[:n_rows], y[:n_rows], **asked)
+        GaussianNB().fit(X, y).cross_val_log_proba(X[:n_rows], y[:n_rows], **asked)
 
 
 def _score(x: Floats, mean: Floats, variance: Floats, counts: list[int]) -> Floats:

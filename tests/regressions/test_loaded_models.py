@@ -65,13 +65,13 @@ def lazy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Any]:
 
 
 def rows_are_in_the_file(model: Any) -> bool:
-    return "data" not in vars(model._model.state.sample)
+    return "data" not in vars(model.model_.classifier.state.sample)
 
 
 def test_rows_stay_in_the_file_until_they_are_needed(lazy: tuple[Path, Any], tmp_path: Path) -> None:
     path, model = lazy
     model.predict_proba(X[:5])
-    assert model.has_training_rows
+    assert model.model_.has_training_rows
     assert rows_are_in_the_file(model)
     whole = candide.GaussianNB(calibrate="platt", keep_sample=True).fit(X, Y)
     model.forget(X[:1], Y[:1])
@@ -150,8 +150,8 @@ def test_the_file_is_mapped_on_request(tmp_path: Path) -> None:
         return array.obj if isinstance(array, memoryview) else array
 
     shared, own = candide.load(path, mmap=True), candide.load(path)
-    assert isinstance(owner(shared._model.state.statistics.mean), mmap.mmap)
-    assert not isinstance(owner(own._model.state.statistics.mean), mmap.mmap)
+    assert isinstance(owner(shared.model_.classifier.state.statistics.mean), mmap.mmap)
+    assert not isinstance(owner(own.model_.classifier.state.statistics.mean), mmap.mmap)
     assert shared.predict_proba(X).tolist() == own.predict_proba(X).tolist()
 
 

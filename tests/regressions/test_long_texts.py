@@ -10,7 +10,8 @@ import pytest
 
 import candide
 from candide import TextNB
-from candide.learners import text as text_learner
+from candide.specs import text as text_spec
+from candide.specs.text import TextSpec
 
 TEXTS = [("cash prize win " if i % 2 else "lunch noon see ") * 20 + str(i) for i in range(4)]
 LABELS = ["spam" if i % 2 else "ham" for i in range(4)]
@@ -19,8 +20,8 @@ ASKED = ["win cash", "see you at noon"]
 
 @pytest.fixture(autouse=True)
 def _little_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(TextNB, "_sample_bytes", 100)
-    monkeypatch.setattr(text_learner, "_REFINED_BYTES", 100)
+    monkeypatch.setattr(TextSpec, "sample_bytes", 100)
+    monkeypatch.setattr(text_spec, "_REFINED_BYTES", 100)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,7 @@ def test_no_text_fits_the_sample(model: Any, tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="larger than the room for those that are kept"):
         model.fit(TEXTS, LABELS)
     assert model.predict(ASKED).tolist() == ["spam", "ham"]
-    with pytest.raises(AttributeError, match="every one is larger than the room"):
+    with pytest.raises(AttributeError, match="each is larger than the limit"):
         model.loo_  # noqa: B018
     for sample in (False, True):
         model.save(tmp_path / "model.candide", sample=sample)

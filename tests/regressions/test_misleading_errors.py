@@ -17,7 +17,7 @@ import pytest
 from cli.terminal import run
 
 import candide
-from candide import CategoricalNB, GaussianNB, NaiveBayes, TextNB
+from candide import CategoricalNB, GaussianNB, NaiveBayes, TextNB, diagnostics
 from candide.exceptions import InputError, ModelFileError, SourceError
 
 FRAME = pd.DataFrame({"age": [25, 38, 28, 44, 18, 34], "job": ["a", "b", "a", "b", "a", "a"], "pay": [*"xyxyxx"]})
@@ -112,7 +112,7 @@ def test_many_float_classes_are_remarked_as_they_come() -> None:
 def test_many_float_classes_are_remarked_at_the_command_line(tmp_path: Path) -> None:
     path = tmp_path / "ages.csv"
     path.write_text("x,age\n" + "".join(f"{i % 7},{float(i % 72)}\n" for i in range(720)))
-    ran = run("train", path, "--label", "age", "--set", "order=0", "--set", "evaluate=false")
+    ran = run("train", path, "--label", "age", "--set", "order=0", "--set", "compute_loo=false")
     assert ran.code == 0, ran.err
     assert "72 different floating-point numbers" in ran.err
 
@@ -161,10 +161,10 @@ def test_predicting_a_source(people: Path, tmp_path: Path) -> None:
     texts = TextNB("multinomial").fit(candide.read(mail))
     assert texts.predict(candide.read(mail)).tolist() == ["spam", "ham"] * 5
     with pytest.raises(InputError, match=r"Source of candide, which is no table in memory; pass X\.to_table\(\)"):
-        table.log_density(candide.read(people))
+        diagnostics.log_density(table, candide.read(people))
 
 
-@pytest.mark.parametrize("verb", ["measure", "score"])
+@pytest.mark.parametrize("verb", ["evaluate", "score"])
 @pytest.mark.parametrize("estimator", [NaiveBayes(order=0), GaussianNB()], ids=repr)
 def test_evaluating_a_source(estimator: Any, verb: str, tmp_path: Path) -> None:
     path, rows = tmp_path / "people.csv", FRAME[["age", "pay"]]
@@ -173,7 +173,7 @@ def test_evaluating_a_source(estimator: Any, verb: str, tmp_path: Path) -> None:
     found, expected = getattr(model, verb)(candide.read(path)), getattr(model, verb)(rows[["age"]], rows["pay"])
     assert str(found) == str(expected)
     for y in ("pay", rows["pay"]):
-        with pytest.raises(InputError, match=r"beside what candide.read gives.*leave them out"):
+        with pytest.raises(InputError, match=r"beside a source of candide.read.*leave them out"):
             getattr(model, verb)(candide.read(path), y)
 
 
@@ -184,7 +184,7 @@ def test_weights_of_a_source_count_in_its_score(tmp_path: Path) -> None:
     model = GaussianNB().fit(source)
     FRAME[["age", "pay"]].assign(w=[1, 2, 3, 4, 5, 6], pay=[*"yyxyxx"]).to_csv(path, index=False)
     source = candide.read(path, label="pay", weight="w", columns=["age"])
-    assert model.score(source) == pytest.approx(model.measure(source).accuracy) == pytest.approx(20 / 21)
+    assert model.score(source) == pytest.approx(model.evaluate(source).accuracy) == pytest.approx(20 / 21)
 
 
 def test_a_reader_given_as_texts() -> None:

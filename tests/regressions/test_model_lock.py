@@ -70,13 +70,13 @@ def test_two_updates_that_overlap_are_both_kept(model: Path, rows: Path) -> None
     code = """
 import sys
 from candide.cli.app import main
-from candide.learners import TextNB
-save = TextNB.save
-def slowly(self, *arguments, **more):
+from candide.storage import models
+save = models.save_model
+def slowly(*arguments, **more):
     print("read", flush=True)
     sys.stdin.readline()
-    save(self, *arguments, **more)
-TextNB.save = slowly
+    save(*arguments, **more)
+models.save_model = slowly
 main()
 """
     first = subprocess.Popen(

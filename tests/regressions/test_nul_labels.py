@@ -58,7 +58,7 @@ def test_they_are_learned_further_merged_and_forgotten() -> None:
 @pytest.mark.parametrize("table", [lambda cells: {"c": cells}, lambda cells: [[cell] for cell in cells]])
 def test_so_are_categories(table: Any, tmp_path: Path) -> None:
     cells, labels = Y, ["p" if cell == "a" else "q" for cell in Y]
-    model = candide.NaiveBayes(blend=None).fit(table(cells), labels)
+    model = candide.NaiveBayes(stacking=None).fit(table(cells), labels)
     assert model.predict(table(LABELS)).tolist() == ["p", "q", "q"]
     model.save(tmp_path / "model.candide", sample=True)
     assert candide.load(tmp_path / "model.candide").predict(table(LABELS)).tolist() == ["p", "q", "q"]

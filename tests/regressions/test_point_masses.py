@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from candide import NaiveBayes
+from candide import NaiveBayes, diagnostics
 
 
 def _losses(n: int = 2000, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
@@ -39,7 +39,7 @@ def test_the_parameters_have_the_value_by_itself(model: NaiveBayes) -> None:
 
 
 def test_numbers_beside_it_have_another_score(model: NaiveBayes) -> None:
-    column = model._fitted().likelihood.models[0]
+    column = model.model_.classifier.likelihood.models[0]
     from candide.data.columns import Column
 
     at, beside = np.exp(column.scores(Column("loss", "number", np.array([0.0, 1.0]))))[:, 0]
@@ -55,7 +55,7 @@ def test_a_telling_value_is_no_range() -> None:
     rng = np.random.default_rng(1)
     y = rng.integers(0, 2, 1000)
     x = np.where(rng.random(1000) < 0.3 + 0.5 * y, 40.0, rng.uniform(1.0, 99.0, 1000))
-    found = NaiveBayes().fit(pd.DataFrame({"hours": x}), y).telling()
+    found = diagnostics.top_features(NaiveBayes().fit(pd.DataFrame({"hours": x}), y))
     assert ("40" in found["value"][found["class"] == 1].tolist()[:1]) is True
 
 
@@ -67,7 +67,7 @@ def test_the_other_values_keep_their_resolution(model: NaiveBayes) -> None:
 
 
 def test_draws_have_the_exact_value(model: NaiveBayes) -> None:
-    column = model._fitted().likelihood.models[0]
+    column = model.model_.classifier.likelihood.models[0]
     drawn = column.sample(np.zeros(500, dtype=np.int32), np.random.default_rng(0))
     assert (drawn == 0.0).mean() == pytest.approx(0.9, abs=0.05)
     assert ((drawn > 0.0) & (drawn < 10.0)).mean() < 0.01

@@ -46,7 +46,7 @@ NUMBERS = RNG.normal(KIND[:, None], 1.0, (N, 3)).round(3)
 Case = tuple[Callable[[], Any], Any]
 CASES: dict[str, Case] = {
     "NaiveBayes": (NaiveBayes, TABLE),
-    "NaiveBayes calibrated": (lambda: NaiveBayes(blend=None), TABLE),
+    "NaiveBayes calibrated": (lambda: NaiveBayes(stacking=None), TABLE),
     "TextNB": (TextNB, TEXTS),
     "TextNB multinomial": (lambda: TextNB("multinomial", calibrate="platt", alpha="loo"), TEXTS),
     "TextNB refined": (lambda: TextNB(refine=True, looks=["words"]), TEXTS),

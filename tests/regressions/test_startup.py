@@ -72,7 +72,7 @@ def test_the_training_rows_are_not_kept(tmp_path: Path) -> None:
 def test_a_large_file_with_another_checksum_gets_no_answer(more: list[str], tmp_path: Path) -> None:
     """Its checksum is computed while modules are imported, and compared before anything is answered."""
     path, words = tmp_path / "mail.candide", (f"w{i}" for i in range(200_000))
-    TextNB(evaluate=False).fit([" ".join(words), "lunch"], ["spam", "ham"]).save(path)
+    TextNB(compute_loo=False).fit([" ".join(words), "lunch"], ["spam", "ham"]).save(path)
     content = bytearray(path.read_bytes())
     assert len(content) > 1 << 22
     content[content.rindex(b"w19")] = ord("v")

@@ -46,7 +46,7 @@ def test_pure_noise(n: int, n_columns: int) -> None:
     for seed in range(3):
         X, y = noise(n, n_columns, seed)
         Z, z = noise(2000, n_columns, seed + 100)
-        losses.append([log_loss(z, NaiveBayes(blend=blend).fit(X, y).predict_proba(Z)) for blend in ("auto", None)])
+        losses.append([log_loss(z, NaiveBayes(stacking=blend).fit(X, y).predict_proba(Z)) for blend in ("auto", None)])
     blended, plain = np.mean(losses, axis=0)
     assert blended < np.log(2) + 0.02
     assert blended < plain + 0.01
@@ -80,5 +80,5 @@ def test_copies_of_a_column_do_not_count_again() -> None:
     X, Z = (np.repeat(rng.normal(labels, 1.0)[:, None], 16, axis=1) for labels in (y, z))
     one = log_loss(z, NaiveBayes().fit(X[:, :1], y).predict_proba(Z[:, :1]))
     many = log_loss(z, NaiveBayes().fit(X, y).predict_proba(Z))
-    plain = log_loss(z, NaiveBayes(blend=None, calibrate=None).fit(X, y).predict_proba(Z))
+    plain = log_loss(z, NaiveBayes(stacking=None, calibrate=None).fit(X, y).predict_proba(Z))
     assert many < one + 0.02 < plain

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from candide import CategoricalNB, TextNB
+from candide import CategoricalNB, TextNB, diagnostics
 
 # Intents of a bank's customers: eight are about cards. Each has a word of its own, in some of its texts.
 CARDS = ["arrival", "blocked", "stolen", "expired", "swallowed", "linking", "virtual", "spare"]
@@ -35,25 +35,25 @@ def model() -> TextNB:
 
 def test_a_word_of_many_classes_does_not_lead() -> None:
     model = TextNB().fit(*_texts(0.15, per_class=60))
-    found = model.telling(3, "words")
+    found = model.top_features(3, "words")
     first = {label: found["token"][found["class"] == label][0] for label in model.classes_.tolist()}
     assert first == {label: label.removesuffix("_question") for label in first}
 
 
 def test_punctuation_is_not_listed(model: TextNB) -> None:
-    assert not {"?", "'"} & set(model.telling(20, "words")["token"].tolist())
+    assert not {"?", "'"} & set(model.top_features(20, "words")["token"].tolist())
 
 
 def test_punctuation_that_tells_the_class_is_listed() -> None:
     texts, labels = _texts()
     texts = [f"{text} £" if label == "fee_question" else text for text, label in zip(texts, labels, strict=True)]
-    found = TextNB().fit(texts, labels).telling(2, "words")
+    found = TextNB().fit(texts, labels).top_features(2, "words")
     assert "£" in found["token"][found["class"] == "fee_question"].tolist()
 
 
 @pytest.mark.parametrize("family", ["auto", "multinomial", "bernoulli"])
 def test_the_order_is_that_of_the_number_shown(family: str) -> None:
-    found = TextNB(family).fit(*_texts()).telling(8)
+    found = TextNB(family).fit(*_texts()).top_features(8)
     for label in set(found["class"].tolist()):
         scores = found["score"][found["class"] == label]
         assert (np.diff(scores) <= 0).all()
@@ -66,7 +66,7 @@ def test_values_of_columns_are_ordered_alike() -> None:
     y = rng.integers(0, 6, 600)
     common = np.where(y < 5, "usual", "other").astype(object)
     own = np.where(rng.random(600) < 0.5, np.array(list("abcdef"), dtype=object)[y], "none")
-    found = CategoricalNB().fit(np.column_stack([common, own]), y).telling(4)
+    found = diagnostics.top_features(CategoricalNB().fit(np.column_stack([common, own]), y), 4)
     for k in range(5):
         rows = found["class"] == k
         assert (np.diff(found["score"][rows]) <= 0).all()
@@ -78,7 +78,7 @@ def test_the_report_shows_the_number_that_orders(model: TextNB) -> None:
     assert found.looks.telling is not None
     scores = found.as_dict()["telling"]
     assert "score" in str(scores)
-    best = model.telling(1, "words")["score"][0]
+    best = model.top_features(1, "words")["score"][0]
     assert f">{100 * best:.1f}" in found.html()
 
 

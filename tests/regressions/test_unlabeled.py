@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import sqlite3
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,17 @@ import scipy.sparse as sp
 from cli.terminal import run
 
 import candide
-from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes, PoissonNB, TextNB
+from candide import (
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    GaussianNB,
+    MultinomialNB,
+    NaiveBayes,
+    PoissonNB,
+    TextNB,
+    diagnostics,
+)
 from candide.exceptions import InputError, ParameterError
 
 RNG = np.random.default_rng(8)
@@ -138,7 +149,7 @@ def test_files(kind: str, tmp_path: Path) -> None:
     source = candide.read(path, label="label")
     model = once(lambda: MultinomialNB().fit(source))
     np.testing.assert_array_equal(model.class_count_.sum(), 30)
-    once(lambda: model.measure(source))
+    once(lambda: model.evaluate(source))
     with pytest.raises(InputError, match=r"10 rows have no label.*unlabeled='drop'"):
         MultinomialNB(unlabeled="error").fit(source)
 
@@ -175,10 +186,10 @@ def test_dask() -> None:
 
 def test_evaluation() -> None:
     model = expected(GaussianNB)
-    for call in (model.score, model.log_likelihood):
+    for call in (model.score, partial(diagnostics.log_likelihood, model)):
         assert once(lambda call=call: call(X, HOLED)) == call(X[KEPT], Y[KEPT])
-    assert once(lambda: model.measure(X, HOLED)).n_rows == 30
-    assert once(lambda: model.measure(iter([(X[:20], HOLED[:20]), (X[20:], HOLED[20:])]))).n_rows == 30
+    assert once(lambda: model.evaluate(X, HOLED)).n_rows == 30
+    assert once(lambda: model.evaluate(iter([(X[:20], HOLED[:20]), (X[20:], HOLED[20:])]))).n_rows == 30
     with pytest.raises(InputError, match="row 1 has no label"):  # one score for each row
         model.leave_one_out(X, HOLED)
     before = model.class_count_.sum()

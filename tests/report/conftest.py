@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from candide.learners import NaiveBayes, TextNB
+from candide import NaiveBayes, TextNB
 
 MESSAGES = Path(__file__).resolve().parents[2] / "examples" / "messages.csv"
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import candide
+from candide import GaussianNB, NaiveBayes, TextNB
 from candide.exceptions import InputError
-from candide.learners import GaussianNB, NaiveBayes, TextNB
 from candide.model.evaluation import Report
 from candide.report.examples import DOUBTFUL, LONGEST
 from candide.report.findings import Findings
@@ -200,8 +200,8 @@ def test_long_texts_are_no_examples() -> None:
 def test_before_and_after(people: NaiveBayes) -> None:
     rows, labels = split(table(300, seed=9))
     found = people.report(X=rows, y=labels)
-    model, data = people._model, people._read(rows)
-    scores = model.scorer.posterior(data, people._kernels(), logarithm=True)
+    model, data = people.model_.classifier, people.model_.read(rows)
+    scores = model.scorer.posterior(data, people.model_.kernels, logarithm=True)
     places = np.searchsorted(people.classes_, labels)
     expected = Report.of(scores, places.astype(np.int32), np.ones(300), people.classes_)
     assert found.given is not None

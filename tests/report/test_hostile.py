@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from candide.learners import NaiveBayes, TextNB
+from candide import NaiveBayes, TextNB
 from candide.report.markup import plain, users
 
 from .reading import check

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import candide
-from candide.learners import (
+from candide import (
     BernoulliNB,
     CategoricalNB,
     ComplementNB,
@@ -18,6 +18,7 @@ from candide.learners import (
     NaiveBayes,
     PoissonNB,
     TextNB,
+    diagnostics,
 )
 from candide.report.style import CSS
 
@@ -57,7 +58,7 @@ def test_columns_are_in_the_order_of_their_contribution(people: NaiveBayes) -> N
     names = [row[0] for row in page.rows("Columns, by contribution")[1:]]
     summary = people.summary()
     sizes = dict(zip(summary["column"].tolist(), summary["contribution"].tolist(), strict=True))
-    assert sorted(names) == sorted(people._column_names().tolist())
+    assert sorted(names) == sorted(people.model_.column_names().tolist())
     assert [sizes[name] for name in names] == sorted((sizes[name] for name in names), reverse=True)
     pictured = [one.text for one in page.all("h4") if "figure" in one.parents]
     assert pictured[:2] == names[:2]
@@ -67,7 +68,7 @@ def test_columns_are_in_the_order_of_their_contribution(people: NaiveBayes) -> N
 def test_texts(mail: TextNB) -> None:
     page = check(mail.report().html())
     assert sections(page) == SECTIONS
-    for label, _, token, *_ in mail.telling(10, "words").rows():
+    for label, _, token, *_ in mail.top_features(10, "words").rows():
         assert label in page.text
         assert token in page.text
 
@@ -91,14 +92,14 @@ def test_a_model_without_rows(people: NaiveBayes, tmp_path: Path) -> None:
     assert "train --updatable" in page.text
     assert percent(people.loo_.accuracy) in page.text
     assert not [one for one in page.all("article") if one.attributes.get("class") == "example"]
-    assert model.provenance_ is not None
-    assert model.provenance_["fingerprint"] in page.text
+    assert model.model_.provenance is not None
+    assert model.model_.provenance["fingerprint"] in page.text
 
 
 def test_rows_given_are_measured(people: NaiveBayes) -> None:
     rows = table(400, seed=1)
     found = people.report(X=rows, y="pay")
-    measured = people.measure(rows, "pay")
+    measured = people.evaluate(rows, "pay")
     assert found.given is not None
     assert found.given.report.as_dict() == measured.as_dict()
     page = check(found.html())
@@ -138,7 +139,7 @@ LABELS = np.array(["a", "b"])[(ROWS[:, 0] + ROWS[:, 1] > 3).astype(int)]
 @pytest.mark.parametrize("kind", KINDS, ids=lambda one: one.__name__)
 @pytest.mark.parametrize("evaluate", [False, True])
 def test_every_classifier(kind: type, evaluate: bool) -> None:
-    model = kind(evaluate=evaluate).fit(ROWS, LABELS)
+    model = kind(compute_loo=evaluate).fit(ROWS, LABELS)
     bare = check(model.report().html())
     assert ("Nobody has measured this model" in bare.text) == (not evaluate)
     found = model.report(X=ROWS, y=LABELS)
@@ -147,7 +148,7 @@ def test_every_classifier(kind: type, evaluate: bool) -> None:
         assert "not known of this model" in page.text
         return
     rows = page.rows("Columns, by bits alone")[1:]
-    assert [row[0] for row in rows] == model.information()["column"].tolist()
+    assert [row[0] for row in rows] == diagnostics.information(model)["column"].tolist()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -13,6 +13,7 @@ from candide.families import Batch
 from candide.kernels import Kernels
 from candide.kernels.layouts import Floats
 from candide.model.honest import _share_in_sample
+from candide.specs.table import TableSpec
 from candide.stacking.training_rows import Seen, few_rows
 from candide.stacking.weights import Mixture
 
@@ -72,23 +73,23 @@ def test_a_blend_of_other_settings_is_not_used(change: dict[str, Any]) -> None:
     """A single row is learned: the predictions after it are by the settings as they are then."""
     X, y = signal()
     X.loc[::3, "b"] = np.nan
-    model = NaiveBayes(evaluate=False).fit(X[1:], y[1:])
+    model = NaiveBayes(compute_loo=False).fit(X[1:], y[1:])
     model.predict_proba(X)
     model.set_params(**change).partial_fit(X[:1], y[:1])
     np.testing.assert_allclose(model.predict_proba(X), NaiveBayes(**change).fit(X, y).predict_proba(X), atol=1e-7)
 
 
 def test_a_row_leaves_a_thinned_sample_with_what_it_stands_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(NaiveBayes, "_sample_bytes", 4000)
+    monkeypatch.setattr(TableSpec, "sample_bytes", 4000)
     X, y = signal(600)
-    model = NaiveBayes(evaluate=False).fit(X, y)
-    state, batch = model._model.state, model._batch(X, y, None)
+    model = NaiveBayes(compute_loo=False).fit(X, y)
+    state, batch = model.model_.classifier.state, model.model_.batch(X, y, None)
     share = _share_in_sample(state, batch)
     kept = share > 0
     assert 0.1 < kept.mean() < 0.8
     np.testing.assert_allclose(np.bincount(y, share), np.bincount(y))  # the sample stands for all rows
-    views: Any = model._model.blend.views  # type: ignore[union-attr]
-    scores = views.left_out_views(model._model.likelihood, batch, share, Kernels())[views.n_single + 1 :]
+    views: Any = model.model_.classifier.blend.views  # type: ignore[union-attr]
+    scores = views.left_out_views(model.model_.classifier.likelihood, batch, share, Kernels())[views.n_single + 1 :]
     plain = [view.scores(views.look.see(batch.data, Kernels()), Kernels()) for view in views.views]
     assert plain
     for left_out, whole in zip(scores, plain, strict=True):
@@ -98,11 +99,11 @@ def test_a_row_leaves_a_thinned_sample_with_what_it_stands_for(monkeypatch: pyte
 
 def test_rows_learned_since_leave_the_views_too() -> None:
     X, y = signal()
-    model = NaiveBayes(evaluate=False).fit(X[:390], y[:390])
+    model = NaiveBayes(compute_loo=False).fit(X[:390], y[:390])
     model.predict_proba(X)
     model.partial_fit(X[390:], y[390:])
     assert model.staleness_ > 0
-    whole = NaiveBayes(evaluate=False).fit(X, y)
+    whole = NaiveBayes(compute_loo=False).fit(X, y)
     np.testing.assert_allclose(model.leave_one_out(X[380:], y[380:]), whole.leave_one_out(X[380:], y[380:]), atol=1e-6)
     assert model.staleness_ > 0  # the model itself is as it was
 
@@ -111,7 +112,7 @@ def test_many_groups_leave_together() -> None:
     X, y = signal(120)
     model = NaiveBayes().fit(X, y)
     groups = np.arange(120) // 4
-    out = model.blocked_folds(X, y, groups=groups)
+    out = model.cross_val_log_proba(X, y, groups=groups)
     assert out.shape == (120, 2)
     np.testing.assert_allclose(np.exp(out).sum(axis=1), 1.0)
     assert log_loss(np.exp(out), y) > model.loo_.optimistic.log_loss

@@ -29,10 +29,10 @@ def test_fold_scores_are_those_of_a_model_without_the_fold(n_classes: int) -> No
     """Where every token is in several folds: one that is in none of the others still counts as a token."""
     texts, labels = corpus(n_classes)
     model = TextNB().fit(texts * 3, np.tile(labels, 3))
-    family, statistics = model._model.plan.family, model._model.state.statistics
-    batch = Batch(model._encode(texts * 3), np.tile(labels, 3).astype(np.int32), None, n_classes)
+    family, statistics = model.model_.classifier.plan.family, model.model_.classifier.state.statistics
+    batch = Batch(model.model_.spec.encode(texts * 3), np.tile(labels, 3).astype(np.int32), None, n_classes)
     folds = np.repeat(np.arange(3, dtype=np.int32), len(texts))
-    got = model._model.likelihood.token_bin_fold_scores(batch, folds, Kernels())
+    got = model.model_.classifier.likelihood.token_bin_fold_scores(batch, folds, Kernels())
     for fold in range(3):
         part = batch.take(np.flatnonzero(folds == fold))
         rest = family.likelihood(statistics.without(family.observe(part, Kernels())))
@@ -44,7 +44,7 @@ def test_copies_of_a_text_leave_together() -> None:
     texts, labels = corpus(3)
     scores = []
     for model in (TextNB().fit(texts * 2, np.tile(labels, 2)), TextNB().fit(texts, labels, np.full(len(texts), 2.0))):
-        made = model._model
+        made = model.model_.classifier
         seen = seen_rows(made.plan, made.state, "a test")
         scores.append(made.blend.views.judged(made.likelihood, seen, Kernels()))
     np.testing.assert_allclose(*scores, atol=1e-12)

@@ -54,7 +54,7 @@ def test_bending_shortens_from_the_best(bend: float) -> None:
 def test_a_constant_pixel_does_not_spoil_the_digits() -> None:
     from sklearn.datasets import load_digits
 
-    model = GaussianNB(calibrate="platt", evaluate=True).fit(*load_digits(return_X_y=True))
+    model = GaussianNB(calibrate="platt", compute_loo=True).fit(*load_digits(return_X_y=True))
     assert model.loo_.log_loss < 0.8
     assert model.loo_.accuracy > 0.8
 

@@ -14,8 +14,9 @@ from .session import Session
 
 if TYPE_CHECKING:
     from ..clusters.rows import Cluster
-    from ..learners.base import BaseNB
+    from ..model.model import Model
     from ..sources import Roles
+    from ..specs import Spec
 
 # Rows that tell which column is the label.
 _ROWS_FOR_ROLES = 10_000
@@ -30,18 +31,20 @@ class Afar:
         self.roles = roles
         self._frame = cluster.selected(frame, [*roles.columns, roles.label, *([roles.weight] if roles.weight else [])])
 
-    def learn(self, learner: BaseNB, session: Session) -> Passed:
-        """Learn all rows, where they are."""
+    def train(self, spec: Spec, session: Session) -> tuple[Model, Passed]:
+        """Train a model on all rows, where they are."""
+        from .. import training
+
         began = time.perf_counter()
         with session.status("counting, where the rows are"), warnings.catch_warnings():
             # Said once more below, as other sources say it.
             warnings.filterwarnings("ignore", "[0-9]+ rows without a label")
-            learner.fit(self._frame, self.roles.label, self.roles.weight)
-        counted = learner.counted_
+            model = training.train(spec, self._frame, self.roles.label, self.roles.weight)
+        counted = model.row_counts
         assert counted is not None
-        if counted.n_without_label:
-            session.remark(f"{counted.n_without_label:,} rows without a label were left out")
-        return Passed(counted.n_rows, counted.n_without_label, 0.0, time.perf_counter() - began)
+        if counted.n_unlabeled:
+            session.remark(f"{counted.n_unlabeled:,} rows without a label were left out")
+        return model, Passed(counted.n_rows, counted.n_unlabeled, 0.0, time.perf_counter() - began)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -15,7 +16,7 @@ from .session import Session
 from .writing import checked_place
 
 if TYPE_CHECKING:
-    from ..learners.base import BaseNB
+    from ..model.model import Model
     from ..sources import Source
 
 UPDATE_EXAMPLES = """
@@ -98,24 +99,27 @@ def _change(
     path: Path, source: Source, target: Path, session: Session, verb: Literal["learn", "forget"],
     named: dict[str, str | None], absent: str | None, decay: float | None = None,
 ) -> None:  # fmt: skip
-    from ..learners.sourced import roles_for
+    from ..training import StreamTrainer
+    from ..training.roles import roles_for
     from .learning import learn_source
-    from .reading import open_model, say_bad_rows, set_absent
+    from .reading import open_model, say_bad_rows, with_absent
 
-    learner = open_model(path)
-    own = getattr(learner, "absent", None)
-    set_absent(learner, absent)
-    roles = roles_for(learner, source, **named, labelled=True)
+    model = open_model(path)
+    spec = model.spec
+    model = with_absent(model, absent)
+    roles = roles_for(model, source, **named, labelled=True)
     if decay is not None:
-        learner.discount(decay)
-    passed = learn_source(learner, source, roles, session, verb=verb)
-    set_absent(learner, own)  # what the user said is about this source
-    if verb == "forget" and learner.can_refit and learner.staleness_:
+        model = model.discount(decay)
+    trainer = StreamTrainer(model.spec, model)
+    passed = learn_source(trainer, source, roles, session, verb=verb)
+    # --absent is about this source alone.
+    model = replace(trainer.flush(), spec=spec)
+    if verb == "forget" and model.can_refit and model.staleness:
         with session.status("weighing, on rows left out"):
-            learner.refit()
+            model = model.refit()
     say_bad_rows(source, session)
     what = "learned" if verb == "learn" else "forgot"
-    _save(learner, target, session, f"{what} {passed.n_rows - passed.n_without_label:,} rows")
+    _save(model, target, session, f"{what} {passed.n_rows - passed.n_without_label:,} rows")
 
 
 @command
@@ -129,7 +133,9 @@ def merge(
     shared: options.Shared,
 ) -> None:
     """Add models that were trained apart: the counts are those of training on all their rows at once."""
-    from .. import learners
+    from functools import reduce
+
+    from ..model.model import Model
     from .reading import open_model
 
     if output is None:
@@ -138,23 +144,26 @@ def merge(
     session, target = shared.session, checked_place(output)
     # The place may be one of the models.
     with writing.locked(target, session):
-        merged = learners.merge(open_model(path) for path in models)
+        merged = reduce(Model.merge, (open_model(path) for path in models))
         _save(merged, target, session, f"merged {len(models)} models")
 
 
-def _save(learner: BaseNB, path: Path, session: Session, what: str) -> None:
-    kept = learner.has_training_rows
+def _save(model: Model, path: Path, session: Session, what: str) -> None:
+    from ..storage.models import save_model
+
+    kept = model.has_training_rows
     with session.status("weighing, on rows left out" if kept else "writing"):
-        learner.save(path, sample=kept)
-    rows = f"{float(learner.class_count_.sum()):,.6g}"
+        model = model.for_file()
+        save_model(model, path, rows=kept)
+    rows = f"{float(model.class_count.sum()):,.6g}"
     machine = {
         "model": str(path),
-        "weight": learner.class_count_.sum(),
-        "classes": dict(zip(learner.classes_.tolist(), learner.class_count_.tolist(), strict=True)),
+        "weight": model.class_count.sum(),
+        "classes": dict(zip(model.classes.tolist(), model.class_count.tolist(), strict=True)),
         "training_rows": kept,
     }
     kept_text = "with" if kept else "without"
     session.report(
         machine,
-        lambda: [f"{what}; wrote {path}: {rows} rows, {len(learner.classes_):,} classes, {kept_text} training rows"],
+        lambda: [f"{what}; wrote {path}: {rows} rows, {len(model.classes):,} classes, {kept_text} training rows"],
     )

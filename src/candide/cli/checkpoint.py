@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from glob import glob
 from hashlib import sha256
 from pathlib import Path
@@ -12,15 +13,16 @@ from ..exceptions import InputError
 from .session import Session
 
 if TYPE_CHECKING:
-    from ..learners.base import BaseNB
     from ..sources import Source
+    from ..specs import Spec
+    from ..training import StreamTrainer
     from .progress import Pass
 
 
 class Checkpoint:
     """A model file with all training rows that the model holds, and how many rows of the source are in it."""
 
-    def __init__(self, model: Path, source: Source, learner: BaseNB, every: float, asked: dict[str, Any]) -> None:
+    def __init__(self, model: Path, source: Source, spec: Spec, every: float, asked: dict[str, Any]) -> None:
         self.path = model.with_name(f"{model.name}.checkpoint")
         self.every = every
         # A checkpoint is of this source and these settings, or of no use.
@@ -29,7 +31,7 @@ class Checkpoint:
             "places": [_place(path) for path in asked.pop("sources") or []],
             "reading": asked,
             "roles": list(source.roles),
-            "settings": _settings(learner),
+            "settings": _settings(spec),
         }
         # Rows in the one that was saved last.
         self.n_rows: int | None = None
@@ -39,20 +41,20 @@ class Checkpoint:
         """Whether it is time for the next."""
         return time.monotonic() - self._last >= self.every
 
-    def save(self, learner: BaseNB, passed: Pass, group_rows: int | None) -> None:
+    def save(self, trainer: StreamTrainer, passed: Pass, group_rows: int | None) -> None:
         """Replace the one before; nothing is saved of nothing."""
-        from ..learners.storing import save_unfinished
+        from ..storage.models import save_checkpoint
 
-        if not learner.is_fitted:
+        if trainer.model is None:
             return
-        counts = {"n_rows": passed.rows, "without_label": passed.without_label, "group_rows": group_rows}
-        save_unfinished(learner, self.path, self.made_of | counts)
+        counts = {"n_rows": passed.rows, "is_unlabeled": passed.is_unlabeled, "group_rows": group_rows}
+        save_checkpoint(trainer.flush(), self.path, self.made_of | counts)
         self.n_rows = passed.rows
         self._last = time.monotonic()
 
-    def resumed(self, learner: BaseNB, passed: Pass, session: Session) -> int | None:
+    def resumed(self, trainer: StreamTrainer, passed: Pass, session: Session) -> int | None:
         """Take over what was learned; how many rows were learned at a time."""
-        from ..learners.storing import load, note_of
+        from ..storage.models import load_model, note_of
 
         if not self.path.exists():
             session.remark(f"there is no checkpoint {self.path}; beginning with the first row")
@@ -64,10 +66,10 @@ class Checkpoint:
                     f"{self.path} is a checkpoint of other {what}: {note.get(what)!r}, not {mine!r}; go on with the "
                     "same source and settings, or leave --resume out to begin anew"
                 )
-        vars(learner).update(vars(load(self.path)))
+        trainer.model = load_model(self.path)
         self.n_rows = int(note["n_rows"])
         session.say(f"going on after {note['n_rows']:,} rows")
-        passed.rows, passed.without_label = int(note["n_rows"]), int(note["without_label"])
+        passed.rows, passed.is_unlabeled = int(note["n_rows"]), int(note["is_unlabeled"])
         return int(note["group_rows"])
 
     def remove(self) -> None:
@@ -75,9 +77,9 @@ class Checkpoint:
         self.path.unlink(missing_ok=True)
 
 
-def _settings(learner: BaseNB) -> str:
+def _settings(spec: Spec) -> str:
     # How many threads count makes no difference to what is counted.
-    return repr(learner.unfitted().set_params(n_threads=None))
+    return repr(replace(spec, n_threads=None))
 
 
 def _place(path: str) -> list[Any]:

@@ -18,7 +18,7 @@ from .session import as_json as to_json
 
 if TYPE_CHECKING:
     from ..kernels.layouts import Floats
-    from ..learners.base import BaseNB
+    from ..model.model import Model
 
 
 def run_without_options(model: str, texts: list[str]) -> None:
@@ -30,24 +30,24 @@ def classify_texts(model: Path, texts: list[str] | None, abstain: float | None, 
     """Write a line for each text; lines of standard input are classified as they arrive."""
     texts = texts if texts is not None else [STDIN]
     check_stdin(model, texts)
-    learner = open_model(model)
+    fitted = open_model(model)
     if STDIN in texts and sys.stdin.isatty():
         session.say("one text a line; Ctrl-D ends")
-    probabilities = learner.predict_proba if learner.reads_texts else _row_probabilities(learner, session)
+    probabilities = fitted.predict_proba if fitted.spec.reads_texts else _row_probabilities(fitted, session)
     for lines in texts_or_stdin(texts):
-        predictions = _format_predictions(learner, probabilities(lines), abstain, session.as_json)
+        predictions = _format_predictions(fitted, probabilities(lines), abstain, session.as_json)
         sys.stdout.writelines(f"{prediction}\n" for prediction in predictions)
         sys.stdout.flush()
 
 
-def _row_probabilities(learner: BaseNB, session: Session) -> Any:
+def _row_probabilities(fitted: Model, session: Session) -> Any:
     from .records import Records
 
-    return Records(learner, session).probabilities
+    return Records(fitted, session).probabilities
 
 
-def _format_predictions(learner: BaseNB, probability: Floats, abstain: float | None, as_json: bool) -> Iterator[str]:
-    labels = learner.classes_.tolist()
+def _format_predictions(fitted: Model, probability: Floats, abstain: float | None, as_json: bool) -> Iterator[str]:
+    labels = fitted.classes.tolist()
     for row in probability.tolist():
         highest = max(row)
         label: Any = labels[row.index(highest)] if abstain is None or highest >= abstain else "unsure"

@@ -13,8 +13,8 @@ from .command import command
 from .session import Session
 
 if TYPE_CHECKING:
-    from ..learners.base import BaseNB
     from ..model.evaluation import Report
+    from ..specs import Spec
 
 EXAMPLES = """
 candide compare messages.csv
@@ -49,63 +49,67 @@ def compare(
     session.answer(machine, _as_picture(machine))
 
 
-def candidates(of_texts: bool, refine: bool) -> dict[str, BaseNB]:
+def candidates(of_texts: bool, refine: bool) -> dict[str, Spec]:
     """Models by what people call them."""
-    from ..learners import NaiveBayes, TextNB
+    from ..specs.table import TableSpec
+    from ..specs.text import TextSpec
 
     if not of_texts:
         return {
-            "NaiveBayes()": NaiveBayes(),
-            "NaiveBayes(order=0), columns weighed, no pairs": NaiveBayes(order=0),
-            "NaiveBayes(blend=None), the textbook's": NaiveBayes(blend=None),
-            "NaiveBayes({'numbers': 'gaussian'}, blend=None)": NaiveBayes({"numbers": "gaussian"}, blend=None),
+            "NaiveBayes()": TableSpec(),
+            "NaiveBayes(order=0), columns weighed, no pairs": TableSpec(order=0),
+            "NaiveBayes(stacking=None), plain naive Bayes": TableSpec(stacking=None),
+            "NaiveBayes({'numbers': 'gaussian'}, stacking=None)": TableSpec(
+                columns={"numbers": "gaussian"}, stacking=None
+            ),
         }
-    textbook: dict[str, Any] = {"alpha": "loo", "calibrate": "temperature"}
-    found: dict[str, BaseNB] = {"TextNB()": TextNB()}
+    plain: dict[str, Any] = {"alpha": "loo", "calibrate": "temperature"}
+    found: dict[str, Spec] = {"TextNB()": TextSpec()}
     if refine:
-        found["TextNB(refine=True)"] = TextNB(refine=True)
+        found["TextNB(refine=True)"] = TextSpec(refine=True)
     for name in ("multinomial", "complement", "bernoulli"):
-        found[f"TextNB({name!r})"] = TextNB(name, **textbook)
-    return found | {"TextNB('multinomial', ngrams=2)": TextNB("multinomial", ngrams=2, **textbook)}
+        found[f"TextNB({name!r})"] = TextSpec(family=name, **plain)
+    return found | {"TextNB('multinomial', ngrams=2)": TextSpec(family="multinomial", ngrams=2, **plain)}
 
 
 class Field:
     """Models that learn the same rows."""
 
-    def __init__(self, models: dict[str, BaseNB], session: Session) -> None:
-        self.models = models
+    def __init__(self, specs: dict[str, Spec], session: Session) -> None:
+        from ..training import StreamTrainer
+
+        self.trainers = {name: StreamTrainer(spec) for name, spec in specs.items()}
         self.session = session
-        self.seconds = dict.fromkeys(models, 0.0)
+        self.seconds = dict.fromkeys(specs, 0.0)
 
     def learn(self, source: Any) -> None:
         """One pass for all of them."""
-        from ..engines.batches import labelled_cells, needed
-        from ..learners.growing import Growing
+        from ..data.arrow_batches import labelled_cells, needed
         from .progress import watched
         from .reading import say_unlabeled
 
-        growing = {name: Growing(model) for name, model in self.models.items()}
         with watched(source, "learning", self.session) as passed:
             for batch in source.batches(columns=needed(source.roles)):
                 rows = labelled_cells(batch, source.roles)
-                for name, model in growing.items() if rows.n_rows else ():
+                for name, trainer in self.trainers.items() if rows.n_rows else ():
                     began = time.perf_counter()
-                    model.learn(rows.X, rows.y, sample_weight=rows.weight)
+                    trainer.learn(rows.X, rows.y, rows.weight)
                     self.seconds[name] += time.perf_counter() - began
-                passed.without_label += batch.num_rows - rows.n_rows
+                passed.is_unlabeled += batch.num_rows - rows.n_rows
                 passed.advance(batch.num_rows)
         say_unlabeled(passed, self.session)
-        for model in growing.values():
-            model.settle()
+        for trainer in self.trainers.values():
+            if trainer.model is not None:
+                trainer.flush()
 
     def reports(self) -> dict[str, Report]:
         """Of those that could learn; an error where none could."""
         found: dict[str, Report] = {}
-        for name, model in self.models.items():
+        for name, trainer in self.trainers.items():
             began = time.perf_counter()
             with self.session.status(f"weighing {name}"):
                 try:
-                    found[name] = model.loo_
+                    found[name] = trainer.finish().loo
                 except CandideError as error:
                     self.session.remark(f"{name}: {error}")
             self.seconds[name] += time.perf_counter() - began

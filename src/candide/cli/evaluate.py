@@ -37,20 +37,20 @@ def evaluate(
     shared: options.Shared,
 ) -> None:
     """Compare what a model says with the labels of a source: accuracy, log-loss, calibration, confusion."""
-    from ..learners.sourced import roles_for
+    from .. import training
+    from ..training.roles import roles_for
     from .pictures import of_report
     from .progress import watched
-    from .reading import check_stdin, open_model, say_bad_rows, say_unlabeled, set_absent
+    from .reading import check_stdin, open_model, say_bad_rows, say_unlabeled, with_absent
     from .records import UnseenNotes
 
     session = shared.session
     check_stdin(model, sources)
-    learner = open_model(model)
-    set_absent(learner, absent)
+    fitted = with_absent(open_model(model), absent)
     source = reading.source(sources, weight=weight)
-    roles = roles_for(learner, source, text, label=label, weight=weight, labelled=True)
+    roles = roles_for(fitted, source, text, label=label, weight=weight, labelled=True)
     with watched(source, "judging", session) as passed:
-        report = learner.measure(followed(source, roles, passed, UnseenNotes(learner, session)))
+        report = training.evaluate(fitted, followed(source, roles, passed, UnseenNotes(fitted, session)))
     say_bad_rows(source, session)
     say_unlabeled(passed, session)
     session.answer(report.as_dict(), *of_report(report, f"{report.n_rows:,} rows"))
@@ -61,12 +61,12 @@ def evaluate(
 
 def followed(source: Source, roles: Roles, passed: Pass, unseen: UnseenNotes) -> Iterator[tuple[Any, ...]]:
     """Batch by batch, rows with labels."""
-    from ..engines.batches import labelled_cells, needed
+    from ..data.arrow_batches import labelled_cells, needed
 
     for batch in source.batches(columns=needed(roles)):
         rows = labelled_cells(batch, roles)
         if rows.n_rows:
             unseen.note(rows.X)
             yield rows.X, rows.y, rows.weight
-        passed.without_label += batch.num_rows - rows.n_rows
+        passed.is_unlabeled += batch.num_rows - rows.n_rows
         passed.advance(batch.num_rows)

@@ -40,17 +40,19 @@ def explain(
     In bits, each of which doubles the odds of the answer against the runner-up. They add up: all terms together are
     the log-odds that the model answers by. --json has every term, and of texts every token.
     """
+    from ..explain import explain_rows
     from ..explain.showing import as_rich, coloured
     from .reading import check_stdin, open_model, texts_or_stdin
     from .records import Records
 
     session = shared.session
     check_stdin(model, texts)
-    learner = open_model(model)
-    pair = tuple(None if label is None else _label(label, learner.classes_.tolist()) for label in (of, against))
-    records = None if learner.reads_texts else Records(learner, session)
+    fitted = open_model(model)
+    pair = tuple(None if label is None else _label(label, fitted.classes.tolist()) for label in (of, against))
+    records = None if fitted.spec.reads_texts else Records(fitted, session)
+    fitted = fitted if records is None else records.model
     for text in chain.from_iterable(texts_or_stdin(texts)):
-        found = learner.explain([text] if records is None else records.table(text))[0]
+        found = explain_rows(fitted, [text] if records is None else records.table(text))[0]
         shown = [coloured(found, column, *pair) for column in found.texts] if len(found.classes) > 1 else []
         session.answer(_for_machines(found, *pair), *shown, as_rich(found, most, *pair))
 

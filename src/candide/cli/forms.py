@@ -37,16 +37,16 @@ def dump(
     shared: options.Shared,
 ) -> None:
     """Write a model as text: JSON, a line for each thing, every number exact."""
-    from ..learners.storing import dump_lines
     from ..storage.atomic_write import atomic_writer
+    from ..storage.models import dump_lines
     from .reading import open_model
     from .writing import checked_place, is_stdout
 
     if output is None or is_stdout(output):
-        sys.stdout.writelines(dump_lines(open_model(model), sample=True))
+        sys.stdout.writelines(dump_lines(open_model(model), rows=True))
         return
     with writing.locked(checked_place(output), shared.session), atomic_writer(output) as file:
-        file.writelines(line.encode() for line in dump_lines(open_model(model), sample=True))
+        file.writelines(line.encode() for line in dump_lines(open_model(model), rows=True))
 
 
 @command
@@ -58,18 +58,18 @@ def load(
     shared: options.Shared,
 ) -> None:
     """Make a model file from what dump wrote. The model is the same to the last digit."""
-    from ..learners.storing import load_lines
+    from ..storage.models import load_lines, save_model
     from .writing import checked_place
 
     if output is None:
         raise ParameterError("load needs a place for the model: -o FILE")
     if text == "-":
-        learner = load_lines(sys.stdin, "stdin")
+        loaded = load_lines(sys.stdin, "stdin")
     else:
         with open(text, encoding="utf-8") as file:
-            learner = load_lines(file, text)
+            loaded = load_lines(file, text)
     with writing.locked(checked_place(output), shared.session):
-        learner.save(output, sample=learner.has_training_rows)
+        save_model(loaded, output, rows=loaded.has_training_rows)
     shared.session.report({"model": str(output)}, lambda: [f"wrote {output}"])
 
 
@@ -85,8 +85,8 @@ def convert(
     shared: options.Shared,
 ) -> None:
     """Write a model in another form: a model file (.candide) in the newest format, or text (.json)."""
-    from ..learners.storing import dump_lines
     from ..storage.atomic_write import atomic_writer
+    from ..storage.models import dump_lines, save_model
     from .reading import open_model
     from .writing import checked_place
 
@@ -94,11 +94,11 @@ def convert(
         raise ParameterError(f"the output is {output}; its ending must be .candide or .json")
     session = shared.session
     with writing.locked(checked_place(output), session):
-        learner = open_model(model)
-        kept = learner.has_training_rows and not without_rows
+        fitted = open_model(model).for_file()
+        kept = fitted.has_training_rows and not without_rows
         if output.suffix == ".candide":
-            learner.save(output, sample=kept)
+            save_model(fitted, output, rows=kept)
         else:
             with atomic_writer(output) as file:
-                file.writelines(line.encode() for line in dump_lines(learner, sample=kept))
+                file.writelines(line.encode() for line in dump_lines(fitted, rows=kept))
     session.report({"model": str(output), "training_rows": kept}, lambda: [f"wrote {output}"])

@@ -1,4 +1,4 @@
-"""A learner and a source, batch by batch, with progress, interruption and checkpoints."""
+"""Training on a source batch by batch, with progress, interruption and checkpoints."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from .progress import Pass, watched
 from .session import Session
 
 if TYPE_CHECKING:
-    from ..learners.base import BaseNB
     from ..sources import Roles, Source
+    from ..training import StreamTrainer
     from .checkpoint import Checkpoint
 
 # Bytes of what goes back to the system at once; with less, asking for it again takes a quarter of the time.
@@ -30,7 +30,7 @@ class Passed(NamedTuple):
 
 
 def learn_source(
-    learner: BaseNB,
+    trainer: StreamTrainer,
     source: Source,
     roles: Roles,
     session: Session,
@@ -40,38 +40,37 @@ def learn_source(
     resume: bool = False,
 ) -> Passed:
     """Learn, or forget, all rows of a source. A signal stops at once, or with a checkpoint between two batches."""
-    from ..engines.batches import Groups, needed
+    from ..data.arrow_batches import Groups, needed
     from ..kernels._core import set_mmap_threshold
-    from ..learners.growing import Growing
+    from ..model.label_filter import LabelFilter
 
     set_mmap_threshold(_LARGE)
-    groups = Groups(learner.group_bytes)
+    groups = Groups(trainer.spec.group_bytes)
     signals = Interrupts(kept=checkpoint is not None)
     with signals.caught() as interrupts, watched(source, _DOING[verb], session) as passed:
         if checkpoint is not None and resume:
-            groups.n_rows = checkpoint.resumed(learner, passed, session)
-
-        growing = Growing(learner)
+            groups.n_rows = checkpoint.resumed(trainer, passed, session)
 
         def kept() -> None:
             if checkpoint is not None and checkpoint.is_due():
-                checkpoint.save(growing.settle(), passed, groups.n_rows)
+                checkpoint.save(trainer, passed, groups.n_rows)
 
         def keep_all() -> None:
             if checkpoint is not None and not interrupts.cut:
-                checkpoint.save(growing.settle(), passed, groups.n_rows)
+                checkpoint.save(trainer, passed, groups.n_rows)
 
         batches = groups.of(source.batches(passed.rows, needed(roles)))
         try:
-            learn = growing.learn if verb == "learn" else learner.forget
-            _go_through(learn, learner.refuse_unlabeled, batches, roles, passed, interrupts, kept)
+            learn = trainer.learn if verb == "learn" else trainer.forget
+            _go_through(learn, LabelFilter(trainer.spec).add, batches, roles, passed, interrupts, kept)
         except (KeyboardInterrupt, Terminated) as stop:
             keep_all()
             raise type(stop)(_kept(passed, checkpoint)) from None
         with interrupts.step():
-            growing.settle()
+            if trainer.model is not None:
+                trainer.flush()
             keep_all()
-        done = Passed(passed.rows, passed.without_label, passed.megabytes, passed.seconds)
+        done = Passed(passed.rows, passed.is_unlabeled, passed.megabytes, passed.seconds)
     if not done.n_rows:
         raise InputError(
             f"the source has the columns {', '.join(source.names)} and no rows; expected at least one labeled row; "
@@ -79,7 +78,7 @@ def learn_source(
         )
     if done.n_rows <= done.n_without_label:
         raise InputError(
-            f"the source has {done.n_rows:,} rows and none of them has a label; nothing is learned from nothing; "
+            f"the source has {done.n_rows:,} rows and none of them has a label; expected at least one; "
             "check the source and --label"
         )
     if done.n_without_label:
@@ -91,7 +90,7 @@ def _go_through(
     learn: Callable[..., Any], refuse_unlabeled: Callable[[int], None], batches: Iterator[Any], roles: Roles,
     passed: Pass, interrupts: Interrupts, checkpoint: Callable[[], None],
 ) -> None:  # fmt: skip
-    from ..engines.batches import labelled_cells
+    from ..data.arrow_batches import labelled_cells
     from ..kernels._core import trim_heap
 
     for batch in batches:
@@ -101,7 +100,7 @@ def _go_through(
                 learn(rows.X, rows.y, sample_weight=rows.weight)
             if rows.n_rows < batch.num_rows:
                 refuse_unlabeled(batch.num_rows - rows.n_rows)
-            passed.without_label += batch.num_rows - rows.n_rows
+            passed.is_unlabeled += batch.num_rows - rows.n_rows
             passed.advance(batch.num_rows)
             del rows, batch
             # Otherwise the C library keeps freed memory, pieces of which lie between what is still in use.

@@ -13,7 +13,7 @@ from .command import command
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ..learners.base import BaseNB
+    from ..model.model import Model
 
 EXAMPLES = """
 candide predict messages.candide inbox.csv
@@ -51,10 +51,10 @@ def predict(
 
     To a file (.parquet, .csv, .tsv, .jsonl, .arrow), or as CSV (with --json as JSON Lines) to stdout.
     """
-    from ..engines.batches import cells
-    from ..learners.sourced import roles_for
+    from ..data.arrow_batches import cells
+    from ..training.roles import roles_for
     from .progress import watched
-    from .reading import STDIN, check_stdin, open_model, refuse_source, say_bad_rows, set_absent
+    from .reading import STDIN, check_stdin, open_model, refuse_source, say_bad_rows, with_absent
     from .records import UnseenNotes
     from .writing import is_stdout, open_writer
 
@@ -62,13 +62,12 @@ def predict(
     if not sources and reading.sql is None and not sys.stdin.isatty():
         sources = [STDIN]
     check_stdin(model, sources)
-    learner = open_model(model)
-    set_absent(learner, absent)
+    fitted = with_absent(open_model(model), absent)
     source = reading.source(sources)
-    roles = roles_for(learner, source, text)
+    roles = roles_for(fitted, source, text)
     if output is not None and not is_stdout(output):
         refuse_source(output, [str(model), *(sources or [])])
-    answers, unseen = Answers(learner, proba, abstain), UnseenNotes(learner, session)
+    answers, unseen = Answers(fitted, proba, abstain), UnseenNotes(fitted, session)
     kept = [] if only else source.names
     with (
         watched(source, "predicting", session) as passed,
@@ -93,11 +92,11 @@ def predict(
 class Answers:
     """Columns that a model adds to a batch."""
 
-    def __init__(self, learner: BaseNB, proba: bool, abstain: float | None) -> None:
+    def __init__(self, model: Model, proba: bool, abstain: float | None) -> None:
         import pyarrow as pa
 
-        self.learner = learner
-        self.labels = learner.classes_
+        self.model = model
+        self.labels = model.classes
         self.abstain = abstain
         answer = pa.string() if abstain is not None else pa.array(self.labels.tolist()).type
         shares = {f"p({label})": pa.float64() for label in self.labels} if proba else {}
@@ -120,7 +119,7 @@ class Answers:
     def _columns(self, X: Any) -> list[Any]:
         import numpy as np
 
-        probability = self.learner.predict_proba(X)
+        probability = self.model.predict_proba(X)
         best = probability.argmax(axis=1)
         surest, answer = probability[np.arange(len(best)), best], self.labels[best]
         if self.abstain is not None:

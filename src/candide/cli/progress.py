@@ -22,7 +22,7 @@ class Pass(ABC):
         self.source = source
         self.what = what
         self.rows = 0
-        self.without_label = 0
+        self.is_unlabeled = 0
         self.began = time.perf_counter()
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from io import BufferedReader
 from itertools import groupby
 from pathlib import Path
@@ -13,7 +14,7 @@ from ..exceptions import ModelFileError, ParameterError
 from .session import Session
 
 if TYPE_CHECKING:
-    from ..learners.base import BaseNB
+    from ..model.model import Model
     from ..sources import Source
     from .afar import Afar
     from .progress import Pass
@@ -98,7 +99,7 @@ def _collecting(on_bad_row: str) -> str | Path:
     raise ParameterError(f"--on-bad-row is {on_bad_row!r}; it must be error, skip, or 'collect FILE'")
 
 
-def open_model(path: Path) -> BaseNB:
+def open_model(path: Path) -> Model:
     """The model in a file or in standard input, be it one that ``dump`` wrote."""
     if str(path) == STDIN:
         from ..sources.files import copy_stream
@@ -111,46 +112,45 @@ def open_model(path: Path) -> BaseNB:
     return _model_in(path)
 
 
-def _model_in(path: Path) -> BaseNB:
+def _model_in(path: Path) -> Model:
     with path.open("rb") as file:
         is_text = file.read(1) == b"{"
     if not is_text:
         return _loaded(path)
-    from ..learners.storing import load_lines
+    from ..storage.models import load_lines
 
     with path.open(encoding="utf-8") as lines:
         return load_lines(lines, str(path))
 
 
-def _loaded(path: Path) -> BaseNB:
+def _loaded(path: Path) -> Model:
     """Return the model in a file, which threads read and verify while modules are imported."""
     from ..storage.background_reader import BackgroundReader
 
     reader = BackgroundReader(path)
     reader.build_vocabularies()
-    from ..learners.storing import load_from
+    from ..storage.models import load_from
 
     return load_from(reader)
 
 
-def set_absent(learner: BaseNB, absent: str | None) -> None:
-    """Whether tables may lack columns, if the user says so."""
+def with_absent(model: Model, absent: str | None) -> Model:
+    """Return the model for tables that may lack columns, if ``--absent`` says so."""
     if absent is None:
-        return
+        return model
     if absent not in ("error", "missing"):
         raise ParameterError(f"--absent is {absent!r}; it must be error or missing")
-    if not hasattr(learner, "absent"):
+    if not hasattr(model.spec, "absent"):
         raise ParameterError(
-            f"--absent is for tables, and the model is a {type(learner).__name__}, which needs all its columns; leave "
-            "it out"
+            f"--absent is for tables, and the model is a {model.spec.name}, which needs all its columns; leave it out"
         )
-    learner.absent = absent
+    return replace(model, spec=model.spec.with_parameters(absent=absent))
 
 
 def say_unlabeled(passed: Pass, session: Session) -> None:
     """How many rows of a pass were left out because they have no label."""
-    if passed.without_label:
-        session.remark(f"{passed.without_label:,} rows without a label were left out")
+    if passed.is_unlabeled:
+        session.remark(f"{passed.is_unlabeled:,} rows without a label were left out")
 
 
 def say_bad_rows(source: Source | Afar, session: Session) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from .session import Session, as_json
 
 if TYPE_CHECKING:
     from ..kernels.layouts import Floats
-    from ..learners.base import BaseNB
+    from ..model.model import Model
 
 # Categories that are noted; after so many, that there are more.
 _NOTED = 20
@@ -23,46 +24,46 @@ _NOTED = 20
 class Records:
     """Rows as a model reads them. A row may omit columns; a name that the model does not know is refused."""
 
-    def __init__(self, learner: BaseNB, session: Session) -> None:
-        self._learner = learner
-        known = getattr(learner, "feature_names_in_", None)
-        self._names: list[str] | None = None if known is None else known.tolist()
-        roles = learner.roles_
+    def __init__(self, model: Model, session: Session) -> None:
+        self._omits = hasattr(model.spec, "absent")
+        # An object says which cells it gives.
+        self.model = replace(model, spec=model.spec.with_parameters(absent="missing")) if self._omits else model
+        known = model.schema.feature_names
+        self._names: list[str] | None = None if known is None else list(known)
+        roles = model.schema.roles
         self._others = set() if roles is None else {roles.label, roles.weight}
-        self._unseen = UnseenNotes(learner, session)
-        if hasattr(learner, "absent"):
-            learner.absent = "missing"  # an object says which cells it gives
+        self._unseen = UnseenNotes(self.model, session)
 
     def probabilities(self, lines: list[str]) -> Floats:
         """Those of the classes, row by row."""
         import numpy as np
 
-        learner = self._learner
+        model = self.model
         if self._names is None:
             return self._unnamed([self._read_cells(line) for line in lines])
         rows = [self._read(line) for line in lines]
-        if self._names is not None and hasattr(learner, "absent"):
+        if self._omits:
             omitted = {name: np.array([name not in row for row in rows], dtype=bool) for name in self._names}
             together = OmittingRecords(self._table(self._names, rows), omitted)
             self._unseen.note(together)
-            return np.asarray(learner.predict_proba(together))
+            return np.asarray(model.predict_proba(together))
         # No cell at all says nothing: what is left is the class prior.
-        out = np.tile(np.asarray(learner.class_prior_, dtype=np.float64), (len(rows), 1))
+        out = np.tile(np.asarray(model.classifier.class_prior, dtype=np.float64), (len(rows), 1))
         for names, places in self._by_columns(rows):
             if names:
                 table = self._table(names, [rows[place] for place in places])
                 self._unseen.note(table)
-                out[places] = learner.predict_proba(table)
+                out[places] = model.predict_proba(table)
         return out
 
     def _unnamed(self, rows: list[dict[str, Any] | list[Any]]) -> Floats:
         """Of rows of a model without names: lists of all cells, or objects."""
         import numpy as np
 
-        out = np.tile(np.asarray(self._learner.class_prior_, dtype=np.float64), (len(rows), 1))
+        out = np.tile(np.asarray(self.model.classifier.class_prior, dtype=np.float64), (len(rows), 1))
         lists = [place for place, row in enumerate(rows) if isinstance(row, list)]
         if lists:
-            out[lists] = self._learner.predict_proba([rows[place] for place in lists])
+            out[lists] = self.model.predict_proba([rows[place] for place in lists])
         groups: dict[tuple[str, ...], list[int]] = {}
         for place, row in enumerate(rows):
             if isinstance(row, dict) and row:
@@ -70,7 +71,7 @@ class Records:
         for names, places in groups.items():
             table = self._table(list(names), [dict(rows[place]) for place in places])
             self._unseen.note(table)
-            out[places] = self._learner.predict_proba(table)
+            out[places] = self.model.predict_proba(table)
         return out
 
     def table(self, line: str) -> Any:
@@ -91,7 +92,7 @@ class Records:
             row = json.loads(line)
         except ValueError:
             row = None
-        n_columns = self._learner.n_features_in_
+        n_columns = self.model.schema.n_features
         such_as = f"a list of {n_columns} cells, such as [{', '.join(map(str, range(1, min(n_columns, 3) + 1)))}"
         such_as += ", …]" if n_columns > 3 else "]"
         if isinstance(row, list) and len(row) != n_columns:
@@ -102,7 +103,7 @@ class Records:
                 f"{such_as}; for files use candide predict"
             )
         # A table of columns is read by their order; other models read arrays alone.
-        if isinstance(row, dict) and row and not hasattr(self._learner, "absent"):
+        if isinstance(row, dict) and row and not self._omits:
             raise InputError(
                 f"the row {as_json(row):.60} names its columns, and this model was fitted without names; pass {such_as}"
             )
@@ -133,7 +134,7 @@ class Records:
         if self._names is None:
             yield list(rows[0]), [0]
             return
-        if not hasattr(self._learner, "absent"):
+        if not self._omits:
             # To other models a missing cell and one that is not given are the same.
             yield self._names, list(range(len(rows)))
             return
@@ -143,22 +144,21 @@ class Records:
         yield from ((list(names), places) for names, places in groups.items())
 
     def _table(self, names: list[str], rows: list[dict[str, Any]]) -> dict[str, Any]:
-        return {name: _as_learned(self._learner, name, [row.get(name) for row in rows]) for name in names}
+        return {name: _as_learned(self.model, name, [row.get(name) for row in rows]) for name in names}
 
 
 class UnseenNotes:
     """Notes of categories that no training row has, each once."""
 
-    def __init__(self, learner: BaseNB, session: Session) -> None:
-        self._learner, self._session = learner, session
+    def __init__(self, model: Model, session: Session) -> None:
+        self._model, self._session = model, session
         self._noted: set[tuple[Any, Any]] = set()
 
     def note(self, table: Any) -> None:
         """Those of a table."""
-        find = getattr(self._learner, "unseen_categories", None)
-        if find is None or self._session.quiet or len(self._noted) >= _NOTED:
+        if self._session.quiet or len(self._noted) >= _NOTED:
             return
-        for name, counts in find(table).items():
+        for name, counts in self._model.unseen_categories(table).items():
             for label in counts:
                 if (name, label) in self._noted or len(self._noted) >= _NOTED:
                     continue
@@ -168,11 +168,11 @@ class UnseenNotes:
                     self._session.remark(f"these are {_NOTED} categories that are new; no further ones are noted")
 
 
-def _as_learned(learner: BaseNB, name: str, cells: list[Any]) -> Any:
+def _as_learned(model: Model, name: str, cells: list[Any]) -> Any:
     """JSON knows no dates, and files may have held its booleans as words."""
     import numpy as np
 
-    example = getattr(learner, "example_cells_", {}).get(name)
+    example = getattr(model.schema, "examples", {}).get(name)
     if isinstance(example, np.datetime64 | date):
         try:
             return np.array([None if cell is None else np.datetime64(cell) for cell in cells], dtype="datetime64[us]")

@@ -14,7 +14,7 @@ from .command import command
 from .session import Session
 
 if TYPE_CHECKING:
-    from ..learners.base import BaseNB
+    from ..model.model import Model
     from ..report.findings import Findings
     from ..sources import Source
 
@@ -51,7 +51,9 @@ def report(
     One HTML file, by default beside the model, that needs no other file and no network. Training rows are looked at if
     the model keeps some (train --updatable); else --data gives the examples.
     """
-    from .reading import check_output, check_stdin, open_model, refuse_source, set_absent
+    from ..report import make_report
+    from ..training import labeled_batches
+    from .reading import check_output, check_stdin, open_model, refuse_source, with_absent
     from .writing import checked_place
 
     session = shared.session
@@ -59,28 +61,28 @@ def report(
     check_output(model, output)
     path = checked_place(output or model.with_suffix(".html"))
     refuse_source(path, [str(model), *(data or [])])
-    learner = open_model(model)
-    set_absent(learner, absent)
+    fitted = with_absent(open_model(model), absent)
     roles = {"text": text, "label": label, "weight": weight}
     notes = {"file": str(model), **({"rows given": ", ".join(data)} if data else {})}
     source = reading.source(data, weight=weight) if data or reading.sql else None
-    with nullcontext() if source is None else _rows(learner, source, session, roles) as rows:
-        found = learner.report(path, rows, title=title or model.stem, notes=notes)
+    with nullcontext() if source is None else _rows(fitted, source, session, roles) as rows:
+        batches = None if rows is None else labeled_batches(fitted, rows, None, None)
+        found = make_report(fitted, batches, path, title=title or model.stem, notes=notes)
     session.report({"page": str(path), **found.as_dict()}, lambda: for_people(found, path))
 
 
 @contextmanager
-def _rows(learner: BaseNB, source: Source, session: Session, roles: dict[str, Any]) -> Iterator[Any]:
+def _rows(model: Model, source: Source, session: Session, roles: dict[str, Any]) -> Iterator[Any]:
     """Rows with labels, chunk by chunk, while people see how far they are."""
-    from ..learners.sourced import roles_for
+    from ..training.roles import roles_for
     from .evaluate import followed
     from .progress import watched
     from .reading import say_bad_rows, say_unlabeled
     from .records import UnseenNotes
 
     with watched(source, "judging", session) as passed:
-        found = roles_for(learner, source, labelled=True, **roles)
-        yield followed(source, found, passed, UnseenNotes(learner, session))
+        found = roles_for(model, source, labelled=True, **roles)
+        yield followed(source, found, passed, UnseenNotes(model, session))
     say_bad_rows(source, session)
     say_unlabeled(passed, session)
 

@@ -10,7 +10,7 @@ from . import options
 from .command import command
 
 if TYPE_CHECKING:
-    from ..learners.base import BaseNB
+    from ..model.model import Model
 
 EXAMPLES = """
 candide show messages.candide
@@ -31,62 +31,66 @@ def show(
     from ..model.text_summary import by_look
     from .pictures import of_honest, of_summary, of_table
     from .reading import open_model
-    from .training_report import telling_words
+    from .training_report import summary_of, telling_words
 
     session = shared.session
-    learner = open_model(model)
-    lines: list[Any] = [_origin(learner)]
-    if hasattr(learner, "summary"):
-        summary = learner.summary()
-        lines += of_summary(by_look(summary) if learner.reads_texts else summary, "what it looks at")
-    if learner.can_report:
-        lines += of_honest(learner.loo_)
-    if learner.reads_texts and words:
-        lines.append(telling_words(learner, words))
+    fitted = open_model(model)
+    lines: list[Any] = [_origin(fitted)]
+    summary = summary_of(fitted)
+    if summary is not None:
+        lines += of_summary(by_look(summary) if fitted.spec.reads_texts else summary, "what it looks at")
+    if fitted.has_loo:
+        lines += of_honest(fitted.loo)
+    if fitted.spec.reads_texts and words:
+        lines.append(telling_words(fitted, words))
     if parameters:
-        lines.append(of_table(learner.parameters(), "parameters", most=100_000))
-    session.answer(_as_machine(learner, words, parameters), *lines)
+        lines.append(of_table(fitted.parameters(), "parameters", most=100_000))
+    session.answer(_as_machine(fitted, words, parameters), *lines)
 
 
-def _origin(learner: BaseNB) -> Any:
+def _origin(model: Model) -> Any:
     from .pictures import picture
 
-    table = picture(repr(learner), "", "")
+    table = picture(repr(model.spec), "", "")
     table.show_header = False
-    for name, value in origin(learner).items():
+    for name, value in origin(model).items():
         table.add_row(name, str(value))
     return table
 
 
-def origin(learner: BaseNB) -> dict[str, Any]:
+def origin(model: Model) -> dict[str, Any]:
     """Where a model comes from."""
     from .training_report import classes_text
 
-    roles = learner.roles_
-    what: dict[str, Any] = {"classes": classes_text(learner)}
+    roles = model.schema.roles
+    what: dict[str, Any] = {"classes": classes_text(model)}
     if roles is not None:
         what["label"] = roles.label
         what["text" if roles.text else "columns"] = roles.text or ", ".join(map(str, roles.columns))
-    rows = "in the file" if learner.has_training_rows else "not kept"
-    return what | {name: _short(value) for name, value in (learner.provenance_ or {}).items()} | {"training rows": rows}
+    rows = "in the file" if model.has_training_rows else "not kept"
+    return what | {name: _short(value) for name, value in (model.provenance or {}).items()} | {"training rows": rows}
 
 
-def _as_machine(learner: Any, words: int, parameters: bool) -> dict[str, Any]:
+def _as_machine(model: Model, words: int, parameters: bool) -> dict[str, Any]:
+    from ..model.telling import telling
+    from .training_report import summary_of
+
     found = {
-        "kind": type(learner).__name__,
-        "settings": {name: value for name, value in learner.get_params().items() if value is not None},
-        "classes": dict(zip(learner.classes_.tolist(), learner.class_count_.tolist(), strict=True)),
-        "provenance": learner.provenance_,
-        "training_rows": learner.has_training_rows,
+        "kind": model.spec.name,
+        "settings": {name: value for name, value in model.spec.parameters.items() if value is not None},
+        "classes": dict(zip(model.classes.tolist(), model.class_count.tolist(), strict=True)),
+        "provenance": model.provenance,
+        "training_rows": model.has_training_rows,
     }
-    if learner.can_report:
-        found["leave_one_out"] = learner.loo_.as_dict()
-    if hasattr(learner, "summary"):
-        found["summary"] = dict(learner.summary())
-    if learner.reads_texts and words:
-        found["telling"] = dict(learner.telling(words))
+    if model.has_loo:
+        found["leave_one_out"] = model.loo.as_dict()
+    summary = summary_of(model)
+    if summary is not None:
+        found["summary"] = dict(summary)
+    if model.spec.reads_texts and words:
+        found["top_features"] = dict(telling(model.classifier, words, None, model.kernels))
     if parameters:
-        found["parameters"] = dict(learner.parameters())
+        found["parameters"] = dict(model.parameters())
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,8 +14,8 @@ from . import options
 from .command import command
 
 if TYPE_CHECKING:
-    from ..learners.base import BaseNB
     from ..sources import Source
+    from ..specs import Spec
     from .afar import Afar
     from .checkpoint import Checkpoint
     from .learning import Passed
@@ -73,6 +73,9 @@ def train(
     """
     from ..data.labeled_rows import warn_if_continuous
     from ..exceptions import ParameterError
+    from ..report import make_report
+    from ..storage.models import save_model
+    from ..training import StreamTrainer
     from .afar import Afar
     from .learning import learn_source
     from .reading import refuse_source, say_bad_rows
@@ -82,38 +85,42 @@ def train(
     session = shared.session
     if output is not None and is_stdout(output) and session.as_json:
         raise ParameterError("--json would write its answer into the model on standard output; name a file, or omit it")
-    wishes = ({"model": model} if model != "auto" else {}) | ({"refine": True} if refine else {}) | settings_of(setting)
+    wishes = ({"family": model} if model != "auto" else {}) | ({"refine": True} if refine else {})
+    wishes |= settings_of(setting)
     roles = {"label": label, "text": text, "columns": names_of(columns), "weight": weight}
     with _opened(sources, roles, reading, shared.threads) as source:
-        learner = make_learner(source, wishes, families_of(columns))
-        learner.roles_ = source.roles
+        spec = make_spec(source, wishes, families_of(columns))
         path = checked_place(output or beside(sources))
         refuse_source(path, sources)
         if page is not None:
             refuse_source(checked_place(page), [*(sources or []), str(path)])
-        saved = _checkpoint(path, source, learner, every, sources, reading) if checkpoint or resume else None
+        saved = _checkpoint(path, source, spec, every, sources, reading) if checkpoint or resume else None
         if isinstance(source, Afar):
-            passed = source.learn(learner, session)
+            trained, passed = source.train(spec, session)
         else:
-            passed = learn_source(learner, source, source.roles, session, checkpoint=saved, resume=resume)
+            trainer = StreamTrainer(spec)
+            passed = learn_source(trainer, source, source.roles, session, checkpoint=saved, resume=resume)
     # A new model takes the place of the one before, whatever is in it: nobody has to wait while it learns.
     with writing.locked(path, session), session.status("weighing, on rows left out"):
-        learner.save(path, sample=updatable)
+        if not isinstance(source, Afar):
+            trained = trainer.finish()
+            trained = replace(trained, schema=replace(trained.schema, roles=source.roles))
+        save_model(trained, path, rows=updatable)
         if page is not None:
-            learner.report(page, title=path.stem, notes=_notes(sources, passed))
+            make_report(trained, path=page, title=path.stem, notes=_notes(sources, passed))
     if label is None:
         session.remark(f"the label was taken to be {source.roles.label!r}; name another column with --label")
-    if len(learner.classes_) == 1:
-        session.remark(f"all rows are of one class, {learner.classes_[0]!s}: there is nothing to tell apart")
-    warn_if_continuous(learner.classes_)
+    if len(trained.classes) == 1:
+        session.remark(f"all rows are of one class, {trained.classes[0]!s}: there is nothing to tell apart")
+    warn_if_continuous(trained.classes)
     if saved is not None:
         saved.remove()
     say_bad_rows(source, session)
     from .training_report import as_machine, for_people
 
     session.report(
-        as_machine(learner, source, passed, path) | ({} if page is None else {"report": str(page)}),
-        lambda: for_people(learner, source, passed, path, updatable) + ([] if page is None else [f"wrote {page}"]),
+        as_machine(trained, source, passed, path) | ({} if page is None else {"report": str(page)}),
+        lambda: for_people(trained, source, passed, path, updatable) + ([] if page is None else [f"wrote {page}"]),
     )
 
 
@@ -135,7 +142,7 @@ def _opened(
 
 
 def _checkpoint(
-    path: Path, source: Source | Afar, learner: BaseNB, every: float, sources: list[str] | None,
+    path: Path, source: Source | Afar, spec: Spec, every: float, sources: list[str] | None,
     reading: options.Reading,
 ) -> Checkpoint:  # fmt: skip
     from ..exceptions import ParameterError
@@ -147,7 +154,7 @@ def _checkpoint(
             "--checkpoint and --resume are for sources that are read here; what a cluster loses, it does again by "
             "itself; leave them out"
         )
-    return Checkpoint(path, source, learner, every, {"sources": sources, **asdict(reading)})
+    return Checkpoint(path, source, spec, every, {"sources": sources, **asdict(reading)})
 
 
 def _notes(sources: list[str] | None, passed: Passed) -> dict[str, str]:
@@ -156,19 +163,20 @@ def _notes(sources: list[str] | None, passed: Passed) -> dict[str, str]:
     return {"source": ", ".join(sources or ["a query"]), "learned": learned}
 
 
-def make_learner(source: Source | Afar, wishes: dict[str, Any], families: dict[str, str]) -> BaseNB:
-    """The learner that suits what the source holds."""
+def make_spec(source: Source | Afar, wishes: dict[str, Any], families: dict[str, str]) -> Spec:
+    """Return the parameters of the model that suits the source."""
     from ..exceptions import ParameterError
-    from ..learners import NaiveBayes, TextNB
+    from ..specs.table import TableSpec
+    from ..specs.text import TextSpec
 
     if source.roles.text is not None:
-        return TextNB().set_params(**wishes)
-    if wishes.keys() & {"model", "refine"}:
+        return TextSpec().with_parameters(**wishes)
+    if wishes.keys() & {"family", "refine"}:
         raise ParameterError(
             f"the source is a table ({', '.join(source.roles.columns)}), and --model and --refine are for texts; leave "
             "them out, or name the column of texts with --text"
         )
-    return NaiveBayes(families or "auto").set_params(**wishes)
+    return TableSpec(columns=families or "auto").with_parameters(**wishes)
 
 
 def beside(sources: list[str] | None) -> Path:

@@ -20,11 +20,11 @@ class ArrowRows(FirstRows):
         return [name for name in names if X.column(name).null_count == X.num_rows]
 
     def _joined(self, chunks: Sequence[Chunk]) -> Chunk:
-        X, y, weight = (_end_to_end([chunk[i] for chunk in chunks]) for i in range(3))
+        X, y, weight = (_concatenate_labeled([chunk[i] for chunk in chunks]) for i in range(3))
         return X, y, weight
 
 
-def _end_to_end(pieces: list[Any]) -> Any:
+def _concatenate_labeled(pieces: list[Any]) -> Any:
     import pyarrow as pa
 
     if len(pieces) == 1 or pieces[0] is None:

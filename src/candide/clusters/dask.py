@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..data.arrays import is_sparse
+from ..data.arrow_batches import needed
 from ..data.column_selection import Roles, quote_names
-from ..engines.batches import needed
-from ..engines.parts import Part, merged
 from ..exceptions import InputError
+from ..model.accumulator import PartialState, merge_partial_states
 from . import dask_tasks as tasks
 from .dask_tasks import n_labels
 from .rows import Answerer, Casting, Chunk, Counter, SpreadRows, check_name
@@ -52,18 +52,18 @@ class DaskRows(SpreadRows):
         return X.columns[X.isna().all()].tolist() if self._within is not None and X.ndim == 2 else []
 
     def _joined(self, chunks: Sequence[Chunk]) -> Chunk:
-        X, y, weight = (_end_to_end([chunk[i] for chunk in chunks]) for i in range(3))
+        X, y, weight = (_concatenate_labeled([chunk[i] for chunk in chunks]) for i in range(3))
         return X, y, weight
 
-    def count(self, counter: Counter) -> Part:
+    def count(self, counter: Counter) -> PartialState:
         from dask import compute, delayed
 
         sent = delayed(counter, traverse=False)
         parts = [delayed(tasks.count)(sent, place, self._within, *part) for place, part in enumerate(self._parts)]
         while len(parts) > 1:
-            parts = [delayed(merged)(parts[i : i + _FAN_IN]) for i in range(0, len(parts), _FAN_IN)]
+            parts = [delayed(merge_partial_states)(parts[i : i + _FAN_IN]) for i in range(0, len(parts), _FAN_IN)]
         with self._columns_checked():
-            found: tuple[Part] = compute(parts[0])
+            found: tuple[PartialState] = compute(parts[0])
         return found[0]
 
     def score(self, model: Answerer) -> float:
@@ -113,7 +113,7 @@ class Dask:
         import pyarrow as pa
 
         found = _of_first(X.to_delayed(), n, len)
-        return pa.Table.from_pandas(_end_to_end(found).iloc[:n], preserve_index=False)
+        return pa.Table.from_pandas(_concatenate_labeled(found).iloc[:n], preserve_index=False)
 
     def selected(self, X: Any, names: list[str]) -> Any:
         return X[names]
@@ -205,7 +205,7 @@ def _of_first(waiting: Sequence[Any], n: int, size: Callable[[Any], int]) -> lis
     return found
 
 
-def _end_to_end(pieces: list[Any]) -> Any:
+def _concatenate_labeled(pieces: list[Any]) -> Any:
     if len(pieces) == 1 or pieces[0] is None:
         return pieces[0]
     if isinstance(pieces[0], np.ndarray):
@@ -218,8 +218,8 @@ def _end_to_end(pieces: list[Any]) -> Any:
 def _block_answers(model: Answerer, sent: Any, verb: str, X: Any) -> Any:
     """An array of answers: one to each row, or one to each row and class."""
     n_axes = 1 if verb == "predict" else 2
-    dtype = model.classes_.dtype if n_axes == 1 else np.dtype(np.float64)
-    chunks = (X.chunks[0],) if n_axes == 1 else (X.chunks[0], (len(model.classes_),))
+    dtype = model.classes.dtype if n_axes == 1 else np.dtype(np.float64)
+    chunks = (X.chunks[0],) if n_axes == 1 else (X.chunks[0], (len(model.classes),))
     axes = {"drop_axis": 1} if X.ndim > n_axes else {"new_axis": 1} if X.ndim < n_axes else {}
     nothing = np.zeros((0,) * n_axes, dtype)
     return X.map_blocks(tasks.block, sent, verb, chunks=chunks, dtype=dtype, meta=nothing, **axes)

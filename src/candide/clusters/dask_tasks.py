@@ -10,8 +10,8 @@ import numpy as np
 from ..data.arrays import is_sparse
 from ..data.column_selection import Roles
 from ..data.labeled_rows import is_unlabeled
-from ..engines.parts import Part
 from ..exceptions import InputError
+from ..model.accumulator import PartialState
 from .answers import columns
 from .rows import Answerer, Chunk, Counter
 from .work import Labelled, Share, counted, scored
@@ -62,7 +62,7 @@ def few(n: int, having: list[str], within: Roles | None, *part: Any) -> Chunk:
     return _taken(chunk, np.flatnonzero(wanted)[:n])
 
 
-def count(counter: Counter, place: int, within: Roles | None, *part: Any) -> Part:
+def count(counter: Counter, place: int, within: Roles | None, *part: Any) -> PartialState:
     """The sums of a partition."""
     return counted(counter, place, _groups(_labelled(within, *part), counter.group_bytes))
 
@@ -71,7 +71,7 @@ def _groups(whole: Labelled, n_bytes: int) -> Iterator[Labelled]:
     """A partition is in memory at once, but what counting takes beside it need not be."""
     n_rows = n_labels(whole.chunk)
     step = max(1, n_bytes * n_rows // max(1, _n_bytes(whole.chunk[0])))
-    yield Labelled(_taken(whole.chunk, slice(0, step)), whole.n_without_label)
+    yield Labelled(_taken(whole.chunk, slice(0, step)), whole.n_unlabeled)
     for begin in range(step, n_rows, step):
         yield Labelled(_taken(whole.chunk, slice(begin, begin + step)), 0)
 
@@ -89,7 +89,7 @@ def score(model: Answerer, within: Roles | None, *part: Any) -> Share:
 
 def beside(frame: Any, model: Answerer, verb: str) -> Any:
     """A data frame with the columns of the answer."""
-    roles = model.roles_among(list(frame.columns))
+    roles = model.roles_in(list(frame.columns))
     cells = frame[roles.text if roles.text is not None else list(roles.columns)]
     return frame.assign(**_series(model, verb, cells, frame.index))
 
@@ -107,7 +107,7 @@ def _series(model: Answerer, verb: str, X: Any, index: Any) -> dict[str, Any]:
     import pandas as pd
 
     made = columns(model, verb, X, len(index))
-    kind = pd.Series(model.classes_).dtype if verb == "predict" else np.dtype(np.float64)
+    kind = pd.Series(model.classes).dtype if verb == "predict" else np.dtype(np.float64)
     return {name: pd.Series(column, index, kind) for name, column in made.items()}
 
 

@@ -1,4 +1,4 @@
-"""What learners and clusters know of each other."""
+"""Protocols between models and distributed engines."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..data.column_selection import Roles, did_you_mean, quote_names
-from ..engines.parts import Part
 from ..exceptions import InputError
 from ..kernels.layouts import Array
+from ..model.accumulator import PartialState
 from ..model.state import State
 
 if TYPE_CHECKING:
@@ -21,18 +21,22 @@ Casting = Callable[[list[Any], str | None, str | None], Roles]
 
 
 class Counter(Protocol):
-    """A learner that knows how rows are read; it travels to where they are."""
+    """Counts rows that are read like those of a model; it is sent to workers."""
 
-    group_bytes: int
+    @property
+    def group_bytes(self) -> int:
+        """Bytes of rows that are counted at once."""
 
     def count(self, chunks: Iterable[Chunk]) -> State | None:
         """The sums of rows; None if there are none."""
 
 
 class Answerer(Protocol):
-    """A model; it travels too."""
+    """A model; it is sent to workers too."""
 
-    classes_: Array
+    @property
+    def classes(self) -> Array:
+        """The labels of the classes."""
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each row."""
@@ -40,7 +44,7 @@ class Answerer(Protocol):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows that are predicted right."""
 
-    def roles_among(self, names: list[str]) -> Roles:
+    def roles_in(self, names: list[str]) -> Roles:
         """Which of the columns of these names it looks at."""
 
 
@@ -60,7 +64,7 @@ class FirstRows(ABC):
         """
         found = self._first(n, [])
         if found is None:
-            raise InputError("there are no rows with a label and a weight, and nothing is learned from nothing")
+            raise InputError("found no rows with a label and a weight; expected at least one")
         while empty := self._empty(found[0]):
             more = self._first(n, empty)
             if more is None:
@@ -88,7 +92,7 @@ class SpreadRows(FirstRows):
     roles: Roles | None
 
     @abstractmethod
-    def count(self, counter: Counter) -> Part:
+    def count(self, counter: Counter) -> PartialState:
         """The sums of all rows."""
 
     @abstractmethod

@@ -9,10 +9,10 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
+from ..data.arrow_batches import needed
 from ..data.column_selection import Roles
-from ..engines.batches import needed
-from ..engines.parts import Part, merged
 from ..exceptions import InputError, MissingPackage
+from ..model.accumulator import PartialState, merge_partial_states
 from . import spark_tasks as tasks
 from .answers import column_names
 from .arrow_rows import ArrowRows
@@ -48,7 +48,7 @@ class SparkRows(ArrowRows, SpreadRows):
         batches = _first_rows(frame, n).combine_chunks().to_batches()
         return tasks.labelled(batches[0], self.roles).chunk if batches else None
 
-    def count(self, counter: Counter) -> Part:
+    def count(self, counter: Counter) -> PartialState:
         parts = _mapped(self._frame, partial(tasks.packed, partial(tasks.count, counter, self.roles)), PACKED)
         with ExitStack() as held:
             n_parts, n_bytes = _held(parts, held)
@@ -57,7 +57,7 @@ class SparkRows(ArrowRows, SpreadRows):
                 together = parts.repartition(-(-n_parts // _FAN_IN), "place")
                 parts = _mapped(together, partial(tasks.packed, tasks.add), PACKED)
                 n_parts, n_bytes = _held(parts, held)
-            return merged(_unpacked(parts))
+            return merge_partial_states(_unpacked(parts))
 
     def score(self, model: Answerer) -> float:
         parts = _mapped(self._frame, partial(tasks.packed, partial(tasks.score, model, self.roles)), PACKED)
@@ -112,7 +112,7 @@ def _answered(model: Answerer, verb: str, frame: Any) -> Any:
     from pyspark.sql.pandas.types import from_arrow_type
     from pyspark.sql.types import StructField, StructType
 
-    added, roles = column_names(model, verb), model.roles_among(frame.columns)
+    added, roles = column_names(model, verb), model.roles_in(frame.columns)
     kind = from_arrow_type(answer_type(model, verb))
     kept = [field for field in frame.schema.fields if field.name not in added]
     schema = StructType([*kept, *(StructField(name, kind) for name in added)])

@@ -6,10 +6,10 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from ..data.arrow_batches import Groups, cells, labelled_cells
 from ..data.column_selection import Roles
-from ..engines.batches import Groups, cells, labelled_cells
-from ..engines.parts import Part, merged
 from ..exceptions import CandideError
+from ..model.accumulator import PartialState, merge_partial_states
 from .answers import columns
 from .matrices import as_matrix
 from .rows import Answerer, Counter
@@ -45,15 +45,15 @@ def loaded(packed: Iterable[Any]) -> list[Any]:
     return found
 
 
-def count(counter: Counter, roles: Roles, batches: Iterator[Any]) -> Part:
+def count(counter: Counter, roles: Roles, batches: Iterator[Any]) -> PartialState:
     """The sums of a partition."""
     groups = Groups(counter.group_bytes).of(batches)
     return counted(counter, _place(), (labelled(batch, roles) for batch in groups))
 
 
-def add(batches: Iterator[Any]) -> Part:
+def add(batches: Iterator[Any]) -> PartialState:
     """The sum of sums."""
-    return merged(loaded(packed.as_buffer() for batch in batches for packed in batch.column("packed")))
+    return merge_partial_states(loaded(packed.as_buffer() for batch in batches for packed in batch.column("packed")))
 
 
 def score(model: Answerer, roles: Roles, batches: Iterator[Any]) -> Share:
@@ -92,4 +92,4 @@ def answer_type(model: Answerer, verb: str) -> Any:
     """Of a column of the answer."""
     import pyarrow as pa
 
-    return pa.array(model.classes_.tolist()).type if verb == "predict" else pa.float64()
+    return pa.array(model.classes.tolist()).type if verb == "predict" else pa.float64()

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..engines.parts import Part
 from ..exceptions import CandideError, InputError
+from ..model.accumulator import PartialState
 from .rows import Answerer, Chunk, Counter
 
 
@@ -16,7 +16,7 @@ class Labelled(NamedTuple):
     """Rows that have a label, and how many that came with them have none."""
 
     chunk: Chunk
-    n_without_label: int
+    n_unlabeled: int
 
 
 class Share(NamedTuple):
@@ -26,15 +26,15 @@ class Share(NamedTuple):
     whole: float
 
 
-def counted(counter: Counter, place: int, groups: Iterable[Labelled]) -> Part:
+def counted(counter: Counter, place: int, groups: Iterable[Labelled]) -> PartialState:
     """The sums of a partition, whose number errors tell."""
-    n_rows = n_without_label = 0
+    n_rows = n_unlabeled = 0
 
     def told() -> Iterator[Labelled]:
-        nonlocal n_rows, n_without_label
+        nonlocal n_rows, n_unlabeled
         for group in groups:
-            n_rows += len(group.chunk[1]) + group.n_without_label
-            n_without_label += group.n_without_label
+            n_rows += len(group.chunk[1]) + group.n_unlabeled
+            n_unlabeled += group.n_unlabeled
             yield group
 
     try:
@@ -42,7 +42,7 @@ def counted(counter: Counter, place: int, groups: Iterable[Labelled]) -> Part:
     except CandideError as error:
         error.args = (f"partition {place}: {error}",)
         raise
-    return Part(state, frozenset([place]), n_rows, n_without_label)
+    return PartialState(state, frozenset([place]), n_rows, n_unlabeled)
 
 
 def scored(model: Answerer, groups: Iterable[Labelled]) -> Share:

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..data.arrow_batches import labelled_cells
 from ..data.index import Index
 from ..data.labeled_rows import read_labels
-from ..engines.batches import labelled_cells
 from ..exceptions import InputError
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
@@ -47,7 +47,7 @@ class Classes:
         _refuse_odd_weights(table, query.roles.weight)
         table = table.filter(pc.greater(table["w"], 0.0))
         if not table.num_rows:
-            raise InputError("there are no rows with a label and a weight, and nothing is learned from nothing")
+            raise InputError("found no rows with a label and a weight; expected at least one")
         index, places = _placed(table)
         order = np.argsort(places)
         n_rows, weight, squares = (table[name].to_numpy()[order] for name in ("n", "w", "squares"))

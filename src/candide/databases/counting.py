@@ -13,15 +13,14 @@ import pyarrow.compute as pc
 
 from ..clusters.rows import Chunk
 from ..data.labeled_rows import LabeledRows, read_labels, read_weights
-from ..engines.growth import Growth
-from ..engines.memory import summarize
 from ..exceptions import InputError
 from ..families import Batch, Bernoulli, Categorical, Complement, Gaussian, Multinomial, Poisson
 from ..families.table import TableFamily
 from ..kernels.layouts import Dense
-from ..learners.base import BaseNB
-from ..model.plan import Plan
+from ..model.accumulator import Accumulator, summarize
+from ..model.model import Model
 from ..model.state import State
+from ..specs import BoundSpec
 from ..statistics.beside import beside
 from ..statistics.table import TableStatistics
 from .cells import in_cells
@@ -43,14 +42,15 @@ def can_count(family: Any) -> bool:
 
 
 class Counting:
-    """The columns of a query as a learner counts them; ``head``: some of the rows."""
+    """Counts the columns of a query as a model does; ``head``: some of the rows."""
 
-    def __init__(self, query: Query, classes: Classes, learner: BaseNB, head: pa.Table) -> None:
-        self._query, self._classes, self._learner, self._head = query, classes, learner, head
+    def __init__(self, query: Query, classes: Classes, model: Model, head: pa.Table, group_bytes: int) -> None:
+        self._query, self._classes, self._model, self._head = query, classes, model, head
+        self._group_bytes = group_bytes
 
     def state(self) -> State:
         """The sums of all rows; none is kept."""
-        family: Any = self._learner._fitted().plan.family
+        family: Any = self._model.classifier.plan.family
         names, classes = self._query.roles.columns, self._classes
         if isinstance(family, TableFamily):
             parts = self._table(family)
@@ -85,13 +85,13 @@ class Counting:
             return
         columns = Dense.of(tuple(np.array(extent[:2]) for extent in found.values()), tuple(found))
         with _of_an_answer():
-            family.observe(Batch(columns, np.arange(2, dtype=np.int32), None, 2), self._learner._kernels())
+            family.observe(Batch(columns, np.arange(2, dtype=np.int32), None, 2), self._model.kernels)
 
     # Tables.
 
     def _table(self, family: TableFamily) -> dict[str, Any]:
         """By values; columns of many numbers in cells of their bits, if the database can; all others row by row."""
-        kinds = dict(zip(family.names, self._learner._fitted().state.statistics.kinds, strict=True))
+        kinds = dict(zip(family.names, self._model.state.statistics.kinds, strict=True))
         names = self._query.roles.columns
         tried = {name: self._by_value(name, self._most(name, kinds[name])) for name in names}
         made = {name: part for name, part in tried.items() if part is not None}
@@ -133,21 +133,21 @@ class Counting:
         return made
 
     def _streamed(self, names: list[str]) -> Any:
-        return self._counted(cell_by_cell(self._query, names, self._learner.group_bytes))
+        return self._counted(cell_by_cell(self._query, names, self._group_bytes))
 
     def _counted(self, chunks: Iterable[Chunk]) -> Any:
         with _of_an_answer():
-            return _sums(self._learner, chunks).among(self._classes.index).statistics
+            return _sums(self._model, chunks).among(self._classes.index).statistics
 
 
-def _sums(learner: BaseNB, chunks: Iterable[Chunk]) -> State:
+def _sums(model: Model, chunks: Iterable[Chunk]) -> State:
     """The sums of some columns, whose chunks are tables of these alone."""
-    growth, kernels = Growth(), learner._kernels()
+    accumulator, kernels = Accumulator(), model.kernels
     for X, y, weight in chunks:
-        data, family = learner._read_some(X)
+        data, family = model.read_columns(X)
         rows = LabeledRows(data, *read_labels(y, data.n_rows, kernels), read_weights(weight, data.n_rows))
-        growth.add(summarize(Plan(family), rows, kernels))
-    return growth.whole()
+        accumulator.add(summarize(BoundSpec(family), rows, kernels))
+    return accumulator.total()
 
 
 @contextmanager

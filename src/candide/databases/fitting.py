@@ -7,14 +7,14 @@ from typing import Any, TypeVar
 
 from ..data.column_selection import Roles
 from ..exceptions import InputError, ParameterError
-from ..learners.base import BaseNB
 from ..sources.role_inference import RequestedRoles
+from ..specs import Spec
 from .connecting import connected
 from .database import Database
 from .query import Query
 from .rows import DatabaseRows
 
-Estimator = TypeVar("Estimator", bound=BaseNB)
+Estimator = TypeVar("Estimator", bound=Any)
 
 
 def fit_sql(
@@ -68,28 +68,28 @@ def fit_sql(
     >>> _ = shop.execute("CREATE TABLE visits (minutes INT, page VARCHAR, bought BOOLEAN)")
     >>> _ = shop.execute(\"\"\"INSERT INTO visits VALUES
     ...     (2, 'home', false), (9, 'cart', true), (3, 'home', false), (8, 'cart', true), (1, 'cart', false)\"\"\")
-    >>> model = fit_sql(NaiveBayes(keep_sample=False, evaluate=False), shop, "visits", label="bought")
+    >>> model = fit_sql(NaiveBayes(keep_sample=False), shop, "visits", label="bought")
     >>> model.predict({"minutes": [9, 1], "page": ["cart", "home"]}).tolist()
     [True, False]
     """
-    if not isinstance(estimator, BaseNB):
+    if not hasattr(type(estimator), "_spec_type"):
         raise ParameterError(f"estimator is {estimator!r:.60}; pass a model of candide, such as NaiveBayes()")
     if isinstance(columns, str):
         raise ParameterError(f"columns is the text {columns!r}; pass a list of names: columns=[{columns!r}]")
     asked = RequestedRoles(label, text, None if columns is None else tuple(columns), weight)
     with connected(connection, query, dialect, extensions) as (database, source), database.snapshot():
-        rows = DatabaseRows(_query(database, source, asked, estimator), getattr(estimator, "n_threads", None))
+        rows = DatabaseRows(_query(database, source, asked, estimator._spec()), getattr(estimator, "n_threads", None))
         fitted: Estimator = estimator.fit(rows)
         return fitted
 
 
-def _query(database: Database, source: str, asked: RequestedRoles, estimator: BaseNB) -> Query:
+def _query(database: Database, source: str, asked: RequestedRoles, spec: Spec) -> Query:
     schema = database.schema(source)
     if len(set(schema.names)) < len(schema.names):
         twice = next(name for name in schema.names if schema.names.count(name) > 1)
         raise InputError(f"two columns have the name {twice!r}; give each a name of its own: SELECT a.x AS a_x, …")
     asked.check(schema.names)
-    found = Query(database, source, schema, _roles(asked, schema.names, estimator))
+    found = Query(database, source, schema, _roles(asked, schema.names, spec))
     if asked.weight is not None and not found.is_number(asked.weight):
         kind = schema.field(asked.weight).type
         raise InputError(
@@ -98,16 +98,16 @@ def _query(database: Database, source: str, asked: RequestedRoles, estimator: Ba
     return found
 
 
-def _roles(asked: RequestedRoles, names: list[str], estimator: BaseNB) -> Roles:
+def _roles(asked: RequestedRoles, names: list[str], spec: Spec) -> Roles:
     others = tuple(name for name in names if name not in (asked.label, asked.weight))
     columns = asked.columns or ((asked.text,) if asked.text else others)
     if not columns:
         raise InputError(f"{asked.label!r} is the only column; a model learns from others; select some")
-    if not estimator.reads_texts:
+    if not spec.reads_texts:
         return Roles(str(asked.label), None, columns, asked.weight)
     if len(columns) > 1:
         raise InputError(
-            f"{type(estimator).__name__} learns from one column of texts, and the query has {', '.join(columns)}; name "
+            f"{spec.name} learns from one column of texts, and the query has {', '.join(columns)}; name "
             "it with text=…, or use NaiveBayes"
         )
     return Roles(str(asked.label), columns[0], columns, asked.weight)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from ..data.arrow_batches import needed
 from ..data.column_selection import Roles
-from ..engines.batches import needed
 from ..sources.reader import plain_schema
 from .database import Database
 

@@ -1,4 +1,4 @@
-"""Rows of a database, as learners know rows that are elsewhere."""
+"""Rows of a database, as a distributed engine provides them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import pyarrow as pa
 from ..clusters import Settled
 from ..clusters.arrow_rows import ArrowRows
 from ..clusters.rows import Chunk
+from ..data.arrow_batches import labelled_cells
 from ..data.column_selection import Roles
-from ..engines.batches import labelled_cells
-from ..engines.parts import Part
-from ..learners.base import BaseNB
+from ..model.accumulator import PartialState
 from ..model.state import State
 from ..statistics import Sample
 from ..statistics.cells import row_bytes
+from ..training import PartitionCounter
 from .classes import Classes
 from .counting import Counting, can_count
 from .query import Query
@@ -56,33 +56,36 @@ class DatabaseRows(ArrowRows, Settled):
         rows = labelled_cells(table.combine_chunks().to_batches()[0], self.roles)
         return rows.X, rows.y, rows.weight
 
-    def count(self, learner: Any) -> Part:
-        """The sums of all rows: made by the database where they can be, unless all rows are needed here anyway."""
-        classes, plan = self._classes, learner._fitted().plan
-        learner.n_threads = self._n_threads  # no other machine counts beside this one
-        picked = self._picked(learner) if plan.sample_bytes and can_count(plan.family) else None
+    def count(self, counter: PartitionCounter) -> PartialState:
+        """Return the state of all rows: counted by the database where it can, unless all rows are needed here."""
+        # No other machine counts beside this one.
+        model = replace(counter.model, spec=replace(counter.model.spec, n_threads=self._n_threads))
+        counter = replace(counter, model=model)
+        classes, plan = self._classes, model.classifier.plan
+        picked = self._picked(counter) if plan.sample_bytes and can_count(plan.family) else None
         state: State | None
         if can_count(plan.family) and (picked is not None or not plan.sample_bytes):
-            state = replace(Counting(self._query, classes, learner, self._head[0]).state(), sample=picked)
+            counting = Counting(self._query, classes, model, self._head[0], counter.group_bytes)
+            state = replace(counting.state(), sample=picked)
         else:
-            state = learner.count(row_by_row(self._query, learner.group_bytes))
-        return Part(state, frozenset([0]), int(classes.n_rows.sum()), classes.n_without_label)
+            state = counter.count(row_by_row(self._query, counter.group_bytes))
+        return PartialState(state, frozenset([0]), int(classes.n_rows.sum()), classes.n_without_label)
 
-    def _picked(self, learner: BaseNB) -> Sample | None:
+    def _picked(self, counter: PartitionCounter) -> Sample | None:
         """Rows that the database picks, for none else to travel; None if all are to be looked at here."""
         query = self._query
         row_hash = query.database.row_hash([sql for sql, _ in query.cells.values()])
         if row_hash is None:
             return None
-        most = learner._fitted().plan.sample_bytes // self._row_bytes(learner)
+        most = counter.model.classifier.plan.sample_bytes // self._row_bytes(counter)
         if self._classes.n_rows.sum() <= _MANY * np.minimum(self._classes.n_rows, most).sum():
             return None
         rest = query.rows_beside({"n": ("COUNT(*)", pa.int64())}) + f" AND {row_hash} * about.n < {most} * {1 << 32}"
-        return self._sample(learner.count(row_by_row(query, learner.group_bytes, rest)))
+        return self._sample(counter.count(row_by_row(query, counter.group_bytes, rest)))
 
-    def _row_bytes(self, learner: BaseNB) -> int:
+    def _row_bytes(self, counter: PartitionCounter) -> int:
         """What a row takes, by the first ones."""
-        state = learner.count([self._head])
+        state = counter.count([self._head])
         kept = None if state is None else state.sample
         assert kept is not None
         return max(1, int(np.mean(row_bytes(kept.data))))

@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from ..clusters.rows import Chunk
+from ..data.arrow_batches import Groups, labelled_cells
 from ..data.column_selection import Roles
-from ..engines.batches import Groups, labelled_cells
 from .query import Query, Selected
 
 # Names in answers: the class, the cell, and what both weigh together.

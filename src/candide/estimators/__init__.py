@@ -1,16 +1,16 @@
-"""scikit-learn's shells over the learners: nothing but what scikit-learn asks of its estimators."""
+"""The public estimators: scikit-learn classifiers over a ``Model``."""
 
-from .incoming import from_sklearn
-from .shells import (
-    BernoulliNB,
-    CategoricalNB,
-    ComplementNB,
-    GaussianNB,
-    MultinomialNB,
-    NaiveBayes,
-    PoissonNB,
-    TextNB,
-)
+from .bernoulli import BernoulliNB
+from .categorical import CategoricalNB
+from .complement import ComplementNB
+from .functions import from_json, from_model, load, merge
+from .gaussian import GaussianNB
+from .multinomial import MultinomialNB
+from .poisson import PoissonNB
+from .selection import select
+from .sklearn_models import from_sklearn
+from .table import NaiveBayes
+from .text import TextNB
 
 __all__ = [
     "BernoulliNB",
@@ -21,5 +21,10 @@ __all__ = [
     "NaiveBayes",
     "PoissonNB",
     "TextNB",
+    "from_json",
+    "from_model",
     "from_sklearn",
+    "load",
+    "merge",
+    "select",
 ]

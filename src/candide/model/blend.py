@@ -21,6 +21,7 @@ from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
 from ..lazy_dataclass import dataclass
+from ..specs import BoundSpec
 from ..stacking.calibration import Calibration, calibrate, normalised
 from ..stacking.calibration.scaling import Scaling
 from ..stacking.folds import N_FOLDS, deal_blocks, folds_of, rows_by_fold
@@ -32,7 +33,6 @@ from ..statistics import Sample
 from ..statistics.hashing import row_hashes
 from ..statistics.table import TableStatistics
 from .leave_one_out import left_out_scores
-from .plan import Plan
 from .smoothing import by_leave_one_out
 from .state import State
 
@@ -49,7 +49,7 @@ _CHANGED = 0.1
 class Blend:
     """The pseudo-count that was chosen, the calibration that was fitted; for which plan, and on how much."""
 
-    plan: Plan
+    plan: BoundSpec
     classes: Index
     weight: float
     alpha: float | Floats | None = None
@@ -65,16 +65,16 @@ class Blend:
         """How much was learned and forgotten since, as a share of what it saw."""
         return self.changed / self.weight if self.weight > 0 else float(self.changed > 0)
 
-    def suits(self, plan: Plan, state: State) -> bool:
+    def suits(self, plan: BoundSpec, state: State) -> bool:
         """Whether it can still be used: made for such a plan and these classes, and little was learned since."""
         lasts = self.lasting and self.refinement is None
         return (lasts or state.sample is None or self.age <= _CHANGED) and self.fits(plan, state)
 
-    def lasts_for(self, plan: Plan, state: State) -> bool:
+    def lasts_for(self, plan: BoundSpec, state: State) -> bool:
         """Whether its weights stay, though its refinement may be due."""
         return self.lasting and self.fits(plan, state)
 
-    def fits(self, plan: Plan, state: State) -> bool:
+    def fits(self, plan: BoundSpec, state: State) -> bool:
         """Whether it was made for such a plan and these classes."""
         return self.classes == state.classes and self.plan.chooses_like(plan)
 
@@ -92,7 +92,7 @@ class Blend:
         if classes == self.classes:
             return self
         if self.views is not None:
-            other = ", or with blend=None" if isinstance(self.views, Blended) else ""
+            other = ", or with stacking=None" if isinstance(self.views, Blended) else ""
             raise InputError(
                 f"the blend has weights for {self.classes.labels.tolist()}, and this model keeps no training rows to "
                 f"fit others for {classes.labels.tolist()}; construct it with keep_sample=True{other}"
@@ -149,10 +149,10 @@ def _refined(model: Classifier, views: TextBlended, seen: Seen, kernels: Kernels
     return fit_refinement(model.likelihood, seen, begun, kernels)
 
 
-def _what(plan: Plan) -> str:
+def _what(plan: BoundSpec) -> str:
     """What looks at rows again."""
     if plan.order is not None:
-        return "blend='auto'"
+        return "stacking='auto'"
     return "alpha='loo'" if plan.calibrate is None else f"calibrate={plan.calibrate!r}"
 
 
@@ -177,7 +177,7 @@ def _with_bounds(views: Blended, state: State) -> Blended:
     return replace(views, below=state.sample.threshold, scale=scale)
 
 
-def seen_rows(plan: Plan, state: State, what: str) -> Seen:
+def seen_rows(plan: BoundSpec, state: State, what: str) -> Seen:
     """The training rows that were kept, for ``what`` needs them; copies are one row of their weight."""
     sample = state.sample
     if sample is None:
@@ -207,7 +207,7 @@ def _order(family: Family, batch: Batch) -> Array | None:
     return np.lexsort((row_hashes(Columns(columns, batch.data.n_rows)), batch.classes))
 
 
-def held_out(plan: Plan, state: State, statistics: TableStatistics, kernels: Kernels) -> list[HeldOut]:
+def held_out(plan: BoundSpec, state: State, statistics: TableStatistics, kernels: Kernels) -> list[HeldOut]:
     """The rows kept in folds of whole groups, with the statistic of all other rows; empty where rows have no groups."""
     seen = seen_rows(plan, state, "a choice of families by groups")
     if seen.blocks is None:
@@ -226,7 +226,7 @@ def _blocks(sample: Sample, batch: Batch) -> Array | None:
     return groups if groups.max() < _MOST_BLOCKS else deal_blocks(batch.classes, groups, _MOST_BLOCKS)
 
 
-def alphas(plan: Plan, state: State, seen: Seen, subsets: list[Array], kernels: Kernels) -> list[float | Floats]:
+def alphas(plan: BoundSpec, state: State, seen: Seen, subsets: list[Array], kernels: Kernels) -> list[float | Floats]:
     offset = _bare(plan, state, None).offset_for(state.rows)
     if seen.blocks is not None:
         # Each block would be scored again for every α and column.
@@ -235,7 +235,7 @@ def alphas(plan: Plan, state: State, seen: Seen, subsets: list[Array], kernels: 
 
 
 def scores_left_out(
-    plan: Plan,
+    plan: BoundSpec,
     state: State,
     seen: Seen,
     alpha: float | Floats | None,
@@ -247,7 +247,7 @@ def scores_left_out(
     return scores, plan.family.amount(seen.batch.data)
 
 
-def _bare(plan: Plan, state: State, alpha: float | Floats | None) -> Classifier:
+def _bare(plan: BoundSpec, state: State, alpha: float | Floats | None) -> Classifier:
     from .classifier import Classifier
 
     family = plan.family if alpha is None else plan.family.with_alpha(alpha)

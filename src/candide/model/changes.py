@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from ..exceptions import ForgetError, MergeError
 from ..kernels import Kernels
+from ..specs import BoundSpec
 from ..stacking.stacked_views import Blended
 from .blend import Blend
-from .plan import Plan
 from .state import State
 from .telling import all_names
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .classifier import Classifier
 
 
-def after_rows(model: Classifier, state: State, plan: Plan, batch: State, sign: float) -> Classifier:
+def after_rows(model: Classifier, state: State, plan: BoundSpec, batch: State, sign: float) -> Classifier:
     """With other sums, after the rows of a batch were added (``sign`` is 1.0) or taken out (-1.0)."""
     blend = model.latest_blend
     if blend is not None:
@@ -37,7 +37,7 @@ def after_rows(model: Classifier, state: State, plan: Plan, batch: State, sign: 
     return after
 
 
-def _with_views(blend: Blend, plan: Plan, state: State, batch: State, sign: float) -> Blend | None:
+def _with_views(blend: Blend, plan: BoundSpec, state: State, batch: State, sign: float) -> Blend | None:
     """Views of a table hold sums of rows too, which change at once; None where they must be made anew."""
     if not isinstance(blend.views, Blended):
         return blend

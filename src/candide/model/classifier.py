@@ -16,6 +16,7 @@ from ..families.table import TableFamily
 from ..kernels import Kernels
 from ..kernels.hashing import Hashes
 from ..kernels.layouts import Array, Floats, Positions
+from ..specs import BoundSpec, ClassPrior
 from ..stacking.calibration import normalised
 from ..stacking.stacked_views import Blended
 from ..statistics.hashing import ABOVE_ALL
@@ -26,7 +27,6 @@ from .evaluation import Report
 from .given import log_posterior, nothing_given
 from .honest import Honest, honest, report
 from .log_likelihood import log_likelihood, plus_base
-from .plan import ClassPrior, Plan
 from .scorer import Scorer, log_sum
 from .smoothing import by_evidence
 from .state import State
@@ -39,7 +39,7 @@ class Classifier:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: BoundSpec,
         state: State,
         blend: Blend | None = None,
         report: Report | None = None,
@@ -231,7 +231,7 @@ class Classifier:
             return self.plan.prior.as_in_training
         return self.plan.prior if self.plan.target is None else ClassPrior(self.plan.target)
 
-    def learn(self, batch: State, plan: Plan, *, in_place: bool = False) -> Classifier:
+    def learn(self, batch: State, plan: BoundSpec, *, in_place: bool = False) -> Classifier:
         """After further rows, with the settings of now. ``in_place``: this model is used up."""
         return after_rows(self, self.state.learn(batch, in_place=in_place), plan, batch, 1.0)
 
@@ -259,7 +259,7 @@ class Classifier:
         blend = None if blend is None else blend.discounted(factor)
         return Classifier(self.plan, state, blend, token_names=self.token_names, choices=self.latest_choices)
 
-    def refitted(self, plan: Plan) -> Classifier:
+    def refitted(self, plan: BoundSpec) -> Classifier:
         """With everything that looks at rows again made anew; without rows to look at, an error."""
         if plan.looks_back:
             seen_rows(plan, self.state, "refit")
@@ -275,9 +275,9 @@ class Classifier:
         anew = Classifier(plan, self.state)
         return Classifier(plan, self.state, anew.current, token_names=self.token_names, choices=anew.latest_choices)
 
-    def without_sample(self, *, evaluate: bool) -> Classifier:
+    def without_sample(self, *, compute_loo: bool) -> Classifier:
         """Without training rows; what needs them is made before they go."""
-        made = self.report if evaluate and self.can_report else None
+        made = self.report if compute_loo and self.can_report else None
         # Views that no weight was found for are weighed again only with rows.
         blend = self.blend
         if blend is not None and blend.views is not None:
@@ -286,10 +286,10 @@ class Classifier:
         state = replace(self.state, statistics=self.statistics, sample=None)
         return Classifier(self.plan, state, blend, made, names, self.importance)
 
-    def settled(self, *, evaluate: bool) -> Classifier:
+    def resolved(self, *, compute_loo: bool) -> Classifier:
         """With all that looks at rows again made already; after changes the report, slow as a refit, waits."""
         known = self._report is not None or (self.can_report and not self.staleness)
-        made = self.report if evaluate and known else None
+        made = self.report if compute_loo and known else None
         return Classifier(self.plan, self.state, self.blend, made, self.token_names, self.importance)
 
     def for_file(self, *, forgot: bool = False) -> Classifier:
@@ -300,7 +300,7 @@ class Classifier:
         untold = self.latest_choices or (forgot and getattr(self.latest_blend, "refinement", None) is not None)
         return self.refitted(self.plan) if self.staleness and self.can_refit and untold else self
 
-    def smaller(self, plan: Plan, state: State, blend: Blend) -> Classifier:
+    def smaller(self, plan: BoundSpec, state: State, blend: Blend) -> Classifier:
         """Without something that predicting never asks."""
         return Classifier(plan, state, blend, self._report, self.token_names, self.importance)
 

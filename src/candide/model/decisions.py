@@ -209,3 +209,19 @@ def adapt_prior(probability: Floats, prior: Floats, max_iterations: int = 1000, 
         if np.abs(adapted - before).max() < tolerance:
             break
     return np.asarray(adapted / adapted.sum())
+
+
+def read_shares(class_prior: Any, labels: Array) -> Floats:
+    """Probabilities of the classes as a user gives them: in order, by label, or "uniform"."""
+    if isinstance(class_prior, str) and class_prior == "uniform":
+        return np.full(len(labels), 1 / len(labels))
+    if isinstance(class_prior, dict):
+        if set(class_prior) != set(labels.tolist()):
+            raise ParameterError(f"class_prior names {list(class_prior)}; it must name each of {labels.tolist()}")
+        class_prior = [class_prior[label] for label in labels.tolist()]
+    try:
+        return np.array(list(class_prior), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"class_prior is {class_prior!r}; give one probability per class, a dict by label, or 'uniform'"
+        ) from None

@@ -12,6 +12,7 @@ from ..families import Batch
 from ..families.left_out import refuse_strangers
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, chunks
+from ..specs import BoundSpec
 from ..stacking.calibration import calibrate, cross_fitted, normalised
 from ..stacking.folds import N_FOLDS, deal_blocks, folds_of, rows_by_fold
 from ..stacking.refinement import fold_scores, refined_without
@@ -23,7 +24,6 @@ from ..statistics.hashing import group_hashes, row_hashes
 from .blend import alphas, scores_left_out, seen_rows
 from .evaluation import Report
 from .leave_one_out import PriorWhileOut, blocked_folds, leave_one_out
-from .plan import Plan
 from .state import State
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def _possible(log_probability: Floats, weight: float) -> Floats:
     return np.asarray(np.logaddexp(log_probability, np.log(least)) - np.log1p(least * log_probability.shape[1]))
 
 
-def weighed_again(plan: Plan, views: Blended | TextBlended, seen: Seen, scores: Floats, folds: Array) -> Floats:
+def weighed_again(plan: BoundSpec, views: Blended | TextBlended, seen: Seen, scores: Floats, folds: Array) -> Floats:
     """By weights that a row's fold had no part in."""
     out = np.empty(scores.shape[1:])
     for here in rows_by_fold(folds):
@@ -166,7 +166,7 @@ def weighed_again(plan: Plan, views: Blended | TextBlended, seen: Seen, scores: 
     return cross_fitted(plan.calibrate, normalised(out), *parts, folds)
 
 
-def cross_chosen(plan: Plan, state: State, seen: Seen, scores: Floats, folds: Array, kernels: Kernels) -> Floats:
+def cross_chosen(plan: BoundSpec, state: State, seen: Seen, scores: Floats, folds: Array, kernels: Kernels) -> Floats:
     """Log probabilities of training rows from their ``scores``, with all choices made again without each row's fold.
 
     The scores are those of rows left out one by one, or with the whole block that they are in; then folds hold whole
@@ -185,7 +185,7 @@ def cross_chosen(plan: Plan, state: State, seen: Seen, scores: Floats, folds: Ar
     return out
 
 
-def _applied(plan: Plan, scores: Floats, amount: Floats | None, seen: Seen, rows: Array) -> Floats:
+def _applied(plan: BoundSpec, scores: Floats, amount: Floats | None, seen: Seen, rows: Array) -> Floats:
     """All rows, calibrated by some of them."""
     if plan.calibrate is None:
         return scores

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..estimators.base import BaseNB
 from ..exceptions import InputError, ParameterError
 from ..kernels.layouts import Floats
-from ..learners.base import BaseNB
 from ..model.blend import scores_left_out, seen_rows
 from ..model.evaluation import Report
 from ..model.evidence import class_place
@@ -30,7 +30,7 @@ def _called(kind: type[BaseNB]) -> str:
 
 def place_of(model: BaseNB, label: Any) -> int:
     """Where a class is among those of a model."""
-    return class_place(model._fitted().classes.labels, label)
+    return class_place(model._fitted().classifier.classes.labels, label)
 
 
 def pair_of(model: BaseNB, of: Any, against: Any) -> tuple[int, int | None]:
@@ -65,28 +65,28 @@ def report_of(model: BaseNB, X: Any, y: Any, sample_weight: Any, *, raw: bool = 
 
     ``raw``: without blend and calibration.
     """
-    fitted = model._fitted()
+    fitted = model._fitted().classifier
     if X is None:
         if y is not None:
             raise InputError("y is given without X; pass both, or neither to judge the model by its training rows")
-        return _raw_left_out(model) if raw else model.loo_ if model.can_report else _refuse(model)
-    batch, kernels = model._batch(X, y, sample_weight), model._kernels()
+        return _raw_left_out(model) if raw else model.loo_ if model._fitted().has_loo else _refuse(model)
+    batch, kernels = model._fitted().batch(X, y, sample_weight), model._fitted().kernels
     weight = np.ones(len(batch.classes)) if batch.weight is None else batch.weight
     of = fitted.scorer if raw else fitted
     return Report.of(of.posterior(batch.data, kernels, logarithm=True), batch.classes, weight, model.classes_)
 
 
 def _raw_left_out(model: BaseNB) -> Report:
-    fitted = model._fitted()
+    fitted = model._fitted().classifier
     plan, state, alpha = fitted.plan, fitted.state, None if fitted.blend is None else fitted.blend.alpha
     seen = seen_rows(plan, state, "a picture of rows left out")
-    scores, _ = scores_left_out(plan, state, seen, alpha, model._kernels())
+    scores, _ = scores_left_out(plan, state, seen, alpha, model._fitted().kernels)
     return Report.of(scores, seen.batch.classes, seen.case_weight, model.classes_, seen.multiplicity)
 
 
 def _refuse(model: BaseNB) -> Report:
     raise ParameterError(
-        f"this {type(model).__name__} keeps nothing to judge it by; pass X and y, or construct it with evaluate=True "
+        f"this {type(model).__name__} keeps no training rows; pass X and y, or construct it with compute_loo=True "
         "and fit again"
     )
 

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.columns import Column, Columns
+from ..estimators import BernoulliNB, CategoricalNB, GaussianNB, NaiveBayes, PoissonNB
+from ..estimators.base import BaseNB
 from ..exceptions import InputError, ParameterError
 from ..families import Batch
 from ..families.columns import CodedColumn, ColumnModel, named_column
 from ..families.columns.histogram import atoms_of, middles
 from ..families.table import TableFamily, Wanted
 from ..kernels.layouts import Array, Floats
-from ..learners import BernoulliNB, CategoricalNB, GaussianNB, NaiveBayes, PoissonNB
-from ..learners.base import BaseNB
 from ..model.blend import seen_rows
 from ..statistics.grid import Cells
 from .probes import Scale, rows_of, scale_of
@@ -49,13 +49,13 @@ class Histogram(NamedTuple):
 def curves_of(model: BaseNB, place: int, X: Any, y: Any, families: tuple[str, ...]) -> Curves:
     """Of a column, by its place."""
     own, scale = _own_family(model, place), scale_of(model, place)
-    name = str(model._column_names()[place])
+    name = str(model._fitted().column_names()[place])
     if scale is None:
         raise InputError(f"column {name!r} has no value that could be shown: nothing was observed, or it holds texts")
     parts = _seen_parts(model, place, X, y)
     if own in _OF_VALUES or scale.labels is not None:
         return _values(model, scale, own, parts)
-    mine = model._fitted().likelihood.models[place] if isinstance(model, NaiveBayes) else None
+    mine = model._fitted().classifier.likelihood.models[place] if isinstance(model, NaiveBayes) else None
     points = _points(mine)
     cells = None if parts is None else parts["cells"]
     if cells is not None and not len(points):
@@ -108,7 +108,7 @@ def _but_points(model: Any, x: Floats, density: Floats) -> Floats:
 
 def _own_family(model: BaseNB, place: int) -> str:
     if isinstance(model, NaiveBayes):
-        family: Any = model._fitted().family
+        family: Any = model._fitted().classifier.family
         choice = family.choices[place]
         if choice.model is None:
             reason = choice.note if choice.text is None else "it holds texts (see word_shift for those of a TextNB)"
@@ -128,12 +128,12 @@ def _own_family(model: BaseNB, place: int) -> str:
 
 def _own(model: BaseNB, place: int, at: Array) -> Floats:
     """What the model itself says, ``(values, classes)``."""
-    fitted, data = model._fitted(), rows_of(model, [(place, at)], len(at))
+    fitted, data = model._fitted().classifier, rows_of(model, [(place, at)], len(at))
     if isinstance(model, NaiveBayes):
         return np.asarray(np.exp(fitted.likelihood.models[place].scores(data.columns[place])))
     nothing = np.zeros(len(fitted.classes))
-    scores = fitted.likelihood.scores(data, nothing, model._kernels()) + fitted.likelihood.log_base(data)[:, None]
-    return np.asarray(np.exp(scores))
+    scores = fitted.likelihood.scores(data, nothing, model._fitted().kernels)
+    return np.asarray(np.exp(scores + fitted.likelihood.log_base(data)[:, None]))
 
 
 def _said(model: ColumnModel, name: str, x: Floats) -> Floats:
@@ -152,21 +152,21 @@ def _averaged(at: Floats, density: Callable[[Floats], Floats]) -> Floats:
 def _seen_parts(model: BaseNB, place: int, X: Any, y: Any) -> dict[str, Any] | None:
     """Sums of the column: of rows that are given, of all that a table's model has learned, or of rows it kept."""
     if X is None and isinstance(model, NaiveBayes):
-        fitted = model._fitted()
+        fitted = model._fitted().classifier
         family: Any = fitted.family
         return dict(family._parts(fitted.state.statistics, place))
-    if X is None and not model.has_training_rows:
+    if X is None and not model._fitted().has_training_rows:
         return None
     if X is None:
-        seen = seen_rows(model._fitted().plan, model._fitted().state, "a picture of the data")
+        seen = seen_rows(model._fitted().classifier.plan, model._fitted().classifier.state, "a picture of the data")
         batch = seen.batch._replace(weight=seen.case_weight)
     else:
-        batch = model._batch(X, y, None)
+        batch = model._fitted().batch(X, y, None)
     kind = "category" if isinstance(model, CategoricalNB) else "number"
     column = batch.data.columns[place] if isinstance(batch.data, Columns) else _column(batch.data.column(place), kind)
     family = TableFamily((column.name,), (Wanted(),))
     table = Batch(Columns((column,), len(column.values)), batch.classes, batch.weight, batch.n_classes)
-    return dict(family._parts(family.observe(table, model._kernels()), 0))
+    return dict(family._parts(family.observe(table, model._fitted().kernels), 0))
 
 
 def _column(cells: Array, kind: str) -> Column:

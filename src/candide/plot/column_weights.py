@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from ..estimators import NaiveBayes
 from ..kernels.layouts import Array
-from ..learners import NaiveBayes
 from ..model.table import Table
 from . import style
 from .asked import fitted

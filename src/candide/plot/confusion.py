@@ -38,7 +38,7 @@ def confusion(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from candide import GaussianNB
-    >>> shown = confusion(GaussianNB(evaluate=True).fit(*load_iris(return_X_y=True)))
+    >>> shown = confusion(GaussianNB(compute_loo=True).fit(*load_iris(return_X_y=True)))
     >>> shown.table["weight"].reshape(3, 3)
     array([[50.,  0.,  0.],
            [ 0., 47.,  3.],

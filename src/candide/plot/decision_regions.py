@@ -11,11 +11,11 @@ from matplotlib.colors import ListedColormap
 
 from ..data.labeled_rows import label_array
 from ..data.table import read_table
+from ..estimators.base import BaseNB
 from ..exceptions import InputError
 from ..kernels.layouts import Array, Floats
-from ..learners import NaiveBayes
-from ..learners.base import BaseNB
 from ..model.table import Table
+from ..specs.table_schema import TableSchema
 from . import style
 from .asked import fitted
 from .display import Display
@@ -94,12 +94,14 @@ def _steps(values: Floats) -> Floats:
 
 def _answers(model: BaseNB, grid: Floats, names: list[str]) -> Array:
     # Past the checks of names: the columns are in order, as they were given.
-    if isinstance(model, NaiveBayes):
-        given = model._schema.given
-        data = model._read(grid if given is None else dict(zip(given, grid.T, strict=True)))
+    fitted_model = model._fitted()
+    schema = fitted_model.schema
+    if isinstance(schema, TableSchema):
+        given = schema.given
+        data = fitted_model.read(grid if given is None else dict(zip(given, grid.T, strict=True)))
     else:
-        data = model._encode(grid)
-    return model._fitted().predict(data, model._kernels())
+        data = fitted_model.spec.encode(grid)
+    return fitted_model.classifier.predict(data, fitted_model.kernels)
 
 
 def _draw(ax: Axes, x: Floats, up: Floats, answer: Array, labels: Array) -> None:

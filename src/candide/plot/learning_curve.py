@@ -62,7 +62,9 @@ def learning_curve(
     model = fitted(model, "learning_curve")
     if measure not in _MEASURES:
         raise ParameterError(f"measure is {measure!r}; it must be one of {', '.join(_MEASURES)}")
-    sizes = reports_by_size(model._fitted(), model._batch(X, y, sample_weight), n_blocks, model._kernels())
+    fitted_model = model._fitted()
+    batch = fitted_model.batch(X, y, sample_weight)
+    sizes = reports_by_size(fitted_model.classifier, batch, n_blocks, fitted_model.kernels)
     value = np.array([getattr(report, measure) for _, report in sizes])
     error = np.array([getattr(report, f"{measure}_error", np.nan) for _, report in sizes])
     shown = Table({"rows": np.array([rows for rows, _ in sizes]), "value": value, "error": error})

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from ..estimators.base import BaseNB
 from ..exceptions import ParameterError
 from ..kernels.layouts import Array
-from ..learners.base import BaseNB
 from ..model.table import Table
 from . import style
 from .asked import fitted, log_odds, pair_of
@@ -88,7 +88,7 @@ def nomogram(
 
 def _lines(model: BaseNB, of: int, against: int | None, base: float, columns: Any) -> list[Line]:
     """The columns asked for that tell the classes apart."""
-    n_columns = len(model._column_names())
+    n_columns = len(model._fitted().column_names())
     places = range(n_columns) if columns is None else [named_place(model, column) for column in columns]
     if len(places) > _MOST_ASKED:
         raise ParameterError(f"a nomogram of {len(places)} columns cannot be read; name some of them as columns=[…]")
@@ -119,7 +119,7 @@ def _refuse_curved(model: BaseNB, lines: list[Line], of: int, against: int | Non
     if not np.allclose(said, added, rtol=1e-6, atol=1e-6):
         raise ParameterError(
             "the columns of this model do not add up (it looks at several together, or its calibration is a curve), so "
-            "that no nomogram can tell its answers; for a table, fit NaiveBayes(blend=None), and calibrate by "
+            "that no nomogram can tell its answers; for a table, fit NaiveBayes(stacking=None), and calibrate by "
             "None, 'temperature' or 'platt'"
         )
 

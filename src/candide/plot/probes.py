@@ -9,12 +9,12 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from ..data.columns import Column, Columns
+from ..estimators import BernoulliNB, CategoricalNB, GaussianNB, NaiveBayes, TextNB
+from ..estimators.base import BaseNB
 from ..exceptions import ParameterError
 from ..explain.dates import date_columns, written
 from ..families.columns.histogram import are_whole
 from ..kernels.layouts import Array, Floats
-from ..learners import BernoulliNB, CategoricalNB, GaussianNB, NaiveBayes, TextNB
-from ..learners.base import BaseNB
 from ..statistics.table import TableStatistics
 from . import style
 
@@ -41,7 +41,7 @@ class Scale(NamedTuple):
 
 def named_place(model: BaseNB, column: Any) -> int:
     """Where a column is, by its name or place."""
-    names = model._column_names().tolist()
+    names = model._fitted().column_names().tolist()
     if column in names:
         return int(names.index(column))
     if isinstance(column, (int, np.integer)) and not isinstance(column, bool) and 0 <= column < len(names):
@@ -52,11 +52,11 @@ def named_place(model: BaseNB, column: Any) -> int:
 
 def scale_of(model: BaseNB, place: int) -> Scale | None:
     """The values of a column; None where there are none that could be shown: nothing was seen, or texts."""
-    name = str(model._column_names()[place])
+    name = str(model._fitted().column_names()[place])
     if isinstance(model, TextNB):
         raise ParameterError("a TextNB has tokens, no columns; see word_shift and token_scatter")
     if isinstance(model, NaiveBayes):
-        return _of_table(model._fitted().state.statistics, place, name)
+        return _of_table(model._fitted().classifier.state.statistics, place, name)
     if isinstance(model, CategoricalNB):
         values = model.categories_[place]
         return Scale(place, name, values, [str(value) for value in values]) if len(values) else None
@@ -99,7 +99,7 @@ def _between(low: float, high: float) -> Floats:
 
 def _of_counts(model: BaseNB, place: int, name: str) -> Scale:
     """Whole numbers up to what is usual in the class that has most."""
-    only = model._fitted().state.statistics.only(place)
+    only = model._fitted().classifier.state.statistics.only(place)
     mean = float((np.asarray(only.total).ravel() / np.maximum(only.rows, 1e-300)).max())
     most = max(1, int(np.ceil(mean + 2 * np.sqrt(mean))))
     cells = np.unique(np.linspace(0, most, min(most + 1, _N_VALUES)).round())
@@ -109,14 +109,14 @@ def _of_counts(model: BaseNB, place: int, name: str) -> Scale:
 def rows_of(model: BaseNB, cells: Sequence[tuple[int, Array]], n_rows: int) -> Any:
     """Encoded rows in which all cells are missing but those of some columns, given by place as a ``Scale`` has them."""
     if isinstance(model, NaiveBayes):
-        return _table(model._fitted().state.statistics, dict(cells), n_rows)
+        return _table(model._fitted().classifier.state.statistics, dict(cells), n_rows)
     if isinstance(model, CategoricalNB):
         values = np.full((n_rows, model.n_features_in_), None, dtype=object)
     else:
         values = np.full((n_rows, model.n_features_in_), np.nan)
     for place, column in cells:
         values[:, place] = column
-    return model._encode(values)
+    return model._fitted().spec.encode(values)
 
 
 def _table(statistics: TableStatistics, cells: dict[int, Array], n_rows: int) -> Columns:
@@ -133,4 +133,4 @@ def _table(statistics: TableStatistics, cells: dict[int, Array], n_rows: int) ->
 
 def log_probability(model: BaseNB, cells: Sequence[tuple[int, Array]], n_rows: int) -> Floats:
     """log p(class | these cells), as the model itself says, ``(rows, classes)``."""
-    return model._fitted().posterior(rows_of(model, cells, n_rows), model._kernels(), logarithm=True)
+    return model._fitted().classifier.posterior(rows_of(model, cells, n_rows), model._fitted().kernels, logarithm=True)

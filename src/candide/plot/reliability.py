@@ -38,7 +38,7 @@ def reliability(
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from candide import GaussianNB
-    >>> model = GaussianNB(calibrate="beta", evaluate=True).fit(*load_breast_cancer(return_X_y=True))
+    >>> model = GaussianNB(calibrate="beta", compute_loo=True).fit(*load_breast_cancer(return_X_y=True))
     >>> shown = reliability(model)
     >>> sorted(shown.numbers), shown.numbers["calibrated"] < shown.numbers["raw"]
     (['calibrated', 'raw'], True)
@@ -61,12 +61,12 @@ def reliability(
 
 def _reports(model: Any, X: Any, y: Any, sample_weight: Any) -> dict[str, Report]:
     """What there is to show: raw scores alone where nothing corrects them; without rows, none of them."""
-    plan = model._fitted().plan
+    plan = model._fitted().classifier.plan
     said = report_of(model, X, y, sample_weight)
     if not plan.corrects:
         return {"raw": said}
     corrected = "calibrated" if plan.order is None else "blended"
-    if X is None and not model.has_training_rows:
+    if X is None and not model._fitted().has_training_rows:
         return {corrected: said}
     return {"raw": report_of(model, X, y, sample_weight, raw=True), corrected: said}
 

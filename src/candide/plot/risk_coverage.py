@@ -35,7 +35,7 @@ def risk_coverage(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from candide import GaussianNB
-    >>> shown = risk_coverage(GaussianNB(evaluate=True).fit(*load_iris(return_X_y=True)))
+    >>> shown = risk_coverage(GaussianNB(compute_loo=True).fit(*load_iris(return_X_y=True)))
     >>> round(shown.numbers["error"], 3), float(shown.table["coverage"][-1])
     (0.047, 1.0)
     """

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from ..estimators import TextNB
 from ..kernels.layouts import Array
-from ..learners import TextNB
 from . import style
 from .asked import fitted
 from .display import Display

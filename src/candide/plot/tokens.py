@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..estimators import TextNB
 from ..exceptions import NotADensity
 from ..kernels.layouts import Array, Floats
-from ..learners import TextNB
 from ..model.table import Table
 from . import style
 from .asked import pair_of
@@ -44,12 +44,12 @@ class Spoken(NamedTuple):
 def spoken(model: TextNB, of: Any, against: Any) -> Spoken:
     """Every token that was seen in some class."""
     first, second = pair_of(model, of, against)
-    if model.model == "complement":
+    if model.family == "complement":
         raise NotADensity(
             "the tokens of model='complement' have weights, and no probabilities in a class; show a "
             "TextNB('multinomial') of the same texts"
         )
-    parameters, labels = model._fitted().likelihood.parameters(), model.classes_
+    parameters, labels = model._fitted().classifier.likelihood.parameters(), model.classes_
     probability = parameters["probability"].reshape(len(labels), -1)
     total = model.token_count_
     count = np.asarray(total.sum(axis=0), dtype=np.float64).ravel()
@@ -57,7 +57,7 @@ def spoken(model: TextNB, of: Any, against: Any) -> Spoken:
     there = _others(probability[:, seen], model.class_prior_, first) if second is None else probability[second, seen]
     called = style.names(labels)
     other = "all other classes" if second is None else called[second]
-    names = model._column_names()[seen]
+    names = model._fitted().column_names()[seen]
     return Spoken(called[first], other, names, count[seen], probability[first, seen], there, "value" in parameters)
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from ..estimators import TextNB
 from ..exceptions import ParameterError
 from ..kernels.layouts import Floats
-from ..learners import TextNB
 from ..model.table import Table
 from . import style
 from .asked import fitted

@@ -50,7 +50,7 @@ def quality_section(found: Findings) -> str:
 def _unknown(found: Findings) -> str:
     return (
         "Nobody has measured this model: it keeps neither training rows nor what was found when it had them. "
-        + ("Construct it with <code>evaluate=True</code>. " if not found.subject.evaluate else "")
+        + ("Construct it with <code>compute_loo=True</code>. " if not found.subject.evaluate else "")
         + "Give the report rows with labels that it has not seen: <code>candide report MODEL --data rows.csv</code>, "
         "or <code>model.report(path, X, y)</code>."
     )

@@ -14,7 +14,6 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from ..data.index import Index
-from ..engines.unlabeled import Unlabeled
 from ..families import Bernoulli, Categorical, Complement, Family, Gaussian, Multinomial, MultivariateNormal, Poisson
 from ..families.table import Block, TableFamily, Wanted
 from ..families.terms import Limits, TokenLook
@@ -26,9 +25,10 @@ from ..kernels.tokenizer import TokenizerConfig
 from ..kernels.vocabulary import Buckets
 from ..model.blend import Blend
 from ..model.evaluation import Report
-from ..model.plan import ClassPrior, Plan
 from ..model.state import State
+from ..model.unlabeled import Unlabeled
 from ..priors import Beta, Dirichlet, Gamma, Normal, NormalInverseGamma, NormalInverseWishart
+from ..specs import BoundSpec, ClassPrior
 from ..stacking.binned_table import ColumnLook, Look
 from ..stacking.calibration import Calibration, Chain
 from ..stacking.calibration.beta import Beta as BetaCurves
@@ -100,7 +100,7 @@ CLASSES: dict[str, type[Any]] = {
     "text family": TextFamily,
     "token look": TokenLook,
     "limits": Limits,
-    "plan": Plan,
+    "plan": BoundSpec,
     # Estimates from the training rows: weights of views, calibration, leave-one-out measures.
     "blend": Blend,
     "scaling": Scaling,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from candide.learners import (
+from candide import (
     BernoulliNB,
     CategoricalNB,
     ComplementNB,
@@ -48,7 +48,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "bernoulli": lambda: BernoulliNB(binarize=1.5, class_prior=[0.2, 0.3, 0.5]).fit(COUNTS, LABELS),
     "poisson": lambda: PoissonNB(class_weight="balanced").fit(COUNTS, LABELS),
     "categorical": lambda: CategoricalNB().fit(np.column_stack(list(map(_objects, TABLE.values()))), LABELS),
-    "table": lambda: NaiveBayes(blend=None).fit(TABLE, LABELS),
+    "table": lambda: NaiveBayes(stacking=None).fit(TABLE, LABELS),
     "table_views": lambda: NaiveBayes(order=1).fit(PAIRS, LABELS),
     "text": lambda: TextNB(looks=["words", "pairs of words"]).fit(TEXTS, LABELS),
     "text_refined": lambda: TextNB(looks=["words"], refine=True).fit(TEXTS, LABELS),

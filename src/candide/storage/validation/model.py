@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...data.index import label_type
-from ...engines.unlabeled import Unlabeled
 from ...families import Bernoulli, Categorical, Complement, Gaussian, Multinomial, Poisson
 from ...families.table import Block, TableFamily, Wanted
 from ...families.text import TextFamily
 from ...model.blend import Blend
 from ...model.classifier import Classifier
 from ...model.evaluation import Report
-from ...model.plan import ClassPrior, Plan
 from ...model.state import State
 from ...model.table import Table
 from ...model.telling import Names
+from ...model.unlabeled import Unlabeled
+from ...specs import BoundSpec, ClassPrior
 from ...stacking.calibration import METHODS
 from ...stacking.stacked_views import Blended
 from ...stacking.token_views import TextBlended
@@ -50,7 +50,7 @@ KINDS: dict[str, type[Any]] = {
     "TextNB": TextFamily,
 }
 _PARTS: dict[str, Any] = {
-    "plan": Plan,
+    "plan": BoundSpec,
     "state": State,
     "blend": Blend | None,
     "report": Report | None,
@@ -148,7 +148,7 @@ def _check_threads(n_threads: Any) -> None:
     require(n_threads is None or 1 <= n_threads <= _MAX_THREADS, f"the number of threads is {n_threads}")
 
 
-def _check_state(plan: Plan, state: State) -> int:
+def _check_state(plan: BoundSpec, state: State) -> int:
     """Check the state, and return the number of columns."""
     labels = state.classes.labels
     check_labels(labels)
@@ -185,7 +185,7 @@ def _check_statistics(family: Any, statistics: Any, n_classes: int) -> int:
     return check_family(family, statistics, n_classes)
 
 
-def _check_plan(plan: Plan, state: State) -> None:
+def _check_plan(plan: BoundSpec, state: State) -> None:
     n_classes = len(state.classes)
     require(plan.calibrate is None or plan.calibrate in METHODS, f"calibrate is {plan.calibrate!r:.20}")
     views = isinstance(plan.family, (TableFamily, TextFamily))
@@ -216,7 +216,7 @@ def _check_class_prior(prior: ClassPrior, n_classes: int) -> None:
     )
 
 
-def _check_blend(plan: Plan, state: State, blend: Blend | None, n_columns: int) -> None:
+def _check_blend(plan: BoundSpec, state: State, blend: Blend | None, n_columns: int) -> None:
     if blend is None:
         require(state.sample is not None or not plan.looks_back, "it has neither training rows nor estimates from them")
         return
@@ -233,7 +233,7 @@ def _check_blend(plan: Plan, state: State, blend: Blend | None, n_columns: int) 
     _check_views(blend, state)
 
 
-def _check_alpha(alpha: Any, plan: Plan, n_columns: int) -> None:
+def _check_alpha(alpha: Any, plan: BoundSpec, n_columns: int) -> None:
     require((alpha is None) == (plan.alpha != "loo"), "its pseudo-count is not the one of its plan")
     shaped = alpha is None or np.shape(alpha) in ((), (n_columns,))
     require(shaped and (alpha is None or are_weights(np.asarray(alpha))), "its pseudo-count is invalid")

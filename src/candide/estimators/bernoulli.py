@@ -1,0 +1,152 @@
+"""Bernoulli naive Bayes."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from ..kernels.layouts import Floats
+from ..specs.discrete import BernoulliSpec
+from .base import CountNB
+from .from_counts import given_model, ready_model
+from .given_tables import column_names, presences, read_table
+
+
+class BernoulliNB(CountNB):
+    """Naive Bayes for columns that are on or off; absence counts as evidence too.
+
+    A drop-in for ``sklearn.naive_bayes.BernoulliNB``. Both probabilities come from their own counts, so none is lost to
+    rounding; NaN is a missing value and is ignored cell by cell.
+
+    Parameters
+    ----------
+    binarize : float or None, default 0.0
+        A column is on where its value lies above. None: the values are 0 or 1 already (or shares in between).
+    alpha, force_alpha, fit_prior, class_prior, class_weight, estimate,
+    calibrate, compute_loo, keep_sample, unlabeled, n_threads
+        As in ``MultinomialNB``; ``alpha`` is added to both outcomes, and chosen for each column by itself. The
+        predictive is the mean.
+    parameter_prior : Beta, or a list or dict with one per column, optional
+        What is believed about φ before data, in place of ``alpha``.
+
+    Attributes
+    ----------
+    feature_count_ : array of shape (n_classes, n_features)
+        Weight of the rows in which the column is on.
+    feature_log_prob_ : array of shape (n_classes, n_features)
+        log φ, the log probability that the column is on; made when asked for.
+    prior_, loo_, staleness_
+        As in ``MultinomialNB``.
+
+    Examples
+    --------
+    >>> X = [[1, 0, 1], [1, 1, 1], [0, 0, 1], [0, 1, 0]]
+    >>> model = BernoulliNB(alpha=0).fit(X, [1, 1, 0, 0])
+    >>> model.parameters()["probability"].reshape(2, 3)         # φ by maximum likelihood
+    array([[0. , 0.5, 0.5],
+           [1. , 0.5, 1. ]])
+    >>> model.n_parameters_
+    7
+    """
+
+    _spec_type = BernoulliSpec
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = None,
+        force_alpha: bool = True,
+        binarize: float | None = 0.0,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        class_weight: Any = None,
+        estimate: Literal["mean", "map", "mle", "predictive"] | None = None,
+        parameter_prior: Any = None,
+        calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
+        compute_loo: bool | None = None,
+        keep_sample: bool | None = None,
+        unlabeled: Literal["drop", "error"] = "drop",
+        n_threads: int | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.binarize = binarize
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.class_weight = class_weight
+        self.estimate = estimate
+        self.parameter_prior = parameter_prior
+        self.calibrate = calibrate
+        self.compute_loo = compute_loo
+        self.keep_sample = keep_sample
+        self.unlabeled = unlabeled
+        self.n_threads = n_threads
+
+    @classmethod
+    def from_parameters(
+        cls, probability: Any, *, classes: Any = None, class_prior: Any = None, feature_names: Any = None
+    ) -> Self:
+        """A model with given φ.
+
+        Parameters
+        ----------
+        probability : array of shape (n_classes, n_features)
+            The probability that a column is on.
+        classes, class_prior, feature_names
+            As in ``MultinomialNB.from_parameters``.
+
+        Examples
+        --------
+        A test finds 99 of 100 ill people, and 5 of 100 healthy ones; one person in a thousand is ill:
+
+        >>> test = BernoulliNB.from_parameters(
+        ...     [[0.99], [0.05]], classes=["ill", "well"], class_prior=[0.001, 0.999], feature_names=["test"]
+        ... )
+        >>> test.parameters()
+        class  column  value  count  probability
+        ill    test        1   0.99         0.99
+        well   test        1   0.05         0.05
+        """
+        statistics = presences(read_table(probability, "probability", most=1.0))
+        n_features, names = statistics.total.shape[1], column_names(feature_names, probability)
+        return given_model(cls, statistics, n_features, classes, class_prior, names)
+
+    @classmethod
+    def from_counts(
+        cls,
+        count: Any,
+        class_count: Any,
+        *,
+        classes: Any = None,
+        class_prior: Any = None,
+        feature_names: Any = None,
+        **settings: Any,
+    ) -> Self:
+        """The model that rows with these counts would give.
+
+        Parameters
+        ----------
+        count : array of shape (n_classes, n_features)
+            In how many rows of each class a column is on.
+        class_count : array of shape (n_classes,)
+            How many rows each class has.
+        classes, class_prior, feature_names, **settings
+            As in ``MultinomialNB.from_counts``.
+
+        Examples
+        --------
+        >>> model = BernoulliNB.from_counts([[30, 5], [2, 40]], [40, 60], classes=["spam", "ham"])
+        >>> model.predict_proba([[1, 0]]).round(3)        # the classes are sorted: ham, spam
+        array([[0.037, 0.963]])
+        """
+        statistics = presences(count, class_count)
+        n_features, names = statistics.total.shape[1], column_names(feature_names, count)
+        return ready_model(cls, statistics, n_features, classes, class_prior, names, settings)
+
+    @property
+    def feature_log_prob_(self) -> Floats:
+        """log φ of each class and column; -inf where φ is 0."""
+        model = self._fitted().classifier
+        family: Any = model.family
+        return np.asarray(family.log_on_off(model.state.statistics)[0].value())

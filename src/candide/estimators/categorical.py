@@ -1,0 +1,221 @@
+"""Categorical naive Bayes."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+
+from ..kernels.layouts import Array, Floats
+from ..priors import Dirichlet
+from ..specs.categorical import CategoricalSpec, priors_by_column
+from .base import BaseNB, read_only
+from .from_counts import given_model, ready_model
+from .given_tables import category_counts, category_shares, table_categories
+
+
+class CategoricalNB(BaseNB):
+    """Naive Bayes for columns that take one of several values: codes, texts, booleans, categoricals, mixed.
+
+    A drop-in for ``sklearn.naive_bayes.CategoricalNB`` on whole-number codes. Missing values are ignored cell by cell.
+
+    Parameters
+    ----------
+    min_categories : int or array of shape (n_features,), optional
+        At least so many values per column.
+    categories : {"range", "seen"}, default "range"
+        How many values a column of whole-number codes has: its largest code + 1 (as scikit-learn has it), or as many as
+        were seen (as the textbook has it). Columns of texts and other values always have those seen.
+    unseen : {"ignore", "smooth", "error"}, default "ignore"
+        What a value does that has no share of its own: nothing, so that the other columns decide; count as one more
+        value, for which a cell is reserved; or stop. Only "smooth" changes the other shares.
+    alpha : float, array, "evidence" or "loo", default 1.0
+        Pseudo-count per value: one number, one per column, or one per class and column; or chosen by the data for each
+        column by itself.
+    parameter_prior : Dirichlet, or a list or dict with one per column, optional
+        What is believed about θ before data, in place of ``alpha``. An array in it has one pseudo-count per value.
+    force_alpha, fit_prior, class_prior, class_weight, estimate,
+    calibrate, compute_loo, keep_sample, unlabeled, n_threads
+        As in ``MultinomialNB``. The predictive is the mean.
+
+    Attributes
+    ----------
+    n_categories_ : array of shape (n_features,)
+        How many values each column has.
+    categories_ : list of arrays
+        The values of each column, in the order of the two lists below.
+    category_count_, feature_log_prob_ : lists of arrays of shape (n_classes, n_categories)
+        Counts and log θ; made when asked for.
+    prior_, loo_, staleness_
+        As in ``MultinomialNB``; ``prior_`` is a tuple where columns have priors of their own.
+
+    Examples
+    --------
+    >>> X = [["red", "yes"], ["red", "no"], ["green", "no"], ["green", None]]
+    >>> model = CategoricalNB().fit(X, ["a", "a", "b", "b"])
+    >>> model.predict_proba([["red", "no"], ["blue", None]]).round(3)
+    array([[0.692, 0.308],
+           [0.5  , 0.5  ]])
+    """
+
+    _spec_type = CategoricalSpec
+    _positive_only: ClassVar[bool] = True
+    _input_tags: ClassVar[dict[str, bool]] = {"categorical": True, "string": True, "sparse": False}
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = None,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        min_categories: Any = None,
+        categories: Literal["range", "seen"] = "range",
+        unseen: Literal["ignore", "smooth", "error"] = "ignore",
+        class_weight: Any = None,
+        estimate: Literal["mean", "map", "mle", "predictive"] | None = None,
+        parameter_prior: Any = None,
+        calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
+        compute_loo: bool | None = None,
+        keep_sample: bool | None = None,
+        unlabeled: Literal["drop", "error"] = "drop",
+        n_threads: int | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.min_categories = min_categories
+        self.categories = categories
+        self.unseen = unseen
+        self.class_weight = class_weight
+        self.estimate = estimate
+        self.parameter_prior = parameter_prior
+        self.calibrate = calibrate
+        self.compute_loo = compute_loo
+        self.keep_sample = keep_sample
+        self.unlabeled = unlabeled
+        self.n_threads = n_threads
+
+    @classmethod
+    def from_parameters(
+        cls,
+        tables: Any,
+        categories: Any = None,
+        *,
+        classes: Any = None,
+        class_prior: Any = None,
+        feature_names: Any = None,
+    ) -> Self:
+        """A model with given θ.
+
+        Parameters
+        ----------
+        tables : list of arrays of shape (n_classes, n_categories)
+            For each column, the probabilities of its values in each class; rows sum to 1.
+        categories : list of lists, optional
+            For each column, its values in the order of its table; by default those that data frames name, or the
+            codes 0, 1, …
+        classes, class_prior, feature_names
+            As in ``MultinomialNB.from_parameters``.
+
+        Examples
+        --------
+        >>> model = CategoricalNB.from_parameters([[[0.5, 0.25, 0.25], [0.0, 0.5, 0.5]]], [["red", "green", "blue"]])
+        >>> model.predict_proba([["green"], ["red"]]).round(3)
+        array([[0.333, 0.667],
+               [1.   , 0.   ]])
+        """
+        categories = table_categories(categories, tables)
+        statistics, _ = category_shares(tables, categories)
+        values: Any = "range" if categories is None else "seen"
+        n_features = len(statistics.labels)
+        return given_model(cls, statistics, n_features, classes, class_prior, feature_names, categories=values)
+
+    @classmethod
+    def from_counts(
+        cls,
+        tables: Any,
+        class_count: Any = None,
+        categories: Any = None,
+        *,
+        classes: Any = None,
+        class_prior: Any = None,
+        feature_names: Any = None,
+        **settings: Any,
+    ) -> Self:
+        """The model that rows with these counts would give.
+
+        Parameters
+        ----------
+        tables : list of arrays of shape (n_classes, n_categories)
+            For each column, how many rows of each class have each of its values.
+        class_count : array of shape (n_classes,), optional
+            How many rows each class has, should there be missing values in every column; by default the sum of the
+            table where it is largest.
+        categories : list of lists, optional
+            As in ``from_parameters``. A value that nobody saw takes part in the smoothing; values that are not listed
+            do not, also among codes.
+        classes, class_prior, feature_names, **settings
+            As in ``MultinomialNB.from_counts``.
+
+        Examples
+        --------
+        >>> model = CategoricalNB.from_counts([[[3, 1, 0], [0, 2, 0]]], categories=[["sun", "rain", "snow"]], alpha=1)
+        >>> model.predict_proba([["snow"]])               # (4/6) · 1/7 and (2/6) · 1/5
+        array([[0.58823529, 0.41176471]])
+        """
+        categories = table_categories(categories, tables)
+        statistics, orders = category_counts(tables, class_count, categories)
+        if "parameter_prior" in settings:
+            priors = priors_by_column(settings["parameter_prior"], len(orders), feature_names)
+            settings["parameter_prior"] = _in_value_order(priors, orders)
+        settings["categories"] = "range" if categories is None else "seen"
+        if not statistics.count.any(axis=0).all():
+            # So that the smoothing does not change when rows are forgotten, and with them values that nobody saw.
+            settings.setdefault("min_categories", np.diff(statistics.offsets))
+        return ready_model(cls, statistics, len(statistics.labels), classes, class_prior, feature_names, settings)
+
+    @property
+    def n_categories_(self) -> Array:
+        """How many values each column has."""
+        family, statistics = self._parts()
+        return np.asarray(family.n_values(statistics))
+
+    @property
+    def categories_(self) -> list[Array]:
+        """The values of each column that have a share."""
+        family, statistics = self._parts()
+        return [read_only(values) for values in family.values(statistics)]
+
+    @property
+    def category_count_(self) -> list[Floats]:
+        """Weight of each value in each class, one table per column."""
+        family, statistics = self._parts()
+        return list(family.full_counts(statistics))
+
+    @property
+    def feature_log_prob_(self) -> list[Floats]:
+        """log θ of each value in each class, one table per column."""
+        family, statistics = self._parts()
+        return list(family.full_log_shares(statistics))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def _parts(self) -> tuple[Any, Any]:
+        model = self._fitted().classifier
+        return model.family, model.state.statistics
+
+
+def _in_value_order(priors: Any, orders: list[Array]) -> Any:
+    """Priors of the columns with their pseudo-counts by the sorted values; one number for all values stays."""
+    if not isinstance(priors, tuple):
+        return priors
+    counts = [np.asarray(prior.concentration) for prior in priors]
+    return [
+        Dirichlet(count[order]) if count.shape == order.shape else prior
+        for prior, count, order in zip(priors, counts, orders, strict=True)
+    ]

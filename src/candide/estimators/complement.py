@@ -1,0 +1,155 @@
+"""Complement naive Bayes."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, NoReturn, Self
+
+import numpy as np
+
+from ..exceptions import NotADensity
+from ..kernels.layouts import Floats
+from ..specs.discrete import ComplementSpec
+from .base import CountNB
+from .from_counts import given_model, ready_model
+from .given_tables import column_names, read_probabilities, sums
+
+
+class ComplementNB(CountNB):
+    """Rennie's complement naive Bayes: a class wins where the other classes explain the row badly.
+
+    Suits texts with unequal classes. A drop-in for ``sklearn.naive_bayes.ComplementNB``. Its scores are not log
+    probabilities of the data, so it has no ``sample``, and ``candide.diagnostics`` refuses it where a density is
+    needed; ``predict_proba`` is the softmax of the scores, which ``calibrate`` makes probabilities. As in scikit-learn,
+    the class prior enters only if there is a single class; ``class_weight`` adds the logarithm of the weight to the
+    score.
+
+    Parameters
+    ----------
+    norm : bool, default False
+        Divide each class's weights by their sum.
+    alpha, estimate
+        As in ``MultinomialNB``, but for what needs a density: "evidence" and "predictive".
+    force_alpha, fit_prior, class_prior, class_weight, parameter_prior,
+    calibrate, compute_loo, keep_sample, unlabeled, n_threads
+        As in ``MultinomialNB``.
+
+    Attributes
+    ----------
+    feature_count_, feature_all_ : arrays
+        Weighted sums of the columns, per class and over all classes.
+    feature_log_prob_ : array of shape (n_classes, n_features)
+        The weights, under the name they have in scikit-learn.
+    prior_, loo_, staleness_
+        As in ``MultinomialNB``.
+
+    Examples
+    --------
+    >>> X = [[2, 1, 0], [3, 0, 0], [0, 1, 4]]
+    >>> ComplementNB().fit(X, ["spam", "spam", "ham"]).predict([[0, 0, 2]])
+    array(['ham'], dtype='<U4')
+    """
+
+    _spec_type = ComplementSpec
+    _positive_only: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = None,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        norm: bool = False,
+        class_weight: Any = None,
+        estimate: Literal["mean", "map", "mle", "predictive"] | None = None,
+        parameter_prior: Any = None,
+        calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
+        compute_loo: bool | None = None,
+        keep_sample: bool | None = None,
+        unlabeled: Literal["drop", "error"] = "drop",
+        n_threads: int | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.norm = norm
+        self.class_weight = class_weight
+        self.estimate = estimate
+        self.parameter_prior = parameter_prior
+        self.calibrate = calibrate
+        self.compute_loo = compute_loo
+        self.keep_sample = keep_sample
+        self.unlabeled = unlabeled
+        self.n_threads = n_threads
+
+    @classmethod
+    def from_parameters(
+        cls, probability: Any, *, classes: Any = None, class_prior: Any = None, feature_names: Any = None
+    ) -> Self:
+        """A model whose classes have given shares of the columns. In a complement all other classes count alike.
+
+        Parameters
+        ----------
+        probability, classes, class_prior, feature_names
+            As in ``MultinomialNB.from_parameters``.
+
+        Examples
+        --------
+        >>> model = ComplementNB.from_parameters([[0.5, 0.5], [0.9, 0.1], [0.7, 0.3]])
+        >>> np.exp(-model.feature_log_prob_)              # means of the other two
+        array([[0.8, 0.2],
+               [0.6, 0.4],
+               [0.7, 0.3]])
+        """
+        statistics = sums(read_probabilities(probability), "probability")
+        n_features, names = statistics.total.shape[1], column_names(feature_names, probability)
+        return given_model(cls, statistics, n_features, classes, class_prior, names)
+
+    @classmethod
+    def from_counts(
+        cls,
+        count: Any,
+        class_count: Any = None,
+        *,
+        classes: Any = None,
+        class_prior: Any = None,
+        feature_names: Any = None,
+        **settings: Any,
+    ) -> Self:
+        """The model that rows with these counts would give.
+
+        Parameters
+        ----------
+        count, class_count, classes, class_prior, feature_names, **settings
+            As in ``MultinomialNB.from_counts``.
+
+        Examples
+        --------
+        >>> ComplementNB.from_counts([[5, 0, 1], [0, 1, 4]], classes=["spam", "ham"]).predict([[0, 0, 2]])
+        array(['ham'], dtype='<U4')
+        """
+        statistics = sums(count, "count", class_count)
+        n_features, names = statistics.total.shape[1], column_names(feature_names, count)
+        return ready_model(cls, statistics, n_features, classes, class_prior, names, settings)
+
+    @property
+    def sample(self) -> NoReturn:
+        """Not available: complement scores are no density of the row."""
+        raise NotADensity(
+            "ComplementNB has no sample: its scores compare a row with the other classes and are no log probability "
+            "of the row; use MultinomialNB for a density"
+        )
+
+    @property
+    def feature_all_(self) -> Floats:
+        """Weighted sum of each column over all classes."""
+        return np.asarray(self._fitted().state.statistics.total.sum(axis=0)).ravel()
+
+    @property
+    def feature_log_prob_(self) -> Floats:
+        """Weight of each class and column; +inf where no other class has the column (``alpha=0``)."""
+        model = self._fitted().classifier
+        family: Any = model.family
+        finite, order = family.weights(model.state.statistics)
+        return np.asarray(finite if order is None else np.where(order > 0, np.inf, finite))

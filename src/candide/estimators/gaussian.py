@@ -1,0 +1,195 @@
+"""Gaussian naive Bayes."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+from ..kernels.layouts import Floats
+from ..specs.gaussian import GaussianSpec
+from ..specs.parameters import number
+from .base import BaseNB, read_only
+from .from_counts import given_model, ready_model
+from .given_tables import column_names, moments
+
+
+class GaussianNB(BaseNB):
+    """Naive Bayes for measurements: in every class each column follows a normal distribution of its own.
+
+    A drop-in for ``sklearn.naive_bayes.GaussianNB`` that also takes missing values and sparse matrices, and whose
+    variance floor does not depend on the order or the chunks of the rows.
+
+    Parameters
+    ----------
+    priors : array of shape (n_classes,), dict, "smoothed", "uniform" or Dirichlet, optional
+        Probabilities of the classes in sorted order or by label, or how to find them. By default their shares of the
+        rows.
+    var_smoothing : float, optional
+        This share of the largest variance of all columns is added to every variance. By default 1e-9, and 0 with
+        ``estimate="mle"``; 0 is the exact maximum likelihood.
+    ddof : float, default 0
+        Subtracted from the number of rows that the variance divides by; 1 makes it unbiased.
+    variance : {"class", "shared"}, default "class"
+        A variance for each class, or one for all, which makes the log-odds linear.
+    class_weight : dict, "balanced" or None
+        Factors on the class prior; "balanced" makes it uniform.
+    estimate : {"mean", "map", "mle", "predictive"}, optional
+        What becomes of the posterior of mean and variance: its mean, its mode, maximum likelihood (no prior and, unless
+        ``var_smoothing`` is given, no floor), or Student's t. By default maximum likelihood with the floor, or the mean
+        if there is a ``parameter_prior``.
+    parameter_prior : NormalInverseGamma or Normal, or a list or dict with one per column, optional
+        What is believed about mean and variance before data. By default a weak prior around each column's overall mean
+        and variance, where ``estimate`` needs one.
+    calibrate : {"temperature", "platt", "beta", "isotonic"}, optional
+        Correct the probabilities by what rows that are left out teach.
+    compute_loo : bool, optional
+        Whether ``loo_`` is available: leave-one-out figures of the model, without a test set. By default it is while
+        the model keeps training rows. True keeps what it needs, or with ``keep_sample=False`` computes it in ``fit``.
+    keep_sample : bool, optional
+        Whether training rows stay in the model for what looks at them again. By default they do if something needs
+        them; False throws them away after ``fit``.
+    unlabeled : {"drop", "error"}, default "drop"
+        What becomes of rows whose label is None, NaN or a null, wherever rows come from: they are left out, with one
+        warning that counts them, or they are an error. Rows of which none has a label are an error.
+    n_threads : int, optional
+        Threads to use; by default ``CANDIDE_NUM_THREADS`` or all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    classes_, class_count_, class_prior_
+        Labels, weights and probabilities of the classes.
+    theta_, var_ : arrays of shape (n_classes, n_features)
+        Means, and variances with the floor; with ``estimate="predictive"`` location and squared scale of Student's t.
+    epsilon_ : float
+        The floor.
+    prior_ : NormalInverseGamma, Normal or None
+        What was believed before data, be it given or taken from the columns; None by maximum likelihood.
+    loo_ : Report
+        Accuracy, log-loss and calibration on rows left out (``compute_loo``).
+    staleness_ : float
+        The weight learned and forgotten since the calibration was fitted, as a share of the weight it was fitted on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[-1.0, 2.0], [-2.0, np.nan], [1.0, 7.0], [2.0, 9.0]])
+    >>> model = GaussianNB().fit(X, ["left", "left", "right", "right"])
+    >>> model.predict([[-0.8, np.nan], [np.nan, 8.0]])
+    array(['left', 'right'], dtype='<U5')
+    >>> model.theta_
+    array([[-1.5,  2. ],
+           [ 1.5,  8. ]])
+    """
+
+    _spec_type = GaussianSpec
+
+    def __init__(
+        self,
+        *,
+        priors: Any = None,
+        var_smoothing: float | None = None,
+        ddof: float = 0,
+        variance: Literal["class", "shared"] = "class",
+        class_weight: Any = None,
+        estimate: Literal["mean", "map", "mle", "predictive"] | None = None,
+        parameter_prior: Any = None,
+        calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
+        compute_loo: bool | None = None,
+        keep_sample: bool | None = None,
+        unlabeled: Literal["drop", "error"] = "drop",
+        n_threads: int | None = None,
+    ) -> None:
+        self.priors = priors
+        self.var_smoothing = var_smoothing
+        self.ddof = ddof
+        self.variance = variance
+        self.class_weight = class_weight
+        self.estimate = estimate
+        self.parameter_prior = parameter_prior
+        self.calibrate = calibrate
+        self.compute_loo = compute_loo
+        self.keep_sample = keep_sample
+        self.unlabeled = unlabeled
+        self.n_threads = n_threads
+
+    @classmethod
+    def from_parameters(
+        cls, mean: Any, variance: Any, *, classes: Any = None, class_prior: Any = None, feature_names: Any = None
+    ) -> Self:
+        """A model with given means and variances, without a floor.
+
+        Parameters
+        ----------
+        mean, variance : arrays of shape (n_classes, n_features)
+            μ and σ² of each column in each class. Without variance, all mass lies in one point.
+        classes, class_prior, feature_names
+            As in ``MultinomialNB.from_parameters``.
+
+        Examples
+        --------
+        Two classes with equal variances part half-way between their means:
+
+        >>> model = GaussianNB.from_parameters([[0.0], [2.0]], [[1.0], [1.0]])
+        >>> model.predict_proba([[1.0]])
+        array([[0.5, 0.5]])
+        """
+        statistics = moments(mean, variance)
+        n_features, names = statistics.mean.shape[1], column_names(feature_names, mean, variance)
+        return given_model(cls, statistics, n_features, classes, class_prior, names)
+
+    @classmethod
+    def from_counts(
+        cls,
+        class_count: Any,
+        mean: Any,
+        variance: Any,
+        /,
+        ddof: float = 0,
+        *,
+        classes: Any = None,
+        class_prior: Any = None,
+        feature_names: Any = None,
+        **settings: Any,
+    ) -> Self:
+        """The model that rows with these means and variances, given by position, would give.
+
+        Parameters
+        ----------
+        class_count : array of shape (n_classes,)
+            How many rows each class has.
+        mean, variance : arrays of shape (n_classes, n_features)
+            Of these rows.
+        ddof : float, default 0
+            The given variances are sums of squares divided by rows less ``ddof``: 1 for the unbiased ones. The model
+            divides alike, unless ``estimate`` or ``parameter_prior`` says that a prior does that work.
+        classes, class_prior, feature_names, **settings
+            As in ``MultinomialNB.from_counts``.
+
+        Examples
+        --------
+        >>> model = GaussianNB.from_counts([4, 6], [[178.0], [165.0]], [[30.0], [24.0]], ddof=1)
+        >>> model.var_.round(3), model.class_prior_
+        (array([[30.],
+               [24.]]), array([0.4, 0.6]))
+        """
+        statistics = moments(mean, variance, class_count, number(ddof, "ddof"))
+        if settings.get("parameter_prior") is None and settings.get("estimate") in (None, "mle"):
+            settings["ddof"] = ddof
+        n_features, names = statistics.mean.shape[1], column_names(feature_names, mean, variance)
+        return ready_model(cls, statistics, n_features, classes, class_prior, names, settings)
+
+    @property
+    def theta_(self) -> Floats:
+        """Mean of each class and column."""
+        return read_only(self._fitted().classifier.likelihood.mean)
+
+    @property
+    def var_(self) -> Floats:
+        """Variance of each class and column, floor included."""
+        return read_only(self._fitted().classifier.likelihood.variance)
+
+    @property
+    def epsilon_(self) -> float:
+        """What was added to every variance."""
+        model = self._fitted().classifier
+        family: Any = model.family
+        return float(family.floor(model.state.statistics))

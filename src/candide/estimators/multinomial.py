@@ -1,0 +1,191 @@
+"""Multinomial naive Bayes."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+
+from ..exceptions import ParameterError
+from ..kernels.layouts import Array, Floats
+from ..specs.discrete import MultinomialSpec
+from .base import CountNB
+from .from_counts import given_model, ready_model
+from .given_tables import column_names, read_probabilities, sums
+
+
+class MultinomialNB(CountNB):
+    """Naive Bayes for counts that compete, such as the words of a text: each class has shares θ of the columns.
+
+    A drop-in for ``sklearn.naive_bayes.MultinomialNB``, where ``alpha=0`` is the exact maximum likelihood. A missing
+    count (NaN) is left out of the sum and of the row's length.
+
+    Parameters
+    ----------
+    alpha : float, array, "evidence" or "loo", default 1.0 (none with ``estimate="mle"``)
+        Pseudo-count added to every cell: one number, one per column, or one per class and column; or chosen by the
+        data, as the one that makes them most probable, or predicts rows that are left out best.
+    force_alpha : bool, default True
+        False raises pseudo-counts below 1e-10 to 1e-10.
+    fit_prior : bool, default True
+        False makes the class prior uniform.
+    class_prior : array of shape (n_classes,), dict, "smoothed", "uniform" or Dirichlet, optional
+        Probabilities of the classes in sorted order or by label, or how to find them. By default their shares of the
+        rows.
+    class_weight : dict, "balanced" or None
+        Factors on the class prior; "balanced" makes it uniform.
+    estimate : {"mean", "map", "mle", "predictive"}, optional
+        What becomes of the posterior of θ: its mean (the default), its mode, maximum likelihood (no prior), or the
+        average over all of it, here the Pólya distribution.
+    parameter_prior : Dirichlet, or a list or dict with one per column, optional
+        What is believed about θ before data, in place of ``alpha``.
+    calibrate : {"temperature", "platt", "beta", "isotonic"}, optional
+        Correct the probabilities by what rows that are left out teach.
+    compute_loo : bool, optional
+        Whether ``loo_`` is available: leave-one-out figures of the model, without a test set. By default it is while
+        the model keeps training rows. True keeps what it needs, or with ``keep_sample=False`` computes it in ``fit``.
+    keep_sample : bool, optional
+        Whether training rows stay in the model for what looks at them again. By default they do if something needs
+        them; False throws them away after ``fit``.
+    unlabeled : {"drop", "error"}, default "drop"
+        What becomes of rows whose label is None, NaN or a null, wherever rows come from: they are left out, with one
+        warning that counts them, or they are an error. Rows of which none has a label are an error.
+    n_threads : int, optional
+        Threads to use; by default ``CANDIDE_NUM_THREADS`` or all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    feature_count_ : array of shape (n_classes, n_features)
+        Weighted sums of the columns.
+    feature_log_prob_ : array of shape (n_classes, n_features)
+        log θ; made when asked for.
+    prior_ : Dirichlet
+        What was believed before data, a chosen ``alpha`` included.
+    loo_ : Report
+        Accuracy, log-loss and calibration on rows left out (``compute_loo``).
+    staleness_ : float
+        The weight learned and forgotten since calibration and ``alpha="loo"`` were fitted, as a share of the weight
+        they were fitted on.
+
+    Examples
+    --------
+    >>> X = [[2, 1, 0], [3, 0, 0], [0, 1, 4]]        # counts of "win", "hello", "meeting"
+    >>> model = MultinomialNB().fit(X, ["spam", "spam", "ham"])
+    >>> model.predict([[1, 0, 0]])
+    array(['spam'], dtype='<U4')
+    """
+
+    _spec_type = MultinomialSpec
+    _positive_only: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = None,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        class_weight: Any = None,
+        estimate: Literal["mean", "map", "mle", "predictive"] | None = None,
+        parameter_prior: Any = None,
+        calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
+        compute_loo: bool | None = None,
+        keep_sample: bool | None = None,
+        unlabeled: Literal["drop", "error"] = "drop",
+        n_threads: int | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.class_weight = class_weight
+        self.estimate = estimate
+        self.parameter_prior = parameter_prior
+        self.calibrate = calibrate
+        self.compute_loo = compute_loo
+        self.keep_sample = keep_sample
+        self.unlabeled = unlabeled
+        self.n_threads = n_threads
+
+    @classmethod
+    def from_parameters(
+        cls, probability: Any, *, classes: Any = None, class_prior: Any = None, feature_names: Any = None
+    ) -> Self:
+        """A model with given θ, taken as they are: ``estimate="mle"``.
+
+        It is worth one row per class: so much do further rows change it. Until it learns some, its parameters are
+        certain, so that it refuses ``intervals``, ``log_odds`` and ``log_evidence``.
+
+        Parameters
+        ----------
+        probability : array of shape (n_classes, n_features)
+            The share of each column in each class; rows sum to 1.
+        classes : array of shape (n_classes,), optional
+            Labels of the rows, in any order; by default 0, 1, …
+        class_prior : array of shape (n_classes,) or dict, optional
+            Probabilities of the classes, in the order of ``classes`` or by label; by default all alike.
+        feature_names : list of str, optional
+            Names of the columns; by default those of the table, if it is a data frame.
+
+        Examples
+        --------
+        >>> model = MultinomialNB.from_parameters(
+        ...     [[0.5, 0.25, 0.25], [0.125, 0.125, 0.75]], classes=["spam", "ham"], class_prior=[0.2, 0.8]
+        ... )
+        >>> model.predict_proba([[2, 0, 0]])              # 0.8 / 64 and 0.2 / 4
+        array([[0.2, 0.8]])
+        """
+        statistics = sums(read_probabilities(probability), "probability")
+        n_features, names = statistics.total.shape[1], column_names(feature_names, probability)
+        return given_model(cls, statistics, n_features, classes, class_prior, names)
+
+    @classmethod
+    def from_counts(
+        cls,
+        count: Any,
+        class_count: Any = None,
+        *,
+        classes: Any = None,
+        class_prior: Any = None,
+        feature_names: Any = None,
+        **settings: Any,
+    ) -> Self:
+        """The model that rows with these counts would give; it can go on learning, forget and merge.
+
+        Parameters
+        ----------
+        count : array of shape (n_classes, n_features)
+            The sum of each column over the rows of each class.
+        class_count : array of shape (n_classes,), optional
+            How many rows each class has; by default one.
+        class_prior : optional
+            As for the constructor, but in the order of ``classes``, or a dict by label; by default the shares of
+            ``class_count``.
+        classes, feature_names
+            As in ``from_parameters``.
+        **settings
+            Parameters of the constructor; where there is one row per class, in the order of ``classes``.
+
+        Examples
+        --------
+        >>> model = MultinomialNB.from_counts([[5, 195], [20, 80]], classes=["good", "bad"], alpha=1)
+        >>> model.parameters()["probability"]             # 21/102, 81/102; 6/202, 196/202
+        array([0.20588235, 0.79411765, 0.02970297, 0.97029703])
+        """
+        statistics = sums(count, "count", class_count)
+        n_features, names = statistics.total.shape[1], column_names(feature_names, count)
+        return ready_model(cls, statistics, n_features, classes, class_prior, names, settings)
+
+    def sample(self, n: int = 1, random_state: Any = None, length: Any = 100) -> tuple[Array, Array]:
+        """Draw ``n`` rows of counts: ``(X, y)``; ``length`` tokens a row, one number or one per row."""
+        lengths = np.asarray(length)
+        if lengths.dtype.kind not in "iu" or (lengths < 0).any() or lengths.shape not in ((), (n,)):
+            raise ParameterError(f"length is {length!r}; it must be a whole number of tokens, or {n} of them")
+        return self._fitted().sample(n, random_state, length=length)
+
+    @property
+    def feature_log_prob_(self) -> Floats:
+        """log θ of each class and column; -inf where θ is 0."""
+        model = self._fitted().classifier
+        family: Any = model.family
+        return np.asarray(family.log_shares(model.state.statistics).value())

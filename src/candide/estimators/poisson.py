@@ -1,0 +1,150 @@
+"""Poisson naive Bayes."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+
+from ..kernels.layouts import Floats
+from ..specs.discrete import PoissonSpec
+from .base import CountNB, read_only
+from .from_counts import given_model, ready_model
+from .given_tables import column_names, sums
+
+
+class PoissonNB(CountNB):
+    """Naive Bayes for counts of events: in every class each column follows a Poisson distribution of its own.
+
+    Unlike ``MultinomialNB``, the columns do not compete: how many events there are in all is evidence too. The rate is
+    the posterior mean (Σx + alpha) / (n + beta) under a Gamma(alpha, beta) prior.
+
+    Parameters
+    ----------
+    alpha : float, array, "evidence" or "loo", default 1.0
+        Shape of the prior, in events: one number, one per column, or one per class and column; or chosen by the data
+        for each column by itself.
+    beta : float, default 1.0
+        Rate of the prior, in rows. ``alpha=0, beta=0`` is the maximum likelihood.
+    parameter_prior : Gamma, or a list or dict with one per column, optional
+        What is believed about λ before data, in place of ``alpha`` and ``beta``.
+    fit_prior, class_prior, class_weight, estimate, calibrate, compute_loo, keep_sample, unlabeled, n_threads
+        As in ``MultinomialNB``. The predictive is the negative binomial.
+
+    Attributes
+    ----------
+    feature_count_ : array of shape (n_classes, n_features)
+        Weighted sums of the columns.
+    rate_ : array of shape (n_classes, n_features)
+        λ.
+    prior_, loo_, staleness_
+        As in ``MultinomialNB``.
+
+    Examples
+    --------
+    >>> calls = [[2, 0], [3, 1], [9, 4], [11, 6]]               # calls by day and by night
+    >>> model = PoissonNB(alpha=0, beta=0).fit(calls, ["quiet", "quiet", "busy", "busy"])
+    >>> model.rate_
+    array([[10. ,  5. ],
+           [ 2.5,  0.5]])
+    >>> model.predict([[8, 3]])
+    array(['busy'], dtype='<U5')
+    """
+
+    _spec_type = PoissonSpec
+    _positive_only: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = None,
+        beta: float | None = None,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        class_weight: Any = None,
+        estimate: Literal["mean", "map", "mle", "predictive"] | None = None,
+        parameter_prior: Any = None,
+        calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
+        compute_loo: bool | None = None,
+        keep_sample: bool | None = None,
+        unlabeled: Literal["drop", "error"] = "drop",
+        n_threads: int | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.beta = beta
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.class_weight = class_weight
+        self.estimate = estimate
+        self.parameter_prior = parameter_prior
+        self.calibrate = calibrate
+        self.compute_loo = compute_loo
+        self.keep_sample = keep_sample
+        self.unlabeled = unlabeled
+        self.n_threads = n_threads
+
+    @classmethod
+    def from_parameters(
+        cls, rate: Any, *, classes: Any = None, class_prior: Any = None, feature_names: Any = None
+    ) -> Self:
+        """A model with given λ.
+
+        Parameters
+        ----------
+        rate : array of shape (n_classes, n_features)
+            The mean count of each column in each class.
+        classes, class_prior, feature_names
+            As in ``MultinomialNB.from_parameters``.
+
+        Examples
+        --------
+        >>> model = PoissonNB.from_parameters([[2.0], [8.0]], classes=["quiet", "busy"])
+        >>> model.predict([[4], [5]])
+        array(['quiet', 'busy'], dtype='<U5')
+        """
+        statistics = sums(rate, "rate")
+        n_features, names = statistics.total.shape[1], column_names(feature_names, rate)
+        return given_model(cls, statistics, n_features, classes, class_prior, names)
+
+    @classmethod
+    def from_counts(
+        cls,
+        total: Any,
+        class_count: Any,
+        *,
+        classes: Any = None,
+        class_prior: Any = None,
+        feature_names: Any = None,
+        **settings: Any,
+    ) -> Self:
+        """The model that rows with these sums would give.
+
+        Parameters
+        ----------
+        total : array of shape (n_classes, n_features)
+            The events of each column over all rows of each class.
+        class_count : array of shape (n_classes,)
+            How many rows each class has.
+        classes, class_prior, feature_names, **settings
+            As in ``MultinomialNB.from_counts``.
+
+        Examples
+        --------
+        >>> PoissonNB.from_counts([[12, 3], [90, 45]], [6, 9], alpha=0, beta=0).rate_
+        array([[ 2. ,  0.5],
+               [10. ,  5. ]])
+        """
+        statistics = sums(total, "total", class_count)
+        n_features, names = statistics.total.shape[1], column_names(feature_names, total)
+        return ready_model(cls, statistics, n_features, classes, class_prior, names, settings)
+
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """log p(x, class) of each row and class, log x! included."""
+        model = self._fitted(X)
+        data, classifier = model.read(X), model.classifier
+        return np.asarray(classifier.scorer.joint(data, model.kernels) + classifier.likelihood.log_base(data)[:, None])
+
+    @property
+    def rate_(self) -> Floats:
+        """λ of each class and column."""
+        return read_only(self._fitted().classifier.likelihood.rate)

@@ -1,0 +1,154 @@
+"""States of rows: counted from one batch, added up over a stream, merged from partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..data.index import Index
+from ..data.labeled_rows import LabeledRows
+from ..families import Batch
+from ..kernels import Kernels
+from ..kernels.hashing import Hashes
+from ..kernels.layouts import TextRows
+from ..specs.bound import BoundSpec
+from ..statistics import Sample
+from ..statistics.table import TableStatistics
+from ..statistics.texts import TextStatistics
+from .state import State
+
+# A sum is added to the one before it once it is this part of it.
+_PART = 4
+
+
+class Joining(Protocol):
+    """A state or a model that rows will be added to."""
+
+    def kept_below(self, classes: Index) -> Hashes | None:
+        """Return the hash of each class below which training rows are kept; None where none are."""
+
+
+def summarize(spec: BoundSpec, rows: LabeledRows, kernels: Kernels, joining: Joining | None = None) -> State:
+    """Return the state of one batch. Rows of weight 0 are ignored: their classes do not appear.
+
+    ``joining``: what the state will be added to. Training rows that would not be kept there are not copied.
+    """
+    data, classes, positions, weight, groups = rows
+    if isinstance(data, TextRows) and joining is None:
+        # These may be the only texts, whose tokens are needed again when stacking weights are fitted.
+        data = replace(data, asked_again=True)
+    batch = Batch(data, positions, weight, len(classes))
+    statistics, sample = spec.family.observe(batch, kernels), None
+    if spec.sample_bytes:
+        below = None if joining is None else joining.kept_below(classes)
+        sample = Sample.of(data, positions, weight, len(classes), spec.sample_bytes, below, groups)
+    if isinstance(data, TextRows):
+        data.counted.clear()  # the sample has those of its texts
+    state = State(classes, np.zeros(len(classes), dtype=bool), statistics, sample=sample)
+    return state if weight is None else state.without_empty_classes()
+
+
+class Accumulator:
+    """Adds up the states of batches, in the order they came.
+
+    Sparse sums are rebuilt whenever something is added to them, so small ones are first added to each other: a stream
+    of n batches costs n log n instead of n². Others are added at once.
+    """
+
+    def __init__(self, state: State | None = None) -> None:
+        self._states = [] if state is None else [state]
+
+    @property
+    def main(self) -> State | None:
+        """The state of most of the rows, or of all of them."""
+        return self._states[0] if self._states else None
+
+    def add(self, batch: State) -> None:
+        """Add the state of further rows, which must not be used afterwards."""
+        self._states.append(batch)
+        while len(self._states) > 1 and is_worth_adding(n_sparse_cells(self._states[-1]), self._states[-2]):
+            self._join()
+
+    @property
+    def n_sparse_cells(self) -> int:
+        """The cells of all sparse sums."""
+        return sum(map(n_sparse_cells, self._states))
+
+    def total(self) -> State:
+        """Return the state of all rows."""
+        while len(self._states) > 1:
+            self._join()
+        return self._states[0]
+
+    def _join(self) -> None:
+        last = self._states.pop()
+        self._states[-1] = self._states[-1].learn(last, in_place=True)
+
+
+def is_worth_adding(n_cells: int, state: State) -> bool:
+    """Return whether so many cells of sparse sums justify rebuilding those of a state."""
+    return _PART * n_cells >= n_sparse_cells(state)
+
+
+def n_sparse_cells(state: State) -> int:
+    """Return the number of cells of the sparse sums of a state."""
+    statistics: Any = state.statistics
+    texts = statistics.texts if isinstance(statistics, TableStatistics) else (statistics,)
+    looks = [look for one in texts if isinstance(one, TextStatistics) for look in one.looks]
+    return sum(int(getattr(look.counts.total, "nnz", 0)) for look in looks)
+
+
+class RowCounts(NamedTuple):
+    """How many rows were counted, and in how many partitions."""
+
+    n_rows: int
+    n_unlabeled: int  # rows that were left out
+    n_partitions: int
+
+
+class PartialState(NamedTuple):
+    """The state of some partitions, by their numbers."""
+
+    state: State | None  # None: there were no rows
+    partitions: frozenset[int]
+    n_rows: int = 0
+    n_unlabeled: int = 0
+
+    @property
+    def row_counts(self) -> RowCounts:
+        return RowCounts(self.n_rows, self.n_unlabeled, len(self.partitions))
+
+
+def merge_partial_states(parts: Iterable[PartialState]) -> PartialState:
+    """Merge partial states. A partition that was counted twice, after a retry, counts once."""
+    kept = _each_once(parts)
+    partitions = frozenset[int]().union(*(part.partitions for part in kept))
+    states = [part.state for part in kept if part.state is not None]
+    return PartialState(
+        _merge_pairwise(states), partitions, sum(part.n_rows for part in kept), sum(part.n_unlabeled for part in kept)
+    )
+
+
+def _each_once(parts: Iterable[PartialState]) -> list[PartialState]:
+    seen: set[int] = set()
+    kept: list[PartialState] = []
+    # Those of most partitions first: what a smaller one holds may be in it already.
+    for part in sorted(parts, key=lambda part: (-len(part.partitions), min(part.partitions, default=-1))):
+        if part.partitions <= seen:
+            continue
+        if part.partitions & seen:
+            raise RuntimeError(f"partitions {sorted(part.partitions & seen)} are in two different sums")
+        seen |= part.partitions
+        kept.append(part)
+    return kept
+
+
+def _merge_pairwise(states: list[State]) -> State | None:
+    """Merge states two by two, because adding to a large sum takes as long as it is large."""
+    while len(states) > 1:
+        pairs = zip(states[::2], states[1::2], strict=False)
+        states = [a.merge(b) for a, b in pairs] + states[len(states) & ~1 :]
+    return states[0] if states else None

@@ -1,0 +1,518 @@
+"""A trained model on raw tables and texts, without scikit-learn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from ..data.arrays import as_array
+from ..data.column_selection import Roles, check_columns, similar_name
+from ..data.index import Index, encode
+from ..data.labeled_rows import LabeledRows, label_array, read_labels, read_weights, warn_if_continuous
+from ..exceptions import InputError, MergeError, ParameterError
+from ..families import Batch, Family
+from ..kernels import Kernels
+from ..kernels.layouts import Array, Floats
+from ..priors.base import generator
+from ..specs import BoundSpec, Spec
+from ..specs.parameters import flag, number, whole_number
+from ..specs.schema import Schema
+from ..specs.table_schema import TableSchema
+from ..statistics.hashing import group_hashes
+from .accumulator import RowCounts, summarize
+from .classifier import Classifier
+from .decisions import adapt_prior, conformal_threshold, label_set, least_cost, read_costs, read_shares
+from .drawn_cells import as_seen
+from .evaluation import Report, Verdicts
+from .honest import folds_left_out, left_out_posterior
+from .label_filter import LabelFilter
+from .leave_one_out import check_prior, read_folds
+from .state import State
+from .table import Table
+from .unlabeled import Unlabeled
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Model:
+    """A trained model: how rows are read, what was counted, and what was fitted. Immutable.
+
+    Everything an estimator can do on tables and texts, without scikit-learn. Learning returns a new model. Predicting
+    only reads, so threads may share a model.
+
+    Attributes
+    ----------
+    spec : Spec
+        The parameters.
+    schema : Schema
+        The columns of training.
+    classifier : Classifier
+        The bound spec, the state and what was fitted, on encoded rows.
+    unlabeled : Unlabeled, optional
+        What was learned from texts without labels.
+    has_given_parameters : bool
+        Whether the parameters were given, not learned from rows.
+    forgot_rows : bool
+        Whether rows were forgotten, be it before the last refit.
+    provenance : dict, optional
+        Rows, date and version of a model that was loaded from a file and has not changed since.
+    row_counts : RowCounts, optional
+        Rows and partitions of the last training on a cluster or database.
+    """
+
+    spec: Spec
+    schema: Schema
+    classifier: Classifier
+    unlabeled: Unlabeled | None = None
+    has_given_parameters: bool = False
+    forgot_rows: bool = False
+    provenance: dict[str, Any] | None = None
+    row_counts: RowCounts | None = None
+
+    def __repr__(self) -> str:
+        return f"<Model {self.spec!r}>"
+
+    # Training.
+
+    @classmethod
+    def train(
+        cls,
+        spec: Spec,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        *,
+        classes: Any = None,
+        more_to_come: bool = False,
+    ) -> Model:
+        """Train a model on rows in memory.
+
+        ``classes``: all classes there will be. ``more_to_come``: other classes may follow.
+        """
+        declared = None if classes is None else encode(label_array(classes), Kernels(spec.n_threads))[0]
+        schema, bound, state = first_state(spec, X, y, sample_weight, groups)
+        if declared is not None:
+            state = state.declare(declared)
+        return finish(spec, schema, Classifier(bound, state), more_to_come=more_to_come)
+
+    def learn(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, *, spec: Spec | None = None
+    ) -> Model:
+        """Return the model after further rows. ``spec``: parameters of now, if they have changed."""
+        spec, schema, bound, batch = self.count(X, y, sample_weight, groups, spec=spec)
+        return self.with_state(spec, schema, bound, batch)
+
+    def with_state(self, spec: Spec, schema: Schema, bound: BoundSpec, batch: State) -> Model:
+        """Return the model after the rows of a state that was counted for it."""
+        bound = replace(bound, target=self.classifier.plan.target)
+        after = self._finished(self.classifier.learn(batch, bound), spec=spec, schema=schema)
+        if len(after.classes) > len(self.classes):
+            warn_if_continuous(after.classes)
+        return after
+
+    def forget(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, *, spec: Spec | None = None
+    ) -> Model:
+        """Return the model without rows that were learned."""
+        spec, schema, _, batch = self.count(X, y, sample_weight, groups, spec=spec)
+        return self.without_state(spec, schema, batch)
+
+    def without_state(self, spec: Spec, schema: Schema, batch: State) -> Model:
+        """Return the model without the rows of a state that was counted for it."""
+        return replace(self._finished(self.classifier.forget(batch), spec=spec, schema=schema), forgot_rows=True)
+
+    def count(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, *, spec: Spec | None = None
+    ) -> tuple[Spec, Schema, BoundSpec, State]:
+        """Return the parameters of now, and the state of rows that are read like those of training."""
+        spec = spec or self.spec
+        labeled = LabelFilter(spec)
+        rows = replace(self, spec=spec).labeled_rows(labeled, X, y, sample_weight, groups)
+        labeled.warn()
+        schema, bound = self.bind(spec)
+        return spec, schema, bound, summarize(bound, rows, Kernels(spec.n_threads), self.classifier)
+
+    def bind(self, spec: Spec) -> tuple[Schema, BoundSpec]:
+        """Bind parameters to the columns of training. Parameters that change what is counted are refused."""
+        schema = spec.resolved(self.schema, self.classifier)
+        bound = spec.bind(schema, self.classifier)
+        spec.check_counting(self.classifier.plan.family, bound.family)
+        return schema, bound
+
+    def merge(self, other: Model) -> Model:
+        """Return the model of the rows of both."""
+        if self.spec.name != other.spec.name:
+            raise MergeError(f"a {self.spec.name} cannot absorb a {other.spec.name}; merge models of one kind")
+        self.spec.check_mergeable((self.schema, other.schema), (self.classifier, other.classifier))
+        merged = self._finished(self.classifier.merge(other.classifier))
+        return replace(merged, forgot_rows=self.forgot_rows or other.forgot_rows)
+
+    def discount(self, factor: float) -> Model:
+        """Return the model with all weights multiplied by ``factor``, from 0 to 1."""
+        return self._finished(self.classifier.discount(number(factor, "factor", most=1.0)))
+
+    def refit(self, spec: Spec | None = None) -> Model:
+        """Return the model with all that is estimated from the training rows kept estimated again."""
+        spec = spec or self.spec
+        schema = spec.resolved(self.schema, self.classifier)
+        bound = replace(spec.bind(schema, self.classifier), target=self.classifier.plan.target)
+        return self._changed(self.classifier.refitted(bound).complete(), spec=spec, schema=schema)
+
+    def with_class_prior(self, class_prior: Any) -> Model:
+        """Return the model for rows among which the classes have other shares than in training."""
+        classifier = self.classifier
+        if not classifier.plan.prior_in_score and classifier.plan.calibrate is None:
+            raise ParameterError(
+                f"the scores of {self.spec.name} hold no class prior that could be changed; make them "
+                "probabilities with calibrate='temperature' (or 'platt') first"
+            )
+        return self._changed(classifier.with_class_prior(read_shares(class_prior, self.classes)))
+
+    def adapt_class_prior(self, X: Any) -> Model:
+        """Return the model with the class prior of unlabeled rows, estimated by Saerens' EM on their probabilities."""
+        return self.with_class_prior(adapt_prior(self.predict_proba(X), self.classifier.class_prior))
+
+    def _finished(self, classifier: Classifier, **changes: Any) -> Model:
+        """Return the model with what was learned, and what is estimated from rows fitted where that is due."""
+        after = self._changed(classifier, **changes)
+        return replace(after, classifier=completed(after.spec, classifier))
+
+    def _changed(self, classifier: Classifier, **changes: Any) -> Model:
+        given = self.has_given_parameters and classifier.state is self.state
+        changes = {"has_given_parameters": given, "provenance": None, "row_counts": None, **changes}
+        return replace(self, classifier=classifier, **changes)
+
+    # Reading rows.
+
+    @property
+    def kernels(self) -> Kernels:
+        return Kernels(self.spec.n_threads)
+
+    def read(self, X: Any) -> Any:
+        """Return rows as the classifier reads them, after a check of their columns."""
+        return self.spec.read(X, self.schema, self.classifier)
+
+    def read_columns(self, X: Any) -> tuple[Any, Family]:
+        """Return some of the columns, encoded, and the family that counts them."""
+        return self.spec.read_columns(X, self.schema, self.classifier)
+
+    def labeled_rows(
+        self, labeled: LabelFilter, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+    ) -> LabeledRows:
+        """Return rows to learn from that are read like those of training."""
+        X, y, sample_weight, groups = labeled.drop(*self.spec.split_label(X, y), sample_weight, groups)
+        data = self.spec.read(X, self.schema, self.classifier, learning=True)
+        return with_labels(data, y, sample_weight, groups, self.kernels)
+
+    def batch(self, X: Any, y: Any, sample_weight: Any = None) -> Batch:
+        """Return rows whose labels the model knows."""
+        X, y = self.spec.split_label(X, y)
+        data, known = self.read(X), self.classifier.classes
+        classes, positions = read_labels(one_dimensional(y), data.n_rows, self.kernels)
+        places = classes.positions_in(known)
+        if (places < 0).any():
+            raise InputError(
+                f"class {classes.labels[places < 0].tolist()[0]!r} in y is unknown to the model, which knows "
+                f"{known.labels.tolist()}; drop its rows, or learn it with partial_fit"
+            )
+        weight = read_weights(sample_weight, data.n_rows)
+        return Batch(data, places[positions].astype(np.int32), weight, len(known))
+
+    def labeled_batch(self, X: Any, y: Any, sample_weight: Any = None) -> Batch:
+        """Return those rows that have a label, which the model must know; the others are counted in a warning."""
+        return self.batch(*drop_unlabeled(self.spec, X, y, sample_weight))
+
+    def column_names(self) -> Array:
+        """Return the names of the columns, as tables of parameters list them; of tokens, where rows are texts."""
+        return self.spec.column_names(self.schema, self.classifier)
+
+    @property
+    def feature_names(self) -> Array:
+        """The names of the columns; none where rows are texts."""
+        return np.zeros(0) if self.spec.reads_texts else self.column_names()
+
+    def unseen_categories(self, X: Any) -> dict[Any, dict[Any, int]]:
+        """Return the categories of ``X`` that no training row has, by column, with the number of their rows."""
+        if not isinstance(self.schema, TableSchema):
+            return {}
+        data = self.spec.read(X, self.schema, self.classifier, learning=True)
+        return self.schema.unseen(data, self.classifier.state.statistics)
+
+    def roles_in(self, names: list[str], text: str | None = None, label: str | None = None) -> Roles:
+        """Return which of the named columns the model reads; ``label``: of labels, if it is another."""
+        trained = self.schema.roles
+        if label is None:
+            label = trained.label if trained else ""
+        if self.spec.reads_texts:
+            known = trained.text if trained else None
+            column = _text_column(text or known, known, names, label)
+            return Roles(label, column, (column,))
+        others = {label, *((trained.label, trained.weight) if trained else ())}
+        return Roles(label, None, self._table_columns(names, others))
+
+    def _table_columns(self, names: list[str], others: set[str | None]) -> tuple[str, ...]:
+        """Return the columns of training; ``others`` are labels and weights."""
+        known, roles = self.schema.feature_names, self.schema.roles
+        if known is None:
+            trained = roles.columns if roles else ()
+            found = trained if trained and set(trained) <= set(names) else ()
+            return found or tuple(name for name in names if name not in others)
+        found = tuple(name for name in known if name in names)
+        if not found:
+            raise InputError(
+                f"the model was trained on the columns {', '.join(known)}, and the source has none of them, but "
+                f"{', '.join(names)}; pass a source with these columns"
+            )
+        check_columns(list(known), names, getattr(self.spec, "absent", None), others)
+        return found
+
+    # What was learned.
+
+    @property
+    def classes(self) -> Array:
+        """The labels of the classes, in sorted order."""
+        return self.classifier.classes.labels
+
+    @property
+    def state(self) -> State:
+        return self.classifier.state
+
+    @property
+    def class_count(self) -> Floats:
+        """The weight of the rows of each class."""
+        return self.state.rows
+
+    @property
+    def has_training_rows(self) -> bool:
+        """Whether the model holds rows that it was trained on."""
+        return self.state.sample is not None
+
+    @property
+    def staleness(self) -> float:
+        """The weight learned and forgotten since the last refit, as a share of the weight at that refit."""
+        return self.classifier.staleness
+
+    @property
+    def can_refit(self) -> bool:
+        """Whether ``refit`` has something to do, and training rows to do it with."""
+        return self.classifier.can_refit
+
+    @property
+    def has_loo(self) -> bool:
+        """Whether leave-one-out figures can be computed, or were."""
+        return self.spec.compute_loo is not False and self.classifier.can_report
+
+    @property
+    def loo(self) -> Report:
+        """Leave-one-out figures of the model.
+
+        Training rows are scored with themselves left out; what was chosen or fitted on such scores is fitted again
+        without a fifth of the rows, and scored on it.
+        """
+        if self.spec.compute_loo is False:
+            raise AttributeError(f"{self.spec.name} was constructed with compute_loo=False; it has no loo_")
+        classifier = self.classifier
+        if not classifier.can_report and classifier.state.sample is not None:
+            raise AttributeError(
+                "loo_ needs training rows, and each is larger than the limit for those that are kept "
+                f"({classifier.plan.sample_bytes:,} bytes for each class); fit again with shorter rows"
+            )
+        if not classifier.can_report:
+            raise AttributeError(
+                "loo_ needs training rows, and this model keeps none that represent all it has learned; construct it "
+                "with compute_loo=True and fit again"
+            )
+        return classifier.report
+
+    @property
+    def calibration(self) -> dict[str, Any]:
+        """The numbers of the calibration by name; empty without one."""
+        blend = self.classifier.blend
+        return {} if blend is None or blend.calibration is None else blend.calibration.describe()
+
+    def parameters(self) -> Table:
+        """Return the parameters of p(x | class), one a row, with the counts behind them."""
+        return self.classifier.parameters(self.column_names())
+
+    # Predicting.
+
+    def predict(self, X: Any) -> Array:
+        """Return the most probable class of each row; the first in order among equals."""
+        return self.classifier.predict(self.read(X), self.kernels)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probabilities of the classes, ``(n_rows, n_classes)``."""
+        return self.classifier.posterior(self.read(X), self.kernels, logarithm=False)
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return the logarithms of ``predict_proba``."""
+        return self.classifier.posterior(self.read(X), self.kernels, logarithm=True)
+
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """Return log p(x, class), up to a term that all classes share; never calibrated."""
+        return self.classifier.scorer.joint(self.read(X), self.kernels)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of rows that are predicted right."""
+        X, y, sample_weight = drop_unlabeled(self.spec, X, y, sample_weight)
+        right = self.predict(X) == as_array(y, "y").ravel()
+        return float(np.average(right, weights=read_weights(sample_weight, len(right))))
+
+    def decide(self, X: Any, costs: Any = None, abstain: float | None = None, unsure: Any = "unsure") -> Array:
+        """Return the decision of least expected cost for each row, or ``unsure``."""
+        chosen = least_cost(self.predict_proba(X), read_costs(costs, self.classes), abstain)
+        if abstain is None:
+            return np.asarray(self.classes[chosen])
+        if unsure in self.classes.tolist():
+            raise ParameterError(f"{unsure!r} is a class of this model; pass another word as unsure")
+        answers = np.empty(len(self.classes) + 1, dtype=object)
+        answers[:-1], answers[-1] = self.classes, unsure
+        return np.asarray(answers[chosen])
+
+    def predict_set(self, X: Any, coverage: float = 0.9, by_class: bool = False) -> Array:
+        """Return sets of classes that hold the true class in about ``coverage`` of all rows."""
+        by_class, share = flag(by_class, "by_class"), number(coverage, "coverage", most=1.0)
+        result = self.classifier.honest
+        classes, weight = result.seen.batch.classes, result.seen.case_weight
+        own = result.log_probability[np.arange(len(classes)), classes]
+        thresholds = conformal_threshold(
+            own, classes, weight, share, by_class, len(self.classes), result.seen.multiplicity
+        )
+        return label_set(self.predict_log_proba(X), thresholds)
+
+    def sample(self, n: int = 1, random_state: Any = None, **options: Any) -> tuple[Any, Array]:
+        """Draw ``n`` rows from the model: ``(X, y)``."""
+        X, y = self.classifier.sample(whole_number(n, "n"), generator(random_state), **options)
+        schema = self.schema
+        if not isinstance(schema, TableSchema):
+            return X, y
+        columns = [
+            as_seen(cells, self.state.statistics, j, whole=name in schema.whole, bounded=name in schema.examples)
+            for j, (name, cells) in enumerate(zip(schema.names, X, strict=True))
+        ]
+        return schema.table(columns), y
+
+    # Rows left out.
+
+    def leave_one_out(
+        self, X: Any, y: Any, sample_weight: Any = None, class_prior: Literal["removed", "fixed"] = "removed"
+    ) -> Floats:
+        """Return log probabilities of training rows, each by the model that has not seen it."""
+        batch = self.batch(X, y, sample_weight)
+        return left_out_posterior(self.classifier, batch, self.kernels, check_prior(class_prior))
+
+    def cross_val_log_proba(
+        self,
+        X: Any,
+        y: Any,
+        groups: Any = None,
+        n_folds: int | None = None,
+        sample_weight: Any = None,
+        class_prior: Literal["removed", "fixed"] = "removed",
+    ) -> Floats:
+        """Return log probabilities of training rows, each fold by the model that has not seen it."""
+        batch = self.batch(X, y, sample_weight)
+        folds = read_folds(groups, n_folds, batch.data.n_rows)
+        return folds_left_out(self.classifier, batch, folds, self.kernels, check_prior(class_prior))
+
+    def scored_rows(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Verdicts:
+        """Return the scores of rows with labels that the model knows, for an evaluation."""
+        batch = self.batch(X, y, sample_weight)
+        scores = self.classifier.posterior(batch.data, self.kernels, logarithm=True)
+        weight = np.ones(len(scores)) if batch.weight is None else batch.weight
+        return Verdicts.of(scores, batch.classes, weight, groups=group_hashes(groups, batch.data.n_rows))
+
+    # For files and for other machines.
+
+    def for_file(self) -> Model:
+        """Return the model, refitted where a file could not hold all of it, or would hold what was forgotten."""
+        written = self.classifier.for_file(forgot=self.forgot_rows)
+        return self if written is self.classifier else self._changed(written.complete())
+
+    def for_workers(self) -> Model:
+        """Return the model without training rows, for machines that have a core for each partition."""
+        classifier = self.classifier
+        sent = Classifier(
+            classifier.plan, replace(classifier.state, sample=None), classifier.blend, choices=classifier.family
+        )
+        return replace(self, spec=replace(self.spec, n_threads=1), classifier=sent, provenance=None)
+
+
+def first_state(
+    spec: Spec, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+) -> tuple[Schema, BoundSpec, State]:
+    """Return the schema of rows, the spec bound to it, and the state of the rows."""
+    labeled = LabelFilter(spec)
+    X, y, sample_weight, groups = labeled.drop(*spec.split_label(X, y), sample_weight, groups)
+    schema, data = spec.open(X)
+    rows = with_labels(data, y, sample_weight, groups, Kernels(spec.n_threads))
+    labeled.warn()
+    bound = spec.bind(schema)
+    return schema, bound, summarize(bound, rows, Kernels(spec.n_threads))
+
+
+def finish(spec: Spec, schema: Schema, classifier: Classifier, *, more_to_come: bool = False, **known: Any) -> Model:
+    """Return the model of a first training, with everything fitted that the spec asks for."""
+    warn_if_continuous(classifier.classes.labels)
+    if not more_to_come:
+        classifier.plan.prior.check_weights(classifier.classes)
+    return Model(spec, schema, completed(spec, classifier), **known)
+
+
+def completed(spec: Spec, classifier: Classifier) -> Classifier:
+    """Return a classifier with everything fitted that is due, and without training rows where none are kept."""
+    spec.check_classes(classifier.plan, len(classifier.classes))
+    if spec.keep_sample is False and classifier.state.sample is not None:
+        classifier = classifier.without_sample(compute_loo=bool(spec.compute_loo))
+    return classifier.complete()
+
+
+def drop_unlabeled(spec: Spec, X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Any, Any]:
+    """Return the rows that have a label, to be scored; the others are counted in a warning."""
+    labeled = LabelFilter(spec, learning=False)
+    X, y, sample_weight = labeled.drop(*spec.split_label(X, y), sample_weight)
+    labeled.warn()
+    return X, y, sample_weight
+
+
+def with_labels(data: Any, y: Any, sample_weight: Any, groups: Any, kernels: Kernels) -> LabeledRows:
+    """Return encoded rows with their classes, weights and groups."""
+    classes, positions = read_labels(one_dimensional(y), data.n_rows, kernels)
+    weight = read_weights(sample_weight, data.n_rows)
+    return LabeledRows(data, classes, positions, weight, group_hashes(groups, data.n_rows))
+
+
+def one_dimensional(y: Any) -> Any:
+    """Return labels; a table of one column becomes an array."""
+    if y is not None and type(y) is not np.ndarray:
+        y = as_array(y, "y")
+    return y.ravel() if y is not None and y.ndim == 2 and y.shape[1] == 1 else y
+
+
+def _text_column(wanted: str | None, trained: str | None, names: list[str], label: str | None) -> str:
+    if wanted in names:
+        return str(wanted)
+    others = [name for name in names if name != label]
+    if wanted is None and len(others) == 1:
+        return others[0]
+    raise no_column(wanted, "text", trained, names)
+
+
+def no_column(name: str | None, role: str, trained: str | None, names: list[str]) -> InputError:
+    """Return the error for a column that a source should have: the one of training, or another that was named."""
+    why = ", which the model was trained with" if name == trained else ""
+    advice = f"name the column of {role}s with {role}= (--{role} in a terminal)"
+    meant = None if name is None else similar_name(name, names)
+    hint = "" if meant is None else f"did you mean {meant!r}? "
+    return InputError(f"the source has no column {name!r} of {role}s{why}; it has {', '.join(names)}; {hint}{advice}")
+
+
+def check_declared(declared: Index, n_given: int, known: Index) -> None:
+    """Raise an error if declared classes are not those that a model has."""
+    if declared != known or len(declared) != n_given:
+        raise ParameterError(
+            f"classes={declared.labels!r} is not the same as on last call to partial_fit, which knew "
+            f"{known.labels!r}; leave classes out to let new ones join"
+        )

@@ -1,0 +1,165 @@
+"""Texts without labels: what they add is kept where texts that were left out say that it helps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ..data.labeled_rows import LabeledRows
+from ..families import Batch
+from ..families.text import TextFamily
+from ..families.unlabeled import shared_out, token_by_token
+from ..kernels import Kernels
+from ..kernels.layouts import Array, Floats, TextRows
+from ..lazy_dataclass import dataclass
+from ..stacking.calibration import calibrate, cross_fitted, normalised
+from ..stacking.folds import deal_blocks
+from ..stacking.refinement import fit_refinement, refined_without
+from ..stacking.token_views import TextBlended
+from ..stacking.training_rows import Seen
+from ..statistics.hashing import row_hashes
+from .accumulator import summarize
+from .blend import Blend
+from .classifier import Classifier
+from .evaluation import Report
+from .honest import weighed_again
+
+How = Literal["em", "sfe"]
+# What a probability of 0 counts as: that of a class whose texts were all in one fold.
+_LEAST = 1e-6
+
+
+class Unlabeled(NamedTuple):
+    """What became of texts without labels: the log-loss of folds of the others, without and with them."""
+
+    n_texts: int
+    used: bool
+    log_loss_without: float
+    log_loss_with: float
+
+
+@dataclass(frozen=True)
+class Unread:
+    """Texts without labels, and what is made of them."""
+
+    data: TextRows
+    weight: Floats | None
+    how: How
+
+    def added_to(self, model: Classifier, kernels: Kernels) -> Classifier:
+        """The model with what they add to its sums."""
+        family, state = model.plan.family, model.state
+        assert isinstance(family, TextFamily)
+        if self.how == "sfe":
+            more = token_by_token(family, state.statistics, self.data, self.weight, kernels)
+        else:
+            share = model.posterior(self.data, kernels, logarithm=False)
+            share = share if self.weight is None else share * self.weight[:, None]
+            more = shared_out(family, self.data, share, kernels)
+        return Classifier(model.plan, replace(state, statistics=state.statistics.merge(more)), model.blend)
+
+
+def learn_unlabeled(
+    model: Classifier, batch: Batch, texts: Unread, kernels: Kernels, blocks: Array | None = None
+) -> tuple[Classifier, Unlabeled]:
+    """The model of texts with labels, or of all texts, whichever is better on folds of those with labels.
+
+    A fold is scored by models that have not seen it, not even by way of what they think of the texts without labels;
+    and by such scores of all folds texts are weighed. Texts of one of the ``blocks``, or copies, are in one fold.
+    """
+    rows = _judges(model, batch)
+    folds = deal_blocks(batch.classes, _first_of_copies(batch.data) if blocks is None else blocks)
+    parts = [_scores_of_fold(model, batch, texts, rows, folds == fold, kernels) for fold in np.unique(folds)]
+    order = np.argsort(np.concatenate([part.rows for part in parts]))
+    alone = np.concatenate([part.alone for part in parts], axis=1)[:, order]
+    together = np.concatenate([part.together for part in parts], axis=1)[:, order]
+    seen = _seen(batch.take(rows))
+    before, after = (_report(model, seen, scores, folds[rows], kernels) for scores in (alone, together))
+    used = bool(after.log_loss < before.log_loss)
+    if used:
+        state = texts.added_to(model, kernels).state
+        blend = _blend(Classifier(model.plan, state, model.blend), seen, together, kernels)
+        # The rows kept would know what their labels made of the texts without.
+        model = Classifier(model.plan, state, blend, after, model.token_names)
+    return model, Unlabeled(texts.data.n_rows, used, before.log_loss, after.log_loss)
+
+
+def _judges(model: Classifier, batch: Batch) -> Array:
+    """The rows with labels that are scored: as many as weights are fitted on."""
+    views = None if model.blend is None else model.blend.views
+    if isinstance(views, TextBlended) and not model.plan.refine:
+        return views.few(_seen(batch))
+    return np.arange(len(batch.classes))
+
+
+def _first_of_copies(texts: TextRows) -> Array:
+    """For each text the place of the first that is equal: copies are in one fold."""
+    _, first, place = np.unique(row_hashes(texts), return_index=True, return_inverse=True)
+    return np.asarray(first[place])
+
+
+def _seen(batch: Batch) -> Seen:
+    weight = np.ones(len(batch.classes)) if batch.weight is None else batch.weight
+    return Seen(batch, weight, np.ones(len(batch.classes), dtype=np.int64))
+
+
+class _Fold(NamedTuple):
+    """Rows of a fold, and their scores by a model of the other folds alone and with the texts without labels."""
+
+    rows: Array
+    alone: Floats
+    together: Floats
+
+
+def _scores_of_fold(
+    model: Classifier, batch: Batch, texts: Unread, judges: Array, here: Array, kernels: Kernels
+) -> _Fold:
+    rest = batch.take(np.flatnonzero(~here))
+    rows_left = LabeledRows(rest.data, model.classes, rest.classes, rest.weight)
+    state = summarize(model.plan, rows_left, kernels)
+    other = Classifier(model.plan, state)
+    rows = judges[here[judges]]
+    held = batch.data.take(rows)
+    both = (_view_scores(one, held, kernels) for one in (other, texts.added_to(other, kernels)))
+    return _Fold(rows, *both)
+
+
+def _view_scores(model: Classifier, data: TextRows, kernels: Kernels) -> Floats:
+    """``(views, rows, classes)``; of a model without views, one: log posteriors that are not calibrated."""
+    if model.plan.order is None:
+        return model.scorer.posterior(data, kernels, logarithm=True)[None]
+    scores: Floats = model.likelihood.token_bin_scores(data, kernels)
+    return scores
+
+
+def _report(model: Classifier, seen: Seen, scores: Floats, folds: Array, kernels: Kernels) -> Report:
+    classes, weight = seen.batch.classes, seen.case_weight
+    if model.blend is not None and model.blend.views is not None:
+        out = weighed_again(model.plan, model.blend.views, seen, scores, folds)
+        if model.plan.refine:
+            out = normalised(refined_without(model.likelihood, seen, out, folds, kernels))
+    else:
+        amount = model.plan.family.amount(seen.batch.data)
+        out = cross_fitted(model.plan.calibrate, scores[0], classes, weight, amount, seen.multiplicity, folds)
+    return Report.of(normalised(np.logaddexp(out, np.log(_LEAST))), classes, weight, model.classes.labels)
+
+
+def _blend(model: Classifier, seen: Seen, scores: Floats, kernels: Kernels) -> Blend | None:
+    """What looks at rows again, by the scores of folds."""
+    blend, plan = model.blend, model.plan
+    if blend is None:
+        return None
+    out, views, refinement, calibration = scores[0], None, None, None
+    if isinstance(blend.views, TextBlended):
+        # Of all looks: a model that keeps no rows has dropped those without weight, and they may have one now.
+        views = TextBlended.unweighted(model.likelihood).weighed(scores, seen)
+        out = views.left_out(scores)
+        refinement = fit_refinement(model.likelihood, seen, out, kernels) if plan.refine else None
+    if plan.calibrate is not None:
+        amount = plan.family.amount(seen.batch.data)
+        parts = seen.batch.classes, seen.case_weight, amount, seen.multiplicity
+        calibration = calibrate(plan.calibrate, normalised(out), *parts)
+    weight = float(model.state.rows.sum())
+    return Blend(plan, model.classes, weight, blend.alpha, calibration, views, refinement, lasting=True)

@@ -1,0 +1,280 @@
+"""What all specs share: how parameters become a bound spec, and how rows are read."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
+
+from ..data.arrays import read_numbers
+from ..exceptions import MergeError, ParameterError
+from ..families import Family
+from ..kernels.layouts import Array
+from ..stacking.calibration import METHODS
+from .bound import BoundSpec, ClassPrior
+from .parameters import choice, flag
+from .prior_params import class_prior_of
+from .schema import Schema
+
+# Training rows of a class that are enough for the few numbers of a calibration; of texts, their bytes.
+_FEW_ROWS, _FEW_BYTES = 5_000, 1 << 21
+_SHOWN = 80
+
+
+class Previous(Protocol):
+    """What was learned before: the part of a classifier that a spec looks at when it is bound again."""
+
+    @property
+    def plan(self) -> BoundSpec: ...
+    @property
+    def state(self) -> Any: ...
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Spec(ABC):
+    """The parameters of an estimator.
+
+    A subclass has one field for each parameter of its estimator. ``bind`` checks them and resolves them to columns.
+    """
+
+    #: Name of the estimator.
+    name: ClassVar[str]
+    reads_texts: ClassVar[bool] = False
+    #: Whether training rows are kept unless ``keep_sample`` says otherwise.
+    keeps_rows: ClassVar[bool] = False
+    #: Parameters that change what is counted, with the attributes of the family that hold them. Models that differ in
+    #: them cannot be merged.
+    counting: ClassVar[Mapping[str, str]] = {}
+    class_prior_name: ClassVar[str] = "class_prior"
+    unlabeled_choices: ClassVar[tuple[str, ...]] = ("drop", "error")
+    #: Bytes of training rows kept per class: some ten thousand rows of a table, some thousand texts.
+    sample_bytes: ClassVar[int] = 1 << 23
+    #: Bytes of rows that are counted at once in a stream. Adding one state to another costs as much as counting
+    #: megabytes, and counting takes many times the memory of the rows.
+    group_bytes: ClassVar[int] = 1 << 24
+
+    class_weight: Any = None
+    calibrate: Any = None
+    compute_loo: bool | None = None
+    keep_sample: bool | None = None
+    unlabeled: str = "drop"
+    n_threads: int | None = None
+
+    # Parameters.
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The parameters that differ from their defaults."""
+        return {
+            field.name: value
+            for field in fields(self)
+            if not _is_default(value := getattr(self, field.name), field.default)
+        }
+
+    def with_parameters(self, **changes: Any) -> Self:
+        """Return the spec with other parameters, whose names are checked."""
+        known = [field.name for field in fields(self)]
+        for name in changes:
+            if name not in known:
+                raise ParameterError(
+                    f"{self.name} has no parameter {name!r}; it has {', '.join(known)}; name one of them"
+                )
+        return replace(self, **changes)
+
+    def __repr__(self) -> str:
+        return f"{self.name}({', '.join(f'{name}={value!r}' for name, value in self.given.items())})"
+
+    # Binding.
+
+    def bind(self, schema: Schema, previous: Previous | None = None) -> BoundSpec:
+        """Check the parameters and resolve them to the columns of a schema.
+
+        ``previous``: what was learned before. Rows that are kept stay until a new fit, though a parameter no longer
+        asks for them: choices and weights depend on them.
+        """
+        calibrate, order, alpha = self._calibration(), self._order(), self._alpha_choice()
+        compute_loo = None if self.compute_loo is None else flag(self.compute_loo, "compute_loo")
+        keep = None if self.keep_sample is None else flag(self.keep_sample, "keep_sample")
+        bound = BoundSpec(self._family(schema), self._class_prior(), self._prior_in_score(), alpha, calibrate, order)
+        kept = previous is not None and previous.state.sample is not None
+        by_default = self.keeps_rows and compute_loo is not False
+        needed = bound.looks_back or bool(compute_loo) or kept
+        keeps = needed and previous is None if keep is False else needed or bool(keep) or by_default
+        limit = self.sample_bytes
+        if alpha != "loo" and order is None and not (compute_loo or keep or by_default):
+            limit = min(limit, _FEW_BYTES if self.reads_texts else _FEW_ROWS * 8 * schema.n_features)
+        return replace(bound, sample_bytes=limit if keeps else 0, n_threads=self.n_threads)
+
+    def resolved(self, schema: Schema, previous: Previous | None) -> Schema:
+        """Return the schema for these parameters, which may have changed since ``previous`` was learned."""
+        return schema
+
+    @abstractmethod
+    def _family(self, schema: Schema) -> Family:
+        """Return the family of the columns."""
+
+    def _class_prior(self) -> ClassPrior:
+        return class_prior_of(getattr(self, "class_prior", None), getattr(self, "fit_prior", True), self.class_weight)
+
+    def _prior_in_score(self) -> bool:
+        """Return whether scores are log p(x, class), which include the class prior."""
+        return True
+
+    def _alpha_choice(self) -> Literal["evidence", "loo"] | None:
+        """Return how pseudo-counts are chosen, if they are."""
+        return None
+
+    def _calibration(self) -> str | None:
+        if self.calibrate is not None and self.calibrate not in METHODS:
+            raise ParameterError(f"calibrate is {self.calibrate!r}; it must be None or one of {', '.join(METHODS)}")
+        chosen: str | None = self.calibrate
+        return chosen
+
+    def _order(self) -> int | None:
+        """Return on how many other columns a column may depend in a view; None without stacking."""
+        return None
+
+    def check_other_parameters(self) -> None:
+        """Check the parameters that are no part of the bound spec."""
+        self.unlabeled_choice()
+
+    def unlabeled_choice(self) -> str:
+        """Return what is done with rows without a label."""
+        return choice(self.unlabeled, "unlabeled", self.unlabeled_choices)
+
+    def check_classes(self, bound: BoundSpec, n_classes: int) -> None:
+        """Raise an error if a parameter with one row per class has another number of rows."""
+        from .prior_params import check_height
+
+        check_height(bound.family.prior, n_classes)
+
+    # Reading.
+
+    def open(self, X: Any) -> tuple[Schema, Any]:
+        """Return the schema of the first rows, and the rows encoded."""
+        data = self.encode(X)
+        return Schema.of(X, data.n_columns), data
+
+    def encode(self, X: Any) -> Any:
+        """Return rows as the family reads them."""
+        return read_numbers(X)
+
+    def read(self, X: Any, schema: Schema, previous: Previous, *, learning: bool = False) -> Any:
+        """Return further rows, encoded, after a check of their columns."""
+        data = self.encode(X)
+        schema.check(X, data.n_columns, self.name)
+        return data
+
+    def read_columns(self, X: Any, schema: Schema, previous: Previous) -> tuple[Any, Family]:
+        """Return some of the columns, encoded, and the family that counts them."""
+        return self.encode(X), previous.plan.family
+
+    def split_label(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Return rows and labels, where ``y`` may be the name of a column of ``X``."""
+        return X, y
+
+    def column_names(self, schema: Schema, previous: Previous) -> Array:
+        """Return the names of the columns that parameters are listed by."""
+        return schema.column_names()
+
+    def table_columns(self, schema: Schema) -> tuple[list[str], dict[str, Any]]:
+        """Return the names of the columns in a database, and examples of cells that are booleans or times."""
+        return schema.column_names().tolist(), {}
+
+    # Compatibility with other models.
+
+    def check_counting(self, old: Family, new: Family) -> None:
+        """Raise an error if parameters changed what is counted after rows were counted."""
+        found = first_difference(self.counting, old, new)
+        if found is not None:
+            raise ParameterError(
+                f"{found.what} was {found.one} when the model was fitted and is {found.other} now, so it would count "
+                "different things; set it back, or fit again"
+            )
+
+    def check_mergeable(self, schemas: tuple[Schema, Schema], models: tuple[Previous, Previous]) -> None:
+        """Raise an error if two models did not count the same things."""
+        mine, other = schemas
+        names = [list(schema.feature_names or ()) for schema in schemas]
+        if mine.n_features != other.n_features or (all(names) and names[0] != names[1]):
+            raise MergeError(
+                f"the models have different columns: {names[0] or mine.n_features} and "
+                f"{names[1] or other.n_features}; merge models that saw the same columns"
+            )
+        found = first_difference(self.counting, models[0].plan.family, models[1].plan.family)
+        if found is not None:
+            raise MergeError(
+                f"{found.what} is {found.one} in one model and {found.other} in the other, so they counted different "
+                "things; train both alike"
+            )
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    """Return whether a value is the default; arrays are not compared."""
+    plain = isinstance(value, (str, int, float)) and type(value) is type(default)
+    return value is default or (plain and bool(value == default))
+
+
+class Difference(NamedTuple):
+    """A parameter in which two models differ, and its values."""
+
+    what: str
+    one: str
+    other: str
+
+
+def first_difference(names: Mapping[str, str], one: Any, other: Any) -> Difference | None:
+    """Return the first of some attributes in which two families differ; ``names``: parameters by attribute."""
+    for what, name in names.items():
+        mine, theirs = getattr(one, name), getattr(other, name)
+        if mine != theirs:
+            return Difference(what, *differing(mine, theirs))
+    return None
+
+
+def differing(one: Any, other: Any) -> tuple[str, str]:
+    """Return the parts of two values that differ: a tokenizer has twenty settings, of which mostly one differs.
+
+    >>> from candide.kernels.tokenizer import TokenizerConfig
+    >>> differing((TokenizerConfig(), "count"), (TokenizerConfig(ngrams=(1, 2), lowercase=False), "count"))
+    ('ngrams=(1, 1), lowercase=True', 'ngrams=(1, 2), lowercase=False')
+    >>> differing(0.5, None)
+    ('0.5', 'None')
+    """
+    # What several token features have in common differs in all of them alike, and is named once.
+    parts = dict.fromkeys(_parts(one, other, ""))
+    mine, theirs = ([f"{part.what}={text}" if part.what else text for part in parts for text in [part[side]]]
+                    for side in (1, 2))  # fmt: skip
+    return ", ".join(mine), ", ".join(theirs)
+
+
+def _parts(one: Any, other: Any, name: str) -> list[Difference]:
+    if one == other:
+        return []
+    if type(one) is type(other) and is_dataclass(one):
+        names = [field.name for field in fields(one)]
+        return _all((getattr(one, each), getattr(other, each), each) for each in names)
+    if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other) and not _is_plain(one):
+        return _all(zip(one, other, getattr(one, "_fields", [name] * len(one)), strict=True))
+    return [Difference(name, _short(one), _short(other))]
+
+
+def _is_plain(values: tuple[Any, ...]) -> bool:
+    return all(isinstance(value, (int, str)) for value in values)
+
+
+def _all(pairs: Iterable[tuple[Any, Any, str]]) -> list[Difference]:
+    return [part for one, other, name in pairs for part in _parts(one, other, name)]
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, tuple) and value and all(hasattr(item, "name") for item in value):
+        return " and ".join(repr(item.name) for item in value)
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

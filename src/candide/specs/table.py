@@ -1,0 +1,126 @@
+"""Parameters of naive Bayes for tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..data.column_selection import split_label
+from ..data.columns import Columns
+from ..exceptions import InputError, MergeError, ParameterError
+from ..families import Family
+from ..families.table import TableFamily
+from ..kernels.layouts import Array
+from ..statistics.table import join_kinds
+from .base import Previous, Spec
+from .parameters import choice, number
+from .schema import Schema
+from .table_schema import TableSchema
+from .text import auto_family
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class TableSpec(Spec):
+    """Parameters of ``NaiveBayes``."""
+
+    name: ClassVar[str] = "NaiveBayes"
+    keeps_rows: ClassVar[bool] = True
+    sample_bytes: ClassVar[int] = 1 << 24
+
+    columns: Any = "auto"
+    alpha: float | None = None
+    stacking: str | None = "auto"
+    calibrate: Any = "auto"
+    order: Any = "auto"
+    missing: str = "auto"
+    unseen: str = "ignore"
+    absent: str = "error"
+    fit_prior: bool = True
+    class_prior: Any = None
+
+    def _family(self, schema: Schema) -> Family:
+        assert isinstance(schema, TableSchema)
+        alpha = None if self.alpha is None else number(self.alpha, "alpha")
+        if alpha == 0:
+            raise ParameterError("alpha is 0, and a table needs smoothing; for none, use CategoricalNB(alpha=0)")
+        missing = choice(self.missing, "missing", ("auto", "ignore", "category", "error"))
+        unseen = choice(self.unseen, "unseen", ("ignore", "smooth"))
+        return TableFamily(schema.names, schema.wanted, schema.blocks, missing, unseen, alpha, auto_family())
+
+    def resolved(self, schema: Schema, previous: Previous | None) -> Schema:
+        """Return the schema with the families that ``columns`` asks for now."""
+        assert isinstance(schema, TableSchema)
+        return schema if previous is None else schema.again(self.columns, previous.state.statistics.kinds)
+
+    def _calibration(self) -> str | None:
+        if self.calibrate == "auto":
+            return "platt" if self._order() is None else None
+        return super()._calibration()
+
+    def _order(self) -> int | None:
+        if self.stacking not in ("auto", None):
+            raise ParameterError(f"stacking is {self.stacking!r}; it must be 'auto' or None")
+        if self.order not in ("auto", 0, 1, 2) or isinstance(self.order, bool):
+            raise ParameterError(f"order is {self.order!r}; it must be 'auto', 0, 1 or 2")
+        if self.stacking is None:
+            if self.order not in ("auto", 0):
+                raise ParameterError(f"order={self.order!r} adds views, which need stacking; pass stacking='auto'")
+            return None
+        return 2 if self.order == "auto" else int(self.order)
+
+    def check_other_parameters(self) -> None:
+        super().check_other_parameters()
+        self._absent()
+
+    def _absent(self) -> str:
+        return choice(self.absent, "absent", ("error", "missing"))
+
+    # Reading.
+
+    def split_label(self, X: Any, y: Any) -> tuple[Any, Any]:
+        return split_label(X, y)
+
+    def open(self, X: Any) -> tuple[Schema, Columns]:
+        self._absent()
+        return TableSchema.of_table(X, self.columns)
+
+    def read(self, X: Any, schema: Schema, previous: Previous, *, learning: bool = False) -> Columns:
+        assert isinstance(schema, TableSchema)
+        statistics = previous.state.statistics
+        data = schema.read(X, statistics.kinds, self._absent())
+        if not learning:
+            schema.warn_of_unseen_categories(data, statistics)
+        return data
+
+    def read_columns(self, X: Any, schema: Schema, previous: Previous) -> tuple[Columns, Family]:
+        assert isinstance(schema, TableSchema)
+        data = schema.read_some(X, previous.state.statistics.kinds)
+        family: Any = previous.plan.family
+        return data, family.among(data.names)
+
+    def column_names(self, schema: Schema, previous: Previous) -> Array:
+        assert isinstance(schema, TableSchema)
+        return np.array([str(name) for name in schema.names], dtype=object)
+
+    def table_columns(self, schema: Schema) -> tuple[list[str], dict[str, Any]]:
+        assert isinstance(schema, TableSchema)
+        before = "x" if schema.given is None else ""
+        examples = {f"{before}{name}": cell for name, cell in schema.examples.items()}
+        return [f"{before}{name}" for name in schema.names], examples
+
+    def check_mergeable(self, schemas: tuple[Schema, Schema], models: tuple[Previous, Previous]) -> None:
+        super().check_mergeable(schemas, models)
+        mine, theirs = schemas
+        assert isinstance(mine, TableSchema)
+        assert isinstance(theirs, TableSchema)
+        if mine.names != theirs.names:
+            listed = ", ".join(sorted(map(str, set(mine.names) ^ set(theirs.names))))
+            raise MergeError(f"only one of the models has the columns {listed}; give both dates with times, or none")
+        if mine.blocks != theirs.blocks:
+            raise MergeError("the models take different columns together, so their counts differ; train both alike")
+        try:
+            join_kinds(mine.names, *(model.state.statistics.kinds for model in models))
+        except InputError as error:
+            raise MergeError(f"the models counted different things: {error}") from None

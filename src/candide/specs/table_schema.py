@@ -1,0 +1,300 @@
+"""The columns of a table of mixed types, the family asked for each, and how other tables are read in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ..data.arrays import new_frame
+from ..data.categories import unseen_categories, warn_if_all_unseen
+from ..data.column_selection import check_columns, select_columns
+from ..data.columns import Column, Columns, Kind, Records, with_omitted
+from ..data.containers import (
+    Imputation,
+    column_names,
+    fill_missing,
+    frame_library,
+    frame_library_by_name,
+    neutral_cells,
+    rename_columns,
+    select_existing,
+    to_cell_types,
+)
+from ..data.index import is_whole
+from ..data.table import read_table
+from ..exceptions import InputError, ParameterError
+from ..families import Family, Multinomial, MultivariateNormal
+from ..families.columns.options import FROM_0, OPTIONS, Option, check_options, one_of
+from ..families.table import Block, Wanted
+from ..kernels.layouts import Array
+from ..priors import ESTIMATES, Dirichlet, NormalInverseWishart
+from ..statistics.table import TableStatistics
+from .schema import Schema
+
+# What a column may be asked to be modelled by.
+COLUMN_FAMILIES = ("auto", *OPTIONS, "text", "ignore")
+# Families of values that are names, be they numbers.
+_NAMES = ("categorical", "bernoulli")
+# Families of several columns together.
+BLOCKS = ("multinomial", "multivariate_normal")
+_BLOCK_OPTIONS: dict[str, dict[str, Option]] = {
+    "multinomial": {
+        "prior": Option(lambda value: isinstance(value, Dirichlet), "a Dirichlet of candide.priors"),
+        "estimate": one_of(*ESTIMATES),
+    },
+    "multivariate_normal": {
+        "prior": Option(
+            lambda value: isinstance(value, NormalInverseWishart), "a NormalInverseWishart of candide.priors"
+        ),
+        "estimate": one_of(*ESTIMATES),
+        "var_smoothing": FROM_0,
+    },
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableSchema(Schema):
+    """The columns of training, and what they become: a date makes several columns.
+
+    Attributes
+    ----------
+    given : tuple, optional
+        Names of the columns of the input; None if they have none.
+    names : tuple
+        Names of the columns that were made of them.
+    wanted : tuple of Wanted
+        The family asked for each of these.
+    blocks : tuple of Block
+        Families of several columns together.
+    backend : narwhals implementation, optional
+        The data frame library of the input, in which tables are returned.
+    examples : dict
+        By given name or position, a cell of the type of the column.
+    whole : frozenset
+        Columns that held integers alone.
+    """
+
+    given: tuple[Any, ...] | None
+    names: tuple[Any, ...]
+    wanted: tuple[Wanted, ...]
+    blocks: tuple[Block, ...]
+    backend: Any
+    examples: dict[Any, Any] = field(default_factory=dict)
+    whole: frozenset[Any] = frozenset()
+
+    @classmethod
+    def of_table(cls, X: Any, columns: Any) -> tuple[TableSchema, Columns]:
+        """Return the schema of the first table, and that table encoded."""
+        given, backend = column_names(X), frame_library(X)
+        data = read_table(X)
+        asked = _asked(columns, data)
+        wanted = _wanted(asked, data.names)
+        forced = tuple(map(_kind_for, wanted, data.kinds))
+        if forced != data.kinds:
+            data = read_table(X, dict(zip(data.names, forced, strict=True)))
+        parts = {
+            "given": given,
+            "n_given": data.n_columns if given is None else len(given),
+            "names": data.names,
+            "wanted": wanted,
+            "blocks": _blocks(asked, data.names),
+            "backend": None,
+            "examples": neutral_cells(X),
+            "whole": frozenset(column.name for column in data.columns if _is_whole(column)),
+        }
+        return replace(cls.of_parts(parts), backend=backend), data
+
+    def parts(self) -> dict[str, Any]:
+        """Return what is written to model files."""
+        names = ("given", "names", "wanted", "blocks", "examples", "whole")
+        backend = None if self.backend is None else self.backend.value
+        return {name: getattr(self, name) for name in names} | {"n_given": self.n_features, "backend": backend}
+
+    @classmethod
+    def of_parts(cls, parts: dict[str, Any]) -> TableSchema:
+        """Return the schema that ``parts`` describes."""
+        parts = dict(parts)
+        n_features, given = parts.pop("n_given"), parts["given"]
+        named = given is not None and all(isinstance(name, str) for name in given)
+        parts["backend"] = frame_library_by_name(parts["backend"])
+        return cls(n_features=n_features, feature_names=given if named else None, **parts)
+
+    def again(self, columns: Any, kinds: tuple[Kind, ...]) -> TableSchema:
+        """Return the schema with other families for the same columns, which must not change what is counted."""
+        nothing = np.zeros(0)
+        header = Columns(tuple(map(Column, self.names, kinds, [nothing] * len(kinds))), 0)
+        asked = _asked(columns, header)
+        wanted, blocks = _wanted(asked, self.names), _blocks(asked, self.names)
+        counted = [(_counted(these, kinds), those) for these, those in
+                   ((self.wanted, self.blocks), (wanted, blocks))]  # fmt: skip
+        if counted[0] != counted[1]:
+            raise ParameterError(
+                f"columns is now {columns!r}, which takes other columns as categories, texts or together than when "
+                "the model was fitted, so it would count different things; set it back, or fit again"
+            )
+        return replace(self, wanted=wanted)
+
+    def read(self, X: Any, known: tuple[Kind, ...], absent: str) -> Columns:
+        """Another table, its columns in the order of training and of the kinds that they had.
+
+        Columns are known by their names, or by their places where one of the tables has no names.
+        """
+        kinds, theirs = self._kinds(known), column_names(X)
+        if self.given is None or theirs is None:
+            mine = range(self.n_features) if self.given is None else self.given
+            data = read_table(X if self.given is theirs else rename_columns(X, mine), kinds)
+        else:
+            check_columns(self.given, theirs, absent)
+            data = read_table(select_existing(X, self.given), kinds)
+            if isinstance(X, Records):
+                data = with_omitted(data, X.omitted, self.given)
+        return self._in_order(data)
+
+    def read_some(self, X: Any, known: tuple[Kind, ...]) -> Columns:
+        """Some columns of another table alone."""
+        return read_table(X, self._kinds(known))
+
+    def _kinds(self, known: tuple[Kind, ...]) -> dict[Any, Kind]:
+        """What the columns are read as."""
+        return dict(zip(self.names, map(_kind_for, self.wanted, known), strict=True))
+
+    def _in_order(self, data: Columns) -> Columns:
+        if data.n_columns != len(self.names) and self.given is None:
+            raise InputError(
+                f"X has {data.n_columns} features, but NaiveBayes is expecting {len(self.names)} features as input; "
+                "pass the columns that it was trained on"
+            )
+        found, nothing = {column.name: column for column in data.columns}, np.full(data.n_rows, np.nan)
+        absent = np.ones(data.n_rows, dtype=bool)
+        columns = (found.get(name, Column(name, "missing", nothing, absent=absent)) for name in self.names)
+        return Columns(tuple(columns), data.n_rows)
+
+    def warn_of_unseen_categories(self, data: Columns, statistics: TableStatistics) -> None:
+        """Warn of columns none of whose categories was seen in training. Parts of dates are left out."""
+        given = set(range(self.n_features) if self.given is None else self.given)
+        for j, column in enumerate(data.columns):
+            if column.kind == statistics.kinds[j] == "category" and column.name in given:
+                warn_if_all_unseen(column, statistics.categories.labels[statistics.place(j)])
+
+    def unseen(self, data: Columns, statistics: TableStatistics) -> dict[Any, dict[Any, int]]:
+        """Categories that were never learned, by column, and in how many rows each is. Parts of dates are left out."""
+        given = set(range(self.n_features) if self.given is None else self.given)
+        found = {}
+        for j, column in enumerate(data.columns):
+            if column.kind == statistics.kinds[j] == "category" and column.name in given:
+                counts = unseen_categories(column, statistics.categories.labels[statistics.place(j)])
+                found.update({column.name: counts} if counts else {})
+        return found
+
+    def table(self, columns: list[Array]) -> Any:
+        """A table like that of training from the cells of its columns."""
+        names = self.given if self.given is not None else tuple(range(self.n_features))
+        made = {name: to_cell_types(self.examples.get(name), columns[self.names.index(name)]) for name in names}
+        if self.backend is not None:
+            return new_frame(made, self.backend)
+        if self.given is not None:
+            return made
+        alike = all(column.dtype.kind in "bif" for column in made.values())
+        return np.column_stack([column if alike else column.astype(object) for column in made.values()])
+
+    def fill_missing(self, X: Any, data: Columns, guesses: list[Array | None]) -> Any:
+        """The table with its holes filled."""
+        theirs = column_names(X)
+        places = range(self.n_features)
+        mine = theirs if theirs is not None and self.given is not None else self.given or places
+        own = places if theirs is None else theirs
+        pairs_of = zip(self.names, data.columns, guesses, strict=True)
+        found = {name: _filling(column, guess) for name, column, guess in pairs_of}
+        pairs = ((name, found.get(known)) for name, known in zip(own, mine, strict=True))
+        return fill_missing(X, {name: filling for name, filling in pairs if filling is not None})
+
+
+def _kind_for(wanted: Wanted, kind: Kind) -> Kind:
+    """The kind that a column is read as."""
+    if wanted.family in _NAMES or (kind == "text" and wanted.family not in ("auto", "text")):
+        return "category"
+    return "text" if wanted.family == "text" else kind
+
+
+def _counted(wanted: tuple[Wanted, ...], kinds: tuple[Kind, ...]) -> tuple[bool, ...]:
+    """Which columns are counted as something else than what they are."""
+    return tuple(
+        want.family in _NAMES or _kind_for(want, kind) != kind for want, kind in zip(wanted, kinds, strict=True)
+    )
+
+
+def _is_whole(column: Column) -> bool:
+    if column.kind != "number" or column.values.dtype.kind != "f":
+        return column.kind == "number"
+    known = column.values[~np.isnan(column.values)]
+    return is_whole(known[:1024]) and is_whole(known)
+
+
+def _filling(column: Column, guess: Array | None) -> Imputation | None:
+    """None where there is nothing to fill, or nothing to fill it with."""
+    hole = column.values < 0 if column.kind == "category" else np.isnan(column.values.astype(np.float64))
+    return Imputation(hole, guess) if guess is not None and hole.any() else None
+
+
+def _asked(columns: Any, data: Columns) -> list[tuple[list[Any], Any]]:
+    """Names of columns with what is asked of them, as the user grouped them."""
+    if not isinstance(columns, (Mapping, list)):
+        columns = [(list(data.names), columns)]
+    pairs = list(columns.items() if isinstance(columns, Mapping) else columns)
+    odd = [pair for pair in pairs if not isinstance(pair, (tuple, list)) or len(pair) != 2]
+    if odd:
+        raise ParameterError(
+            f"columns is a list that holds {odd[0]!r}; it must hold pairs such as ('age', 'gaussian'), or be a dict "
+            "such as {'age': 'gaussian'}, or one family for all columns"
+        )
+    return select_columns(pairs, data)
+
+
+def _wanted(asked: list[tuple[list[Any], Any]], names: tuple[Any, ...]) -> tuple[Wanted, ...]:
+    """What is asked of each column by itself."""
+    singles = ((group, setting) for group, setting in asked if not _is_block(setting))
+    found = {name: wanted for group, setting in singles for name, wanted in _each(group, setting).items()}
+    return tuple(found.get(name, Wanted()) for name in names)
+
+
+def _each(group: list[Any], setting: Any) -> dict[Any, Wanted]:
+    """The columns of a group, modelled one by one; a setting of no column is checked too."""
+    family, options = setting if isinstance(setting, tuple) and len(setting) == 2 else (setting, {})
+    if not isinstance(family, str) or family not in COLUMN_FAMILIES or not isinstance(options, Mapping):
+        raise ParameterError(
+            f"columns asks for {setting!r}; it must be one of {', '.join(COLUMN_FAMILIES)}, for a tuple of columns "
+            f"together {' or '.join(BLOCKS)}, a family of candide.families, or a tuple of a name and a dict of options"
+        )
+    check_options(f"column {group[0]!r}" if group else "columns", family, options)
+    return dict.fromkeys(group, Wanted(family, tuple(options.items())))
+
+
+def _blocks(asked: list[tuple[list[Any], Any]], names: tuple[Any, ...]) -> tuple[Block, ...]:
+    groups = [(group, setting) for group, setting in asked if group and _is_block(setting)]
+    return tuple(Block(tuple(map(names.index, group)), _block_family(setting, group)) for group, setting in groups)
+
+
+def _is_block(setting: Any) -> bool:
+    """Whether a setting speaks of columns together."""
+    if isinstance(setting, tuple) and len(setting) == 2 and isinstance(setting[1], Mapping):
+        setting = setting[0]
+    elif hasattr(setting, "observe") and not isinstance(setting, type):
+        return True
+    return isinstance(setting, str) and setting in BLOCKS
+
+
+def _block_family(setting: Any, names: list[Any]) -> Family:
+    """The family of a block of the columns named."""
+    if not isinstance(setting, (str, tuple)):
+        family: Family = setting
+        return family
+    name, options = setting if isinstance(setting, tuple) else (setting, {})
+    if len(names) < 2:
+        raise ParameterError(
+            f"columns asks for {name!r} of column {names[0]!r} alone; it takes several: {{('a', 'b'): {name!r}}}"
+        )
+    check_options(f"the block with {names[0]!r}", name, options, _BLOCK_OPTIONS[name])
+    return Multinomial(**options) if name == "multinomial" else MultivariateNormal(**options)

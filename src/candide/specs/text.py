@@ -1,0 +1,290 @@
+"""Parameters of naive Bayes for texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from ..data.texts import read_texts, read_vocabulary
+from ..exceptions import InputError, MergeError, ParameterError
+from ..families import Bernoulli, Complement, Multinomial
+from ..families.terms import NO_LIMITS, WEIGHTINGS, Limits, TokenLook, Weighting
+from ..families.text import TextFamily
+from ..kernels.layouts import Array, TextRows
+from ..kernels.tokenizer import TokenizerConfig
+from ..kernels.vocabulary import Buckets, Coding, Vocabulary
+from ..priors import Beta, Dirichlet
+from ..stacking.refinement import word_looks
+from ..statistics.token_counts import TokenCounts
+from .base import Previous, Spec
+from .bound import BoundSpec
+from .parameters import choice, flag, is_whole, number, whole_number
+from .schema import Schema
+
+FAMILIES = ("auto", "multinomial", "bernoulli", "complement", "polya")
+# Parameters of the plain models.
+_PLAIN_PARAMETERS = (
+    "alpha", "ngrams", "analyzer", "weighting", "lowercase", "strip_accents", "min_length", "stop_words",
+    "fold_numbers", "pattern", "tokenizer", "vocabulary", "min_df", "max_features",
+)  # fmt: skip
+_MARKED = TokenizerConfig(marks=True, min_length=1)
+# Token features of family="auto".
+LOOKS = {
+    "words": _MARKED,
+    "pairs of words": replace(_MARKED, ngrams=(2, 2), ends=True),
+    "places": replace(_MARKED, analyzer="place"),
+    "2 or 3 characters": TokenizerConfig("char_wb", ngrams=(2, 3)),
+    "4 or 5 characters": TokenizerConfig("char_wb", ngrams=(4, 5)),
+}
+_BITS, _MOST_BITS = 22, 30
+
+# Bytes of training texts kept per class where a logistic regression is fitted on all of them.
+_REFINED_BYTES = 1 << 27
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class TextSpec(Spec):
+    """Parameters of ``TextNB``."""
+
+    name: ClassVar[str] = "TextNB"
+    reads_texts: ClassVar[bool] = True
+    keeps_rows: ClassVar[bool] = True
+    unlabeled_choices: ClassVar[tuple[str, ...]] = ("drop", "error", "em", "sfe")
+    counting: ClassVar[Mapping[str, str]] = {
+        "weighting": "weighting",
+        "counting the texts that hold a token (for min_df and 'tfidf')": "frequencies",
+        "the rule for tokens": "looks",
+    }
+
+    family: Any = "auto"
+    alpha: Any = 1.0
+    ngrams: Any = 1
+    analyzer: Any = "word"
+    weighting: Any = "count"
+    lowercase: bool = True
+    strip_accents: Any = None
+    min_length: int = 2
+    stop_words: Any = None
+    fold_numbers: bool = False
+    pattern: str | None = None
+    tokenizer: Any = None
+    vocabulary: Any = None
+    min_df: int = 1
+    max_features: int | None = None
+    buckets: Any = "auto"
+    looks: Any = None
+    refine: bool = False
+    fit_prior: bool = True
+    class_prior: Any = None
+
+    @property
+    def group_bytes(self) -> int:  # type: ignore[override]
+        # The tokens of all features of "auto" take a hundred times the memory of a text; words alone take little, so
+        # that the cost of keeping training texts in order, once per group, matters more.
+        return 1 << 21 if self.family == "auto" else 1 << 25
+
+    def bind(self, schema: Schema, previous: Previous | None = None) -> BoundSpec:
+        bound = super().bind(schema, previous)
+        family: Any = bound.family
+        if previous is not None:
+            earlier: Any = previous.plan.family
+            bound = replace(bound, family=family.without_looks(earlier.dropped))
+        if not flag(self.refine, "refine"):
+            return bound
+        if self.family != "auto" or self.calibrate is not None:
+            raise ParameterError(
+                f"refine=True needs family='auto' with calibrate=None, and they are {self.family!r} and "
+                f"{self.calibrate!r}; refined probabilities are calibrated; drop one of the settings"
+            )
+        if not word_looks(family.looks):
+            raise ParameterError(
+                f"refine=True learns from words, and looks is {self.looks!r}; let it name 'words' or 'pairs of words'"
+            )
+        return replace(bound, refine=True, sample_bytes=_REFINED_BYTES if bound.sample_bytes else 0)
+
+    def _prior_in_score(self) -> bool:
+        return bool(self.family != "complement")
+
+    def _alpha_choice(self) -> Literal["evidence", "loo"] | None:
+        if not isinstance(self.alpha, str):
+            return None
+        how = choice(self.alpha, "alpha", ("evidence", "loo"))
+        if how == "evidence" and self.family == "complement":
+            raise ParameterError(
+                "alpha is 'evidence', and complement scores are no density of a text; pass alpha='loo' or a number"
+            )
+        return "loo" if how == "loo" else "evidence"
+
+    def _order(self) -> int | None:
+        return 0 if self.family == "auto" else None
+
+    def _family(self, schema: Schema) -> Any:
+        kind = choice(self.family, "family", FAMILIES)
+        if kind == "auto":
+            self._refuse_tokenizer_parameters()
+            return auto_family(self.buckets, self.looks)
+        if self.looks is not None:
+            raise ParameterError(f"looks is {self.looks!r}, and family={kind!r} has one; looks are for family='auto'")
+        limits, weighting, (coding, fixed) = self._limits(), self._weighting(kind), self._coding()
+        # Where a text counts a token once, the sums are the numbers of texts that hold it.
+        frequencies = weighting == "tfidf" or (limits.min_df > 1 and weighting != "binary")
+        look = TokenLook(self._tokenizer_config(), coding, weighting, fixed, frequencies=frequencies)
+        return TextFamily((look,), _token_family(self.alpha, kind), limits)
+
+    def _refuse_tokenizer_parameters(self) -> None:
+        """Refuse parameters of the plain models, which "auto" does not use."""
+        defaults = {field.name: field.default for field in fields(self)}
+        for name in _PLAIN_PARAMETERS:
+            value, default = getattr(self, name), defaults[name]
+            # An array is not compared with None.
+            if value is not default and (default is None or value != default):
+                raise ParameterError(
+                    f"{name} is {value!r}, and family='auto' has token features of its own; name a family beside it, "
+                    "such as family='multinomial'"
+                )
+
+    def _weighting(self, kind: str) -> Weighting:
+        weighting = next(way for way in WEIGHTINGS if way == choice(self.weighting, "weighting", WEIGHTINGS))
+        if kind != "bernoulli":
+            return weighting
+        if weighting in ("log", "tfidf"):
+            raise ParameterError(
+                f"weighting is {weighting!r}, and family='bernoulli' counts only whether a token is present; drop "
+                "weighting, or name another family, such as family='multinomial'"
+            )
+        return "binary"
+
+    def _limits(self) -> Limits:
+        limits = Limits(
+            whole_number(self.min_df, "min_df"),
+            None if self.max_features is None else whole_number(self.max_features, "max_features"),
+        )
+        if limits != NO_LIMITS and (self.vocabulary is not None or is_whole(self.buckets)):
+            numbering = "buckets" if self.vocabulary is None else "vocabulary"
+            raise ParameterError(
+                f"min_df is {self.min_df!r} and max_features {self.max_features!r} beside {numbering}; they choose "
+                f"among the tokens that texts hold, by name; drop them, or {numbering}"
+            )
+        return limits
+
+    def _tokenizer_config(self) -> TokenizerConfig:
+        return TokenizerConfig(
+            self.analyzer, read_ngrams(self.ngrams), flag(self.lowercase, "lowercase"), self.strip_accents,
+            self.min_length, _stop_words(self.stop_words), flag(self.fold_numbers, "fold_numbers"), self.pattern,
+            self.tokenizer,
+        )  # fmt: skip
+
+    def _coding(self) -> tuple[Coding, bool]:
+        """Return how tokens are numbered, and whether the list of them is given."""
+        coding = _numbered(None if isinstance(self.buckets, str) and self.buckets == "auto" else self.buckets)
+        if self.vocabulary is None:
+            return coding, False
+        if isinstance(coding, Buckets):
+            raise ParameterError("both vocabulary and buckets are given; they are two ways to number tokens; pass one")
+        return read_vocabulary(self.vocabulary), True
+
+    # Reading.
+
+    def open(self, X: Any) -> tuple[Schema, TextRows]:
+        return Schema(1), self._not_empty(self.encode(X))
+
+    def encode(self, X: Any) -> TextRows:
+        return TextRows(read_texts(X))
+
+    def read(self, X: Any, schema: Schema, previous: Previous, *, learning: bool = False) -> TextRows:
+        return self._not_empty(self.encode(X)) if learning else self.encode(X)
+
+    @staticmethod
+    def _not_empty(data: TextRows) -> TextRows:
+        if not data.n_rows:
+            raise InputError("found no texts (0 rows); expected at least one; pass texts")
+        return data
+
+    def column_names(self, schema: Schema, previous: Previous) -> Array:
+        coding = token_counts(previous).coding
+        if isinstance(coding, Buckets):
+            return np.array([f"bucket {j}" for j in range(len(coding))], dtype=object)
+        return np.array(coding.tokens(), dtype=object)
+
+    def table_columns(self, schema: Schema) -> tuple[list[str], dict[str, Any]]:
+        return [], {}
+
+    def check_mergeable(self, schemas: tuple[Schema, Schema], models: tuple[Previous, Previous]) -> None:
+        gone, gone_there = (sorted(model.plan.family.dropped) for model in models)  # type: ignore[attr-defined]
+        if gone != gone_there:
+            raise MergeError(
+                f"compact() has dropped {gone or 'nothing'} from one model and {gone_there or 'nothing'} from the "
+                "other, so they counted different things; merge first, and compact the result"
+            )
+        super().check_mergeable(schemas, models)
+
+
+def token_counts(model: Any) -> TokenCounts:
+    """Return the counts of the tokens within ``min_df`` and ``max_features``, of the first token features."""
+    counts: TokenCounts = model.family.terms.within(model.state.statistics.looks[0])
+    return counts
+
+
+def auto_family(buckets: Any = "auto", looks: Any = None) -> TextFamily:
+    """How "auto" looks at texts: words by name, the others by name or by their buckets."""
+    coding = _numbered(_BITS if isinstance(buckets, str) and buckets == "auto" else buckets)
+    codings = {name: Vocabulary() if name == "words" else coding for name in _asked(looks)}
+    made = (TokenLook(LOOKS[name], code, "binary", name=name) for name, code in codings.items())
+    return TextFamily(tuple(made), Multinomial(Dirichlet(0.1)))
+
+
+def _asked(looks: Any) -> list[str]:
+    """Names of looks, in their own order."""
+    if looks is None:
+        return list(LOOKS)
+    single = isinstance(looks, str) or not isinstance(looks, Iterable)
+    strange = [looks] if single else [look for look in looks if look not in LOOKS]
+    if strange or not len(looks):
+        raise ParameterError(
+            f"looks is {looks!r}; it must be None, for all, or a list of some of {', '.join(map(repr, LOOKS))}"
+        )
+    return [name for name in LOOKS if name in looks]
+
+
+def _token_family(given: Any, kind: str) -> Any:
+    alpha = 1.0 if isinstance(given, str) else number(given, "alpha")
+    if kind == "bernoulli":
+        return Bernoulli(Beta(alpha, alpha), threshold=0.0)
+    if kind == "complement":
+        return Complement(Dirichlet(alpha))
+    return Multinomial(Dirichlet(alpha), "predictive" if kind == "polya" else "mean")
+
+
+def _stop_words(given: Any) -> frozenset[str]:
+    """Words to leave out. A single text is none: its letters would be taken for words."""
+    if given is None:
+        return frozenset()
+    words = None if isinstance(given, (str, bytes)) or not isinstance(given, Iterable) else list(given)
+    if words is None or not all(isinstance(word, str) for word in words):
+        raise ParameterError(
+            f"stop_words is {given!r}; it must be None or a list of words, and no list has a name; pass one, such as "
+            "['the', 'of'], or sklearn.feature_extraction.text.ENGLISH_STOP_WORDS"
+        )
+    return frozenset(words)
+
+
+def _numbered(buckets: Any) -> Coding:
+    if buckets is None:
+        return Vocabulary()
+    if not (is_whole(buckets) and 1 <= buckets <= _MOST_BITS):
+        raise ParameterError(
+            f"buckets is {buckets!r}; it must be 'auto', None (all tokens by name), or a whole number n for 2^n "
+            f"buckets, from 1 to {_MOST_BITS}"
+        )
+    return Buckets(int(buckets))
+
+
+def read_ngrams(value: Any) -> tuple[int, int]:
+    """One number, up to which, or two."""
+    pair = (1, value) if is_whole(value) else value
+    if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and all(map(is_whole, pair))):
+        raise ParameterError(f"ngrams is {value!r}; it must be a whole number, or two: the fewest and the most")
+    return int(pair[0]), int(pair[1])

@@ -1,0 +1,174 @@
+"""Models in files: what is written of them, and how they are read back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+from ..data.column_selection import Roles
+from ..exceptions import InputError, ModelFileError, ParameterError
+from ..families.table import TableFamily
+from ..model.classifier import Classifier
+from ..model.model import Model
+from ..specs import spec_class
+from ..specs.schema import Schema
+
+if TYPE_CHECKING:
+    from .background_reader import BackgroundReader
+    from .content import Content
+
+_LEARNED = ("plan", "state", "blend", "report", "token_names", "importance")
+# Errors that a parameter of an unexpected type may raise.
+_OF_UNEXPECTED_TYPES = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError)
+# Parameters of 0.1.0 under the names that they have now.
+_RENAMED = {"unlabelled": "unlabeled", "evaluate": "compute_loo", "blend": "stacking", "model": "family"}
+
+
+def save_model(model: Model, path: str | os.PathLike[str], *, rows: bool = False) -> None:
+    """Write a model to a file; ``rows``: with the training rows that it keeps.
+
+    The file is written under another name and renamed: whatever happens, there is the old file or the new one.
+    ``Model.for_file`` comes before.
+    """
+    from . import write_model
+
+    if rows:
+        made = model.classifier.resolved(compute_loo=model.spec.compute_loo is not False)
+        write_model(path, content_of(replace(model, classifier=made)))
+    else:
+        write_model(path, content_of(without_rows(model)))
+
+
+def save_checkpoint(model: Model, path: str | os.PathLike[str], note: dict[str, Any]) -> None:
+    """Write a model that is being trained, with a note; nothing is fitted for it."""
+    from . import write_model
+
+    write_model(path, content_of(model, note))
+
+
+def load_model(path: str | os.PathLike[str], *, mmap: bool = False) -> Model:
+    """Read a model from a file. ``mmap``: map the file into memory."""
+    from . import read_model
+
+    return model_of(read_model(path, mmap=mmap), path)
+
+
+def load_from(reader: BackgroundReader) -> Model:
+    """Return the model in a file that is being read."""
+    from . import content_of as stored_in
+
+    return model_of(stored_in(reader), reader.path)
+
+
+def note_of(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the note of a checkpoint."""
+    from . import read_model
+
+    note: dict[str, Any] = read_model(path).parts.get("note") or {}
+    return note
+
+
+def dump_lines(model: Model, *, rows: bool) -> Iterator[str]:
+    """Return the model as lines of JSON, each with its end."""
+    from . import to_json_lines
+
+    return iter(to_json_lines(content_of(model if rows else without_rows(model))))
+
+
+def load_lines(lines: Iterable[str], name: str) -> Model:
+    """Return the model that was dumped as these lines; ``name``: of their file, for errors."""
+    from . import from_json_lines
+
+    return model_of(from_json_lines(lines, name), name)
+
+
+def without_rows(model: Model) -> Model:
+    """Return the model without training rows; the importance of columns is computed before."""
+    classifier = model.classifier
+    if classifier.state.sample is None:
+        return model
+    if isinstance(classifier.plan.family, TableFamily):
+        from ..explain.importance import importance
+
+        importance(classifier, model.column_names(), model.kernels)
+    return replace(model, classifier=classifier.without_sample(compute_loo=model.spec.compute_loo is not False))
+
+
+def content_of(model: Model, note: dict[str, Any] | None = None) -> Content:
+    """Return what is stored of a model."""
+    from . import Content, Provenance
+
+    spec, schema = model.spec, model.schema
+    settings = spec.given
+    if isinstance(settings.get("vocabulary"), os.PathLike):
+        # The list that was read is stored: the file may be gone when the model is loaded.
+        settings["vocabulary"] = model.column_names().tolist()
+    parts = {
+        **model.classifier.parts(),
+        "n_features": schema.n_features,
+        "feature_names": schema.feature_names,
+        "schema": schema.parts(),
+        "unlabelled": model.unlabeled,
+        "given": model.has_given_parameters,
+        "roles": None if schema.roles is None else dict(schema.roles._asdict()),
+        "note": note,
+    }
+    columns = parts["feature_names"] or (parts["n_features"], parts["roles"])
+    if model.provenance is not None:
+        provenance = Provenance(**model.provenance)
+    else:
+        provenance = Provenance.now(model.state.rows.sum(), columns)
+    return Content(spec.name, settings, parts, provenance)
+
+
+def model_of(content: Content, path: Any) -> Model:
+    """Return the model that a file holds."""
+    kind = spec_class(content.kind)
+    settings = _renamed(content.settings)
+    unknown = settings.keys() - {field.name for field in fields(kind)}
+    if unknown:
+        raise ModelFileError(
+            f"{path}: has a parameter {min(unknown)!r}, which {content.kind} does not have; it was altered, or comes "
+            "from another version of candide"
+        )
+    spec, parts = kind(**settings), content.parts
+    learned: dict[str, Any] = {name: parts.get(name) for name in _LEARNED}
+    model = Model(
+        spec,
+        _schema(parts),
+        Classifier(**learned),
+        unlabeled=parts["unlabelled"],
+        has_given_parameters=bool(parts["given"]),
+        provenance=content.provenance._asdict(),
+    )
+    _check_parameters(model, path)
+    return model
+
+
+def _schema(parts: Mapping[str, Any]) -> Schema:
+    roles = None if parts["roles"] is None else Roles(**parts["roles"])
+    if parts["schema"] is None:
+        return Schema(parts["n_features"], parts["feature_names"], roles)
+    from ..specs.table_schema import TableSchema
+
+    return replace(TableSchema.of_parts(parts["schema"]), roles=roles)
+
+
+def _check_parameters(model: Model, path: Any) -> None:
+    """Raise an error if a method would fail later because of a parameter."""
+    spec = model.spec
+    try:
+        bound = spec.bind(spec.resolved(model.schema, model.classifier), model.classifier)
+        bound.prior.check(model.classifier.classes)
+        spec.check_other_parameters()
+    except (ParameterError, InputError, *_OF_UNEXPECTED_TYPES) as error:
+        raise ModelFileError(f"{path} cannot be used: {error}; it was altered, load the original") from None
+
+
+def _renamed(settings: Mapping[str, Any]) -> dict[str, Any]:
+    found = {_RENAMED.get(name, name): value for name, value in settings.items()}
+    if found.get("unlabeled") == "ignore":
+        found["unlabeled"] = "drop"
+    return found
