@@ -1,4 +1,4 @@
-// The distinct words between white spaces of one text after the other. Most words of a text were met before, in it or
+// The distinct words between white spaces of one text after the other. Most words of a text occurred before, in it or
 // in others: what is made of a word can be kept under its number, and taken as often as the word stands in the text.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace candide {
 struct BlankWord {
     const Byte* at;  // in the text
     std::size_t size;
-    std::size_t number;  // in the order in which words were first met
+    std::size_t number;  // in the order in which words first occurred
     std::uint32_t times;
 };
 
@@ -42,7 +42,7 @@ class BlankWords {
     std::vector<BlankWord> words_;
     std::size_t text_ = 0;
 
-    // Words whose numbers are looked for together, when what they ask for has arrived.
+    // Words whose numbers are looked up together, when prefetched memory has arrived.
     static constexpr std::size_t kWaiting = 8;
     Token waiting_[kWaiting];
     std::size_t n_waiting_ = 0;

@@ -1,4 +1,4 @@
-// Tokens by their hash alone: a fixed number of buckets, and those of them that were met.
+// Tokens by their hash alone: a fixed number of buckets, and those of them that occurred.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace candide {
 
 inline Code bucket_of(const Token& token, unsigned bits) { return static_cast<Code>(token.hash >> (64 - bits)); }
 
-// Buckets, numbered in the order in which they were met.
+// Buckets, numbered in the order in which they first occurred.
 class BucketSet {
   public:
     explicit BucketSet(unsigned bits) : bits_(bits) {}

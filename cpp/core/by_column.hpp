@@ -10,7 +10,7 @@
 
 namespace candide {
 
-// Calls `visit(begin, end)` for stretches of columns.
+// Calls `visit(begin, end)` for ranges of columns.
 template <class Visit>
 void each_stretch_of_columns(std::size_t n_columns, std::size_t work, int n_threads, Visit&& visit) {
     constexpr std::size_t kColumns = 512;
@@ -20,7 +20,7 @@ void each_stretch_of_columns(std::size_t n_columns, std::size_t work, int n_thre
 
 class ByColumn {
   public:
-    // Few cells do not pay for a copy of the whole table: their columns are gathered when they are asked for.
+    // Few cells do not pay for a copy of the whole table: their columns are gathered when they are read.
     ByColumn(const double* table, const double* further, std::size_t n_classes, std::size_t n_columns,
              std::size_t n_cells, int n_threads)
         : table_(table),

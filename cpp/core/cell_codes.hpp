@@ -1,4 +1,4 @@
-// Numbers as the stretches between cuts in which they lie.
+// Numbers as positions among cuts.
 #pragma once
 
 #include <cstddef>

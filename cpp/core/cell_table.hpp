@@ -1,4 +1,4 @@
-// The occupied cells of one column: a binade for every sign and exponent that was met.
+// The occupied cells of one column: a binade for every sign and exponent that occurred.
 #pragma once
 
 #include <array>

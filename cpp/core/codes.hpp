@@ -1,4 +1,4 @@
-// Columns of category codes: counting them, and adding up what each code says about the classes.
+// Columns of category codes: counts of codes, and sums of the scores that each code adds.
 #pragma once
 
 #include <cstddef>

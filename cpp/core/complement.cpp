@@ -26,7 +26,7 @@ CANDIDE_CLONES void add_cell(const double* count, const double* pseudo, double e
     }
 }
 
-// log(count + pseudo) of all cells, where there are rows enough to ask for them; empty where one is that of 0.
+// log(count + pseudo) of all cells, where there are enough rows to need them; empty where one is that of 0.
 std::vector<double> logs_of(const Totals& totals, std::size_t n, std::size_t n_asked, int n_threads) {
     constexpr std::size_t kStretch = 1 << 14;
     std::vector<double> logs(n <= n_asked ? n : 0);

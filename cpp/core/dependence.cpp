@@ -137,8 +137,8 @@ struct Compact {
     const std::int32_t* row(std::size_t r) const { return at.data() + r * width; }
 };
 
-// What a row without itself says of single columns. Its class keeps its size: a smaller one would give more to each
-// value, also to those that no other row has, and so tell which class the row was taken from.
+// Probabilities of single columns with the row left out. Its class keeps its size: a smaller one would give more to
+// each value, also to those that no other row has, and so reveal the class of the row.
 struct Alone {
     const Pairs& pairs;
     double rows = 0.0;
@@ -156,7 +156,7 @@ struct Alone {
     }
 };
 
-// 0 of no terms: a row of which nothing is given says nothing.
+// 0 for no terms: a row without given columns adds nothing.
 double log_of_sum(std::vector<double>& terms, std::size_t n) {
     if (n == 0) return 0.0;
     double top, sum;
@@ -308,7 +308,7 @@ void own_triple_scores(const Places& parents, const Places& slots, const Owned& 
             std::fill(prior.begin() + static_cast<std::ptrdiff_t>(n), prior.end(), 1.0);
             for (std::size_t p = 0; p < pairs.at.size(); ++p) {
                 const Couple& couple = couples[pairs.columns[p]];
-                // A pair stands for its two columns; without either it says nothing.
+                // A pair stands for its two columns; without either it adds nothing.
                 if (slots.row(r)[couple.one] < 0 || slots.row(r)[couple.other] < 0) continue;
                 const std::size_t s = place[couple.one], t = place[couple.other];
                 const double* count = triples.joint.row(c, pairs.at[p]);

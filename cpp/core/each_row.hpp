@@ -47,7 +47,7 @@ inline const double* read_values(const double* x, std::size_t n, const Reading& 
     return scratch.data();
 }
 
-// Calls `visit(begin, end, findings)` for stretches of rows; `work` is in elementary steps.
+// Calls `visit(begin, end, findings)` for ranges of rows; `work` is in elementary steps.
 template <class Visit>
 Findings each_task(std::size_t n_rows, std::size_t work, int n_threads, Visit&& visit) {
     std::vector<Findings> found((n_rows + kRowsPerTask - 1) / kRowsPerTask);

@@ -38,7 +38,7 @@ class PaddedEntries {
     AlignedDoubles values_;
 };
 
-// For sparse rows: those of the stored cells, picked one by one. Rows of all classes ask for the same few frequent
+// For sparse rows: those of the stored cells, picked one by one. Rows of all classes read the same few frequent
 // columns, so the classes of a column stand side by side, unless the cells are too few to pay for the copy.
 class PickedEntries {
   public:

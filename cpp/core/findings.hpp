@@ -1,4 +1,4 @@
-// What a kernel met on the way. It never judges: Python commits findings into errors with names and places.
+// Unusual values that a kernel found. It raises no errors: Python turns findings into errors with row and column.
 #pragma once
 
 #include <vector>

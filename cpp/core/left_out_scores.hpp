@@ -1,5 +1,5 @@
-// Linear scores of rows under every class, and beside them what their own class says of them once they are out. Both
-// read a stretch of rows while it is in the cache.
+// Linear scores of rows under every class, and under their own class with the row left out. Both
+// read a range of rows while it is in the cache.
 #pragma once
 
 #include <algorithm>

@@ -18,7 +18,7 @@ inline bool is_whole(double x) {
 
 class Levels {
   public:
-    // `make(column, x, sum, scratch)` adds what a cell of x says to the sums; false if there is more to say.
+    // `make(column, x, sum, scratch)` adds the scores of a cell of x to the sums; false if they are incomplete.
     template <class Make>
     Levels(const ByColumn& columns, std::size_t n_classes, std::size_t n_columns, std::size_t n_cells, int n_threads,
            Make&& make)

@@ -78,7 +78,7 @@ struct TileSums {
         scatter.assign(classes.size() * n, 0.0);
     }
 
-    // False if a cell is missing or infinite: sums tell.
+    // False if a cell is missing or infinite, which makes a sum NaN.
     bool clean() const {
         double all = 0.0;
         for (const double value : mean) all += value * 0.0;

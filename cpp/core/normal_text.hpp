@@ -1,4 +1,4 @@
-// One text in the form in which tokens are looked for: valid UTF-8, in lower case, without accents, as asked for.
+// One text in the form that is tokenized: valid UTF-8, on request in lower case and without accents.
 #pragma once
 
 #include <bit>
@@ -35,7 +35,7 @@ class NormalText {
     std::size_t size() const { return size_; }
     bool ascii() const { return ascii_; }
 
-    // The stretches of word characters.
+    // The runs of word characters.
     void word_runs(std::vector<Run>& runs) const;
 
   private:

@@ -11,7 +11,8 @@ class OrderedCommit {
   public:
     explicit OrderedCommit(std::size_t n_tasks) : made_(n_tasks) {}
 
-    // A task is done. Joins it and those that waited for it; or leaves it to whoever joins already, and nobody waits.
+    // A task is done. Joins it and those that waited for it, or leaves it to the thread that is joining: no thread
+    // waits.
     template <class Join>
     void done(std::size_t task, Join&& join) {
         std::unique_lock<std::mutex> guard(lock_);

@@ -37,7 +37,7 @@ struct LogSums {
     }
 };
 
-// Row by row, under the row's own class. Missing cells say nothing.
+// Row by row, under the row's own class. Missing cells add nothing.
 template <class Data>
 class OwnLogSums {
   public:

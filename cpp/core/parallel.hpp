@@ -2,8 +2,8 @@
 //
 // Nothing here decides what a task is. The kernels cut rows into shards by the shape of the data alone, and combine the
 // results in the order of the shards; or they deal parts out to the threads, where what a part adds up to does not
-// depend on who adds it (the sums of sparse rows). That is why no result depends on the number of threads. And since no
-// thread outlives a call, a process may fork between two.
+// depend on the thread that adds it (the sums of sparse rows). That is why no result depends on the number of threads.
+// And since no thread outlives a call, a process may fork between two.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 // Wide vectors where the machine has them, chosen when the library is loaded. Contraction of a*b+c is switched off in
 // the build, so every clone gives the same bits. Sanitizers and loaders without ifunc (musl's) take the plain version;
-// any header of the C library, included above, tells which library it is.
+// any header of the C library, included above, defines which library it is.
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && !defined(CANDIDE_NO_CLONES)
 #define CANDIDE_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
@@ -54,12 +54,12 @@ class Crew {
         } catch (...) {
             const std::lock_guard<std::mutex> guard(lock_);
             if (!failure_) failure_ = std::current_exception();
-            failed_.store(true);  // after the failure is kept: who stops because of it adds none
+            failed_.store(true);  // after the failure is stored: threads that stop because of it add none
             return false;
         }
     }
 
-    // Until all have ended; who made the call goes on asking whether it should.
+    // Until all have ended; the calling thread goes on checking for signals.
     void wait() {
         std::unique_lock<std::mutex> guard(lock_);
         while (!ended_.wait_for(guard, kPatience, [&] { return n_running_ == 0; })) {

@@ -1,4 +1,4 @@
-// Asks for memory that will be needed soon.
+// Prefetches memory that will be needed soon.
 #pragma once
 
 #if defined(__GNUC__)

@@ -1,4 +1,4 @@
-// Reads texts in the ways that several configs want; what they have in common is done once.
+// Reads texts for several tokenizers; what they have in common is done once.
 #pragma once
 
 #include <algorithm>
@@ -74,7 +74,7 @@ class Reader {
     }
 
   private:
-    // Words of which all that is needed has arrived when the last one is asked for.
+    // Words of which all that is needed has arrived when the last one is read.
     static constexpr std::size_t kTogether = 8;
     // What it takes about to take the tokens of a word, and to number one.
     static constexpr std::size_t kWordSteps = 256, kTokenSteps = 32;
@@ -85,7 +85,7 @@ class Reader {
     std::vector<Normal> normals_;
     std::vector<std::size_t> normal_of_;
     std::vector<NormalText> normal_texts_;
-    std::set<std::size_t> within_words_;  // the normal texts of which words between blanks are wanted
+    std::set<std::size_t> within_words_;  // the normal texts of which words between blanks are needed
     std::vector<BlankWords> blank_words_;
     std::vector<WordMemo> memos_;  // of each feature
     std::vector<Token> within_;    // of one word, or of a part of it

@@ -1,4 +1,4 @@
-// Rising factorials, what counts say about a class whose parameter is uncertain: log Γ(start + x) - log Γ(start).
+// Rising factorials, the scores of counts under a class with uncertain parameters: log Γ(start + x) - log Γ(start).
 #pragma once
 
 #include <cstddef>

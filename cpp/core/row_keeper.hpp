@@ -13,7 +13,7 @@ namespace candide {
 // Rows of a shard, each in the order in which its tokens first appear.
 struct ShardRows {
     std::vector<std::uint32_t> tokens;
-    std::vector<std::uint32_t> counts;  // of each token in its row, if they are wanted
+    std::vector<std::uint32_t> counts;  // of each token in its row, if requested
     std::vector<std::size_t> begins;
     std::size_t n_codes = 0;                   // so far
     const std::vector<Code>* codes = nullptr;  // what the tokens are, when the pass is over

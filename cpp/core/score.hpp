@@ -1,4 +1,4 @@
-// Log-scores of dense rows under every class: what each cell says, added up.
+// Log-scores of dense rows under every class: sums over cells.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// A vocabulary that never changes for those who hold it, and yet grows without a copy.
+// A vocabulary that is immutable for its holders, and yet grows without a copy.
 //
 // Several views share one store, each of its own length: a view sees the tokens that were there when it was made. The
 // view that sees all of them grows by adding to the store; one that others have outgrown takes a copy of its part

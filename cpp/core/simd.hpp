@@ -63,7 +63,7 @@ using Lanes4 = LaneArray<4>;
 using Lanes2 = LaneArray<2>;
 #endif
 
-// What elementary functions work on: eight numbers at a time, or one. Both know comparisons and `? :`. A comparison
+// The argument of elementary functions: eight numbers, or one. Both have comparisons and `? :`. A comparison
 // must stand in front of its question mark: one that is kept, or joined to another, is made lane by lane (GCC 12), and
 // so is x == x.
 #ifdef CANDIDE_VECTORS
@@ -114,7 +114,7 @@ CANDIDE_INLINE void store_up_to(std::size_t n, double* to, const Pack& from) {
     for (std::size_t i = 0; i < n; ++i) to[i] = lanes[i];
 }
 
-// The value where x is a finite number, else the other one; of -inf, which nobody scores, the value too.
+// The value where x is a finite number, else the other one; of -inf, which is never scored, the value too.
 CANDIDE_INLINE Pack where_known(const Pack& x, const Pack& value, const Pack& other) {
     return x <= Pack{} + std::numeric_limits<double>::max() ? value : other;
 }

@@ -1,6 +1,6 @@
 // A table of numbers as it lies in memory: any element type, any strides, one array or one array per column.
 //
-// Kernels do not see this variety. They ask for a tile of rows and get doubles (or codes), row by row or column by
+// Kernels do not handle this variety. They request a tile of rows and get doubles (or codes), row by row or column by
 // column; a plain row-major array of doubles is handed out without a copy.
 #pragma once
 
@@ -36,7 +36,7 @@ struct Table {
     // The cells of columns [first, last) and of up to kHeight rows, column by column, kHeight apart; rows past `end`
     // are 0.
     void tile(std::size_t begin, std::size_t end, std::size_t first, std::size_t last, double* out) const;
-    // How many rows to ask for at once: about 256 kB, which stay in the second-level cache between reading and adding.
+    // How many rows to request at once: about 256 kB, which stay in the second-level cache between reading and adding.
     std::size_t rows_per_tile() const;
 
     // One array of integers with adjacent cells.

@@ -11,7 +11,7 @@ namespace {
 
 // Every class cut into parts of bounded size, each with a row of sums of its own. Threads share the parts, and each
 // walks the rows in the order in which they lie: picking the rows of one class after the other would cost a page miss a
-// row, three times the work itself. A part's sums do not depend on who adds them.
+// row, three times the work itself. A part's sums do not depend on the thread that adds them.
 struct Parts {
     std::vector<std::int32_t> of_row;
     std::vector<std::size_t> cls, size;

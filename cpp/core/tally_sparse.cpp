@@ -63,7 +63,7 @@ struct ClassSums {
     }
 };
 
-// The stretches of classes one after the other.
+// The ranges of classes one after the other.
 SparseTotals stack(std::vector<SparseTotals>& parts) {
     SparseTotals all;
     all.indptr.push_back(0);
@@ -84,7 +84,7 @@ template <class Index>
 SparseTotals tally_rows_sparse(const Rows<Index>& rows, const std::int32_t* classes, const double* weight,
                                std::size_t n_classes, const Request& request, int n_threads) {
     const ByClass by_class(classes, rows.n_rows, n_classes);
-    // A stretch of classes is one task.
+    // A range of classes is one task.
     const std::size_t n_tasks = std::min<std::size_t>(64, n_classes);
     std::vector<SparseTotals> parts(n_tasks);
     parallel_for(n_tasks, rows.stored(), n_threads, [&](std::size_t t) {

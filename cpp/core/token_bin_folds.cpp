@@ -10,7 +10,7 @@ namespace {
 
 // Entries whose logarithms are made at once.
 constexpr std::int64_t kBlock = 1024;
-// Places of codes that no class has, and of the first code that was met.
+// Places of codes that no class has, and of the first code that was seen.
 constexpr std::int32_t kUnknown = -1, kMet = -2;
 
 // Entries of some tokens: what is left of them, of their tokens in all, and what their classes would have by chance;
@@ -40,7 +40,7 @@ CANDIDE_CLONES void make_levels(const double* log_knots, std::size_t n_knots, st
         store(&evidence[k], level_of(loaded<Pack>(&evidence[k]), log_knots, n_knots));
 }
 
-// The table without the rows of a fold, for the tokens that these rows hold: no others have changed that they ask for.
+// The table without the rows of a fold, for the tokens that these rows hold: they read no others that have changed.
 class FoldTable {
   public:
     FoldTable(const TokenBins& whole, const TokenBinSums& sums, std::size_t n_codes)
@@ -166,7 +166,8 @@ class FoldTable {
         });
     }
 
-    // What is left of each entry and token, and of all tokens of each class. Tokens that nobody else holds are unknown.
+    // What is left of each entry and token, and of all tokens of each class. Tokens that no other row holds are
+    // unknown.
     void finish_counts() {
         size_.assign(sums_.size, sums_.size + whole_.n_classes);
         for (std::size_t c = 0; c < size_.size(); ++c) size_[c] -= lonely_[c];
@@ -243,7 +244,7 @@ class FoldTable {
     const TokenBins& whole_;
     const TokenBinSums& sums_;
     std::vector<std::int32_t>
-        place_;  // of each code, its token in the whole table; once met, kMet less that in this one
+        place_;  // of each code, its token in the whole table; once seen, kMet less that in this one
     std::vector<double> share_, size_, lonely_, log_size_;
     std::size_t first_light_, first_lonely_ = 0;  // of the tokens that weigh less than 2; that may be of one row alone
 

@@ -61,7 +61,7 @@ void find_tokens(const Rows<Index>& rows, std::size_t row, const TokenBins& tabl
     }
 }
 
-// Calls `visit(token, entries)`; `fetch(token)` and `fetch_entries(begin)` ask early for what it will read.
+// Calls `visit(token, entries)`; `fetch(token)` and `fetch_entries(begin)` prefetch what it will read.
 template <class Fetch, class FetchEntries, class Visit>
 void each_token(std::span<const std::size_t> tokens, const TokenBins& table, Fetch&& fetch,
                 FetchEntries&& fetch_entries, Visit&& visit) {

@@ -1,4 +1,4 @@
-// Tokens of texts as evidence for classes, in bins by how sure it is that a token tells them apart.
+// Token counts by class, in bins by how strongly a token separates the classes.
 #pragma once
 
 #include <cstddef>

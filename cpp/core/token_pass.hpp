@@ -1,8 +1,9 @@
-// One pass over texts for several configs.
+// One pass over texts for several tokenizers.
 //
 // Every thread numbers tokens in its own way. When a shard is read, its new tokens are joined to those of all shards,
-// in the order of the shards: so codes follow the first appearance in the texts, whoever read them. That works since a
-// thread reads its shards in rising order, and whoever reads a token's first appearance has not seen it before.
+// in the order of the shards: so codes follow the first appearance in the texts, whichever thread read them. That works
+// since a thread reads its shards in rising order, and the thread that reads a token's first appearance has not seen it
+// before.
 #pragma once
 
 #include <cstddef>
@@ -68,7 +69,7 @@ class Joined {
 // For each token of the pass its code in the end; the vocabulary grows, if it may.
 std::vector<Code> settle(Coding& coding, Vocabulary&& all, bool grow);
 
-// The buckets that were met; null where there are tokens.
+// The buckets that occurred; null where there are tokens.
 const std::vector<Code>* met_buckets(const AnyTokenStream& stream);
 
 // From codes among the tokens of the pass to those in the end; or from a thread's numbers to those of buckets.

@@ -11,7 +11,7 @@ namespace candide {
 struct TokenRows {
     std::vector<std::int64_t> indptr;
     std::vector<Code> codes;            // of each row in the order in which its tokens first appear
-    std::vector<std::int32_t> counts;   // if they are asked for
+    std::vector<std::int32_t> counts;   // if requested
     std::vector<std::int64_t> unknown;  // of each row, tokens that have no code
     Coding coding;
 };

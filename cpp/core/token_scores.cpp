@@ -87,7 +87,7 @@ class Sums {
     }
 };
 
-// One config's view of the texts that one thread reads. Tokens wait until what they ask for has arrived.
+// Scores by one tokenizer of the texts that one thread reads. Tokens wait until prefetched memory has arrived.
 class Scorer {
   public:
     Scorer(const Coding& coding, const TokenScores& scores)

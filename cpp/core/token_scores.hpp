@@ -15,7 +15,7 @@ struct TokenTable {
     bool wide = true;  // doubles, else floats
 };
 
-// What one config finds in each text; null for what is not asked for.
+// Results of one tokenizer for each text; null for what is not requested.
 struct TokenScores {
     TokenTable each, once;  // added for every occurrence of a token; once for every token of a text
     double *scores = nullptr, *once_scores = nullptr;
@@ -23,7 +23,7 @@ struct TokenScores {
     std::int64_t* distinct = nullptr;                   // different tokens with a code
 };
 
-// A vocabulary does not grow here; what it does not know adds nothing.
+// A vocabulary does not grow here; unknown tokens add nothing.
 void score_tokens(Texts texts, const FeatureList& features, const std::vector<TokenScores>& scores, int n_threads);
 
 }  // namespace candide

@@ -40,12 +40,12 @@ class TokenStream {
         n_waiting_ = 0;
     }
 
-    // At once, if it was asked for some time before.
+    // At once, if it was prefetched some time before.
     void ask(const Token& token) const { local_.prefetch(token); }
     Code code_of(const Token& token) { return local_.find_or_add(token); }
 
   private:
-    // Long enough for what was asked for to arrive.
+    // Long enough for prefetched memory to arrive.
     static constexpr std::size_t kWaiting = 32;
     // What it takes about to number one.
     static constexpr std::size_t kSteps = 32;

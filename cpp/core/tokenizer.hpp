@@ -51,7 +51,7 @@ class Tokenizer {
         return !rule.stop_words || rule.stop_words->find(Token(at, n)) == kUnknown;
     }
 
-    // Runs of word characters that are long enough and no stop words; and marks, if they are wanted.
+    // Runs of word characters that are long enough and no stop words; and punctuation marks, if requested.
     template <class Visit>
     void each_word(const WordRule& rule, const NormalText& text, Visit&& visit) {
         text.word_runs(runs_);

@@ -1,4 +1,4 @@
-// What Python knows about characters. The tables are made by tools/unicode_tables.py when the core is built.
+// Properties of characters, as in Python. The tables are made by tools/unicode_tables.py when the core is built.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ enum CharacterFlag : std::uint8_t {
     kWord = 1,       // \w
     kSpace = 2,      // \s
     kDigit = 4,      // \d
-    kIgnorable = 8,  // not looked at by a capital sigma that asks whether it ends a word
+    kIgnorable = 8,  // skipped when a capital sigma is checked for the end of a word
     kCased = 16,     // a letter to such a sigma
 };
 

@@ -24,7 +24,7 @@ inline Decoded decode(const Byte* at, const Byte* end) {
     if (lead < 0x80) return {lead, 1};
     const std::size_t wanted = lead < 0xC2 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 1;
     if (wanted == 1) return {kReplacement, 1};
-    // The second byte tells overlong forms, surrogates and what lies beyond Unicode.
+    // The second byte reveals overlong forms, surrogates and numbers beyond Unicode.
     const Byte low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
     const Byte high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
     if (at + 1 == end || at[1] < low || at[1] > high) return {kReplacement, 1};

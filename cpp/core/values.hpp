@@ -1,4 +1,4 @@
-// A stretch of values before it is scored: what is odd in it, and which of it lies above a threshold.
+// Checks of a range of values before it is scored, and which of them lie above a threshold.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,8 @@
-"""Doubles as whole numbers in the same order, and the cells into which their leading bits divide them.
+"""Cells of nested histograms: ranges of doubles that share their leading bits.
 
-A binade is what doubles of one sign and exponent span; 0 and the subnormal numbers have one for each sign. A cell is
-a stretch of a binade: numbers that differ in their last ``shift`` bits alone. Cells of one shift pair up at the next.
+Doubles are mapped to integers in the same order. A binade is the range of doubles with one sign and exponent; 0 and the
+subnormal numbers have one for each sign. A cell is a range within a binade: numbers that differ in their last ``shift``
+bits alone. Two neighboring cells of one shift are one cell at the next.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class GridTable(NamedTuple):
 
     offsets: Array  # where the cells of each column begin, and the end
     key: Keys  # of the smallest number of each cell
-    shift: Array  # how many bits the numbers of the cell may differ in; one for all cells of a binade
+    shift: Array  # how many bits the numbers of the cell may differ in; one for all cells of a sign and exponent
     weight: Any  # per cell and class: a csr_array, as most cells are small and few classes reach them
 
 
@@ -41,24 +42,24 @@ class Cells(NamedTuple):
 
 
 def keys_of(values: Floats) -> Keys:
-    """Whole numbers in the order of the doubles, of which the first twelve bits name the binade; -0.0 is 0.0."""
+    """Return integers in the order of the doubles; their first twelve bits are sign and exponent; -0.0 is 0.0."""
     bits = (values + 0.0).view(np.uint64)
     return np.where(bits >= _SIGN, ~bits, bits | _SIGN)
 
 
 def floats_of(keys: Keys) -> Floats:
-    """The doubles of keys."""
+    """Return the doubles of keys."""
     return np.where(keys >= _SIGN, keys ^ _SIGN, ~keys).view(np.float64)
 
 
 def cell_bounds(key: Keys, shift: Array) -> tuple[Floats, Floats]:
-    """The smallest and the largest number of each cell."""
+    """Return the smallest and the largest number of each cell."""
     last = key | (np.left_shift(np.uint64(1), shift.astype(np.uint64)) - np.uint64(1))
     return floats_of(key), floats_of(np.where(last == _SIGN - np.uint64(1), _LAST_BELOW_ZERO, last))
 
 
 def merge_cells(cells: Cells, limit: int | None = None) -> tuple[Cells, Array]:
-    """Cells of one shift per binade, the smallest that keeps to the limit, and which of them each cell became."""
+    """Return cells with one shift per binade, the smallest within the limit, and the new position of each cell."""
     if not len(cells.key):
         return cells, np.zeros(0, dtype=np.int64)
     begins = _binade_begins(cells)
@@ -79,7 +80,7 @@ def _binade_begins(cells: Cells) -> Array:
 
 
 def _is_new(*ordered: Array) -> Array:
-    """Which entries differ from the one before."""
+    """Return which entries differ from the one before."""
     new = np.ones(len(ordered[0]), dtype=bool)
     new[1:] = np.logical_or.reduce([part[1:] != part[:-1] for part in ordered])
     return new

@@ -1,4 +1,4 @@
-"""Numbers of 64 bits whose every bit depends on all bits of another: the finaliser of splitmix64."""
+"""A hash of 64-bit integers: the finalizer of splitmix64."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 def mix64(bits: Hashes) -> Hashes:
-    """Of each number; no two have the same.
+    """Return the hash of each number; different numbers have different hashes.
 
     >>> mix64(np.array([0, 1], dtype=np.uint64))
     array([                  0, 6238072747940578789], dtype=uint64)

@@ -27,7 +27,7 @@ _HASH_THREADS = 2
 
 @dataclass(frozen=True, slots=True)
 class Dense:
-    """Cells as they lie in memory: one two-dimensional array, or one array per column.
+    """Dense rows: one two-dimensional array, or one array per column.
 
     Numbers for the kernels; columns of categories, before they are encoded, may hold objects.
     """
@@ -47,7 +47,7 @@ class Dense:
         return cls(values, values.shape[0], values.shape[1], 0, names)
 
     def name(self, j: int) -> str:
-        """How a message speaks of a column."""
+        """Return the name of a column for messages."""
         return f"column {j if self.names is None else self.names[j]!r}"
 
     def column(self, j: int) -> Array:
@@ -103,7 +103,7 @@ class Sparse:
         return len(self.indptr) - 1
 
     def name(self, j: int) -> str:
-        """How a message speaks of a column."""
+        """Return the name of a column for messages."""
         return f"column {j}"
 
     def rows(self, begin: int, end: int) -> Sparse:
@@ -130,12 +130,12 @@ class Sparse:
 
 @dataclass(frozen=True, slots=True)
 class TextRows:
-    """A text for each row, where it lies in memory, or none; the one column of a table without others."""
+    """A text or a missing value for each row, without a copy; a table of one column."""
 
     texts: Texts
-    first_row: int = 0  # where a stretch of rows begins in the whole, for messages
-    asked_again: bool = False  # whether somebody will soon want the rows of tokens once more
-    # Rows of tokens that were counted, for whoever looks at the texts next.
+    first_row: int = 0  # position of the first row in the whole data, for messages
+    asked_again: bool = False  # whether the rows of tokens will soon be read again
+    # Rows of tokens that were counted, for the next reader of the texts.
     counted: list[tuple[TokenFeatures, Sparse]] = field(default_factory=list, repr=False, compare=False)
 
     n_columns: ClassVar[int] = 1
@@ -147,7 +147,7 @@ class TextRows:
 
     @classmethod
     def all_missing(cls, n_rows: int) -> TextRows:
-        """Rows without any text."""
+        """Return rows that are all missing."""
         return cls(Texts.of_list([None] * n_rows)[0])
 
     @property
@@ -200,7 +200,7 @@ Data = Dense | Sparse
 
 
 class AnyRows(Protocol):
-    """What can be cut into stretches."""
+    """Rows of which ranges can be taken."""
 
     @property
     def n_rows(self) -> int: ...
@@ -212,7 +212,7 @@ Rows = TypeVar("Rows", bound=AnyRows)
 
 
 def chunks(data: Rows, size: int = CHUNK_ROWS) -> Iterator[tuple[int, int, Rows]]:
-    """Stretches of rows with their bounds."""
+    """Yield ranges of rows with their bounds."""
     if data.n_rows <= size:
         yield 0, data.n_rows, data
         return

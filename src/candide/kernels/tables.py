@@ -13,7 +13,7 @@ from .layouts import Data, Floats, Sparse
 
 
 class Findings(NamedTuple):
-    """What a kernel met on the way; it does not judge."""
+    """Unusual cells that a kernel found; errors are raised later."""
 
     negative: bool  # some cell was below 0
     infinite: bool
@@ -38,7 +38,7 @@ class MomentTable(NamedTuple):
 
 
 class Extent(NamedTuple):
-    """What a column of numbers holds; rows are -1 where there is none."""
+    """Range and unusual cells of a column of numbers; rows are -1 if there is no such cell."""
 
     low: int
     high: int
@@ -75,7 +75,7 @@ class LinearTable:
 
     @cached_property
     def by_column(self) -> tuple[PickTable, PickTable | None]:
-        """Both tables as (columns, classes): sparse rows want the classes of a column side by side."""
+        """Both tables as (columns, classes): kernels for sparse rows read the classes of a column together."""
         return PickTable(self.weights.T), None if self.absent is None else PickTable(self.absent.T)
 
     @cached_property
@@ -117,7 +117,7 @@ class FactoredTable(NamedTuple):
 class NormalTable(NamedTuple):
     """A normal-inverse-gamma distribution per class and column: ``(classes, columns)`` each."""
 
-    strength: Floats  # of the location, as a number of rows; NaN locations stand for columns that nobody observed
+    strength: Floats  # of the location, as a number of rows; NaN locations are columns without any observed cell
     location: Floats
     shape: Floats
     scale: Floats
@@ -141,7 +141,7 @@ class LogSums(NamedTuple):
 
 
 def infinite_cell(data: Data) -> InputError:
-    """The error for an infinite value, with its place."""
+    """Return the error for the first infinite cell, with its row and column."""
     if isinstance(data, Sparse):
         at = int(np.flatnonzero(np.isinf(data.values))[0])
         row, column = int(np.searchsorted(data.indptr, at, side="right")) - 1, int(data.indices[at])
@@ -154,7 +154,7 @@ def infinite_cell(data: Data) -> InputError:
 
 
 def negative_cell(data: Data, model: str = "a model of counts") -> InputError:
-    """The error for a count below 0, with its place."""
+    """Return the error for the first count below 0, with its row and column."""
     x = data.matrix() if isinstance(data, Sparse) else data.floats()
     rows, columns = (x < 0).nonzero()
     row, column = int(rows[0]), int(columns[0])
@@ -165,7 +165,7 @@ def negative_cell(data: Data, model: str = "a model of counts") -> InputError:
 
 
 def refuse(data: Data, found: Findings, *, counts: bool = False) -> None:
-    """Raises for what a kernel met: infinite cells and, among counts, negative ones."""
+    """Raise an error for infinite cells and, among counts, negative ones."""
     if found.infinite:
         raise infinite_cell(data)
     if counts and found.negative:

@@ -34,7 +34,7 @@ class TokenBins:
     size: Floats  # (classes,) sums over all tokens
     alpha: float  # pseudo-count, above 0
     knots: tuple[float, ...]  # ascending; one for each bin, tokens between two are shared
-    complement: bool  # whether scores by all other classes are asked for too
+    complement: bool  # whether there are scores by all other classes too
     n_tokens: int  # that some class has, those included that the table leaves out
 
     @classmethod
@@ -180,12 +180,12 @@ def _n_occupied(texts: Any) -> int:
 
 
 def renumbered(rows: Sparse, codes: Array) -> Sparse:
-    """Rows whose tokens have the places of their codes among these, ascending ones as numbers."""
+    """Return rows whose codes are replaced by their positions among these ascending codes."""
     return replace(rows, indices=np.searchsorted(codes, rows.indices).astype(rows.indices.dtype), n_columns=len(codes))
 
 
 def as_table(texts: Any) -> Any:
-    """As an array or a table of scipy, where rows of a file are none yet."""
+    """Return an array or a scipy matrix, also for rows that are still in a file."""
     return texts.table() if hasattr(texts, "table") else texts
 
 
@@ -217,7 +217,7 @@ def sum_rows(sums: Any) -> tuple[Array, Positions, Floats]:
 
 
 def _placed(codes: Array, place: Positions, n_codes: int) -> Positions:
-    """Places of some codes among all, -1 for others."""
+    """Return positions of some codes among all, -1 for others."""
     out = np.full(n_codes, -1, dtype=np.int32)
     out[codes] = place
     return out

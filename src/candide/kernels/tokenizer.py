@@ -23,7 +23,7 @@ _WORD_OR_MARK = re.compile(r"\w+|[^\w\s]")
 _DIGIT = re.compile(r"\d")
 _WHITE_SPACES = re.compile(r"\s\s+")
 
-# So many words at the beginning and at the end of a text have places.
+# Number of words at the beginning and at the end of a text that are tokens with their position.
 _FIRST, _LAST = 4, 3
 
 
@@ -117,7 +117,7 @@ def _allow(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
 
 
 def normalize_text(text: str, recipe: TokenizerConfig) -> str:
-    """The text as tokens are looked for in it."""
+    """Return the text in the form that is tokenized."""
     text = text.lower() if recipe.lowercase else text
     if recipe.strip_accents:
         parts = unicodedata.normalize("NFKD", text)
@@ -128,7 +128,7 @@ def normalize_text(text: str, recipe: TokenizerConfig) -> str:
 
 
 def words(text: str, recipe: TokenizerConfig) -> list[str]:
-    """The words of a text, stop words and all."""
+    """Return the words of a text, including stop words."""
     text = normalize_text(text, recipe)
     if recipe.tokenizer is not None:
         return _cut(recipe.tokenizer, text)
@@ -139,7 +139,7 @@ def words(text: str, recipe: TokenizerConfig) -> list[str]:
 
 
 def _cut(tokenizer: Callable[[str], Iterable[str]], text: str) -> list[str]:
-    """By a function of the user's, which may give anything."""
+    """Return the words by a function of the user, and check that they are strings."""
     found = tokenizer(text)
     words = list(found) if isinstance(found, Iterable) else [None]
     if all(isinstance(word, str) for word in words):
@@ -153,7 +153,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def analyze(text: str, recipe: TokenizerConfig) -> list[str]:
-    """The tokens of a text in order."""
+    """Return the tokens of a text in order."""
     if recipe.analyzer == "word":
         kept = [word for word in words(text, recipe) if word not in recipe.stop_words]
         kept = ["", *kept, ""] if recipe.ends and kept else kept
@@ -178,7 +178,7 @@ def _places(kept: list[str]) -> list[str]:
 
 
 def _within(word: str, low: int, high: int) -> list[str]:
-    """A word that is shorter than a token is one, once."""
+    """Return n-grams of a word; a word that is shorter than these is one token."""
     if len(word) <= low:
         return [word]
     return ["".join(part) for part in _ngrams(word, low, high)]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 DENSE_CELLS = 1 << 22
 
 
-# The native number of tokens that were cut elsewhere, and what stands behind each of them: no part of UTF-8.
+# The native number of tokens that Python has cut, and the byte that ends each of them, which is no part of UTF-8.
 _GIVEN, _TOKEN_END = len(ANALYZERS), b"\xff"
 
 
@@ -53,7 +53,7 @@ class TokenTally(NamedTuple):
     """Sums of tokens: ``(classes, codes)``, dense or, where most cells are empty, a scipy ``csr_array``."""
 
     coding: Coding
-    occurrences: Any  # None where texts alone were asked for
+    occurrences: Any  # None where only texts were requested
     texts: Any  # weight of texts that hold the token
     tokens: Floats | None  # (classes,) of all occurrences
 

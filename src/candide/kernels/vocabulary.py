@@ -1,4 +1,4 @@
-"""How tokens become numbers: by a vocabulary, or by a fixed number of buckets."""
+"""Codes of tokens: by a vocabulary, or by hashing into a fixed number of buckets."""
 
 from __future__ import annotations
 
