@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import importlib
 import inspect
@@ -37,6 +38,24 @@ def every(names: str, cases: Iterable[Any]) -> Callable[[Callable[..., None]], C
         return tried
 
     return decorate
+
+
+def fitted_once(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep the models that a function of a test module fits: equal settings and the same tables give a copy of one.
+
+    Not where a test patches a class; ``fit.__wrapped__`` is the function itself.
+    """
+    # Keys hold the tables by their identity, and values the tables, so that no other can have the same.
+    kept: dict[Any, tuple[Any, tuple[Any, ...]]] = {}
+
+    @functools.wraps(fit)
+    def copied(*tables: Any, **settings: Any) -> Any:
+        key = (*map(id, tables), repr(settings))
+        if key not in kept:
+            kept[key] = fit(*tables, **settings), tables
+        return copy.deepcopy(kept[key][0])
+
+    return copied
 
 
 class late:  # noqa: N801, it stands for a module

@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy.sparse import csc_array, csr_array, dok_array
+from tiers import fitted_once
 
 from candide import NaiveBayes, diagnostics
 from candide.exceptions import CandideError, ForgetError, InputError, MergeError, ParameterError
@@ -29,6 +30,7 @@ PLAIN: dict[str, Any] = {"stacking": None, "calibrate": None}
 BOTH = pytest.mark.parametrize("how", [PLAIN, {}], ids=["plain", "all"])
 
 
+@fitted_once
 def fit(table: Any = X, y: Any = Y, **settings: Any) -> Any:
     return NaiveBayes(n_threads=1, **settings).fit(table, y)
 
@@ -119,8 +121,12 @@ EXTREMES = {
 }
 
 
-@BOTH
-@pytest.mark.parametrize("name", EXTREMES)
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [(name, PLAIN) for name in EXTREMES]
+    # The largest and the smallest stand for the large and the small.
+    + [pytest.param(name, {}, marks=pytest.mark.slow if name in ("large", "small") else ()) for name in EXTREMES],
+)
 def test_extreme_numbers(name: str, how: dict[str, Any]) -> None:
     table = X.assign(size=EXTREMES[name])
     model = fit(table, **how)
@@ -142,7 +148,7 @@ def test_distributions_of_numbers_whose_squares_overflow(family: str) -> None:
 
 
 def test_very_many_different_texts() -> None:
-    n = 100_000
+    n = 20_000
     table = {"id": np.array([f"k{i}" for i in range(n)], dtype=object), "x": np.arange(n) % 7}
     y = np.arange(n) % 7 > 3
     model = fit(table, y, order=0)

@@ -26,7 +26,7 @@ def expected_failures(estimator: Any) -> dict[str, str]:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("estimator", [*MODELS, *TABLES], ids=repr)
+@pytest.mark.parametrize("estimator", [*MODELS, pytest.param(TABLES[0], marks=pytest.mark.slow), TABLES[1]], ids=repr)
 def test_sklearn_checks(estimator: Any) -> None:
     from sklearn.utils.estimator_checks import check_estimator
 

@@ -23,7 +23,7 @@ X = pd.DataFrame(
     {"a": RNG.normal(Y, 1.0), "b": RNG.normal(size=80), "c": np.where(RNG.random(80) < 0.4 + 0.3 * Y, "x", "y")}
 )
 SETTINGS: list[dict[str, Any]] = [
-    {},
+    {"order": 0},
     {"keep_sample": False, "compute_loo": True},
     {"stacking": None},
     {"columns": {("a", "b"): "multivariate_normal"}},

@@ -151,7 +151,7 @@ def test_numbers_as_categories(put: Put) -> None:
 def test_many_columns(put: Put) -> None:
     """More than are asked for in one query."""
     rng = np.random.default_rng(0)
-    columns = {f"x{j}": rng.integers(0, 3, 30) for j in range(450)}
+    columns = {f"x{j}": rng.integers(0, 3, 30) for j in range(220)}
     table = pa.table({**columns, "y": rng.choice(["u", "v"], 30).tolist()})
     connection = put(table)
     for make in (GaussianNB, MultinomialNB):

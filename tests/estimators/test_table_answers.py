@@ -87,7 +87,7 @@ def test_filled_tables_are_what_they_were(table: Any) -> None:
 @EACH
 def test_only_holes_are_filled(table: Any) -> None:
     full = diagnostics.impute(fitted(table), table)
-    before, after = (rows(t.to_arrow() if isinstance(t, pl.DataFrame) else t) for t in (table, full))
+    before, after = (rows(t.to_dict(as_series=False) if isinstance(t, pl.DataFrame) else t) for t in (table, full))
     for name, cells in before.items():
         pairs = list(zip(cells, after[name], strict=True))
         assert all(new == old for old, new in pairs if old is not None), name

@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from tiers import fitted_once
 
 from candide import NaiveBayes, TextNB, diagnostics, merge
 from candide.exceptions import InputError, MergeError, ParameterError
@@ -39,9 +40,14 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "columns": {"order": 0},
     "all": {},
 }
-ALL = pytest.mark.parametrize("how", SETTINGS.values(), ids=SETTINGS)
+# All views stand for some of them.
+ALL = pytest.mark.parametrize(
+    "how",
+    [pytest.param(how, marks=pytest.mark.slow if name == "columns" else (), id=name) for name, how in SETTINGS.items()],
+)
 
 
+@fitted_once
 def fit(frame: Any, y: Any, weight: Any = None, **how: Any) -> NaiveBayes:
     return NaiveBayes(columns=NAMED, n_threads=1, **how).fit(frame, y, weight)
 
@@ -191,10 +197,11 @@ def test_a_row_of_weight_2_is_there_twice() -> None:
 def test_a_small_sample_is_that_of_the_set_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Texts count by their length."""
     monkeypatch.setattr(TableSpec, "sample_bytes", 2_000)
-    whole = fit(X, Y)
+    fit_now = fit.__wrapped__
+    whole = fit_now(X, Y)
     sample: Any = whole.model_.classifier.state.sample
     assert 0 < len(sample.classes) < 150
-    parts = merge([fit(X[k::3], Y[k::3]) for k in (2, 0, 1)])
+    parts = merge([fit_now(X[k::3], Y[k::3]) for k in (2, 0, 1)])
     mine: Any = parts.model_.classifier.state.sample
     np.testing.assert_array_equal(mine.entries.hashes, sample.entries.hashes)
     assert mine.data.texts[1].texts.strings() == sample.data.texts[1].texts.strings()
@@ -203,6 +210,7 @@ def test_a_small_sample_is_that_of_the_set_of_rows(monkeypatch: pytest.MonkeyPat
     assert again.data.texts[1].texts.strings() == sample.data.texts[1].texts.strings()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", ["auto", NAMED], ids=["found", "named"])
 def test_texts_after_holes(columns: Any) -> None:
     """A column of nothing but holes becomes one of texts, whichever came first."""
@@ -238,7 +246,7 @@ def test_copies_pickles_and_rows_that_go(how: dict[str, Any]) -> None:
     model = fit(X, Y, **how)
     assert_alike(pickle.loads(pickle.dumps(model)), model, 0.0)
     assert_alike(fit(X, Y, keep_sample=False, **how), model, 1e-12)
-    new = copy.deepcopy(model).partial_fit(Z, np.repeat("new", len(Z)))
+    new = copy.deepcopy(model).partial_fit(Z[:15], np.repeat("new", 15))
     assert "new" in new.classes_
     assert "new" not in model.classes_
 

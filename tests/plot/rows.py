@@ -26,8 +26,9 @@ def names(n_classes: int) -> list[str]:
 def numbers(n_classes: int, n_columns: int = 3) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(n_classes)
     middle = rng.normal(size=(n_classes, n_columns)) * 2
-    X = np.concatenate([rng.normal(center, 1.0, (30, n_columns)) for center in middle]).round(3)
-    return X, np.repeat(names(n_classes), 30)
+    n_rows = 30 if n_classes <= 3 else 12
+    X = np.concatenate([rng.normal(center, 1.0, (n_rows, n_columns)) for center in middle]).round(3)
+    return X, np.repeat(names(n_classes), n_rows)
 
 
 @cache

@@ -104,11 +104,10 @@ def test_nothing_overlaps_and_nothing_is_cut_off(picture: str, n_classes: int) -
         (a.get_text(), b.get_text()) for (a, first), (b, second) in combinations(upright, 2) if first.overlaps(second)
     ]
     assert (outside, clashes) == ([], [])
+    assert_axes_are_named(picture, shown)
 
 
-@pytest.mark.parametrize("picture", PICTURES)
-def test_axes_are_named(picture: str) -> None:
-    shown = PICTURES[picture](3)
+def assert_axes_are_named(picture: str, shown: Display) -> None:
     bare = [ax for ax in shown.axes if ax.axison and not ax.get_xlabel()]
     assert not bare
     # Lines of a nomogram and bars of terms and words have their names beside them.

@@ -107,7 +107,7 @@ def test_evidence_of_a_word_is_that_of_it_against_all_others(table: Rows) -> Non
 # Pseudo-counts by evidence.
 
 SMOOTHED = [BERNOULLI, CATEGORICAL, SEEN, TEXTS, POISSON, MULTINOMIAL]
-LOG_ALPHA = np.linspace(-12, 6, 181)
+LOG_ALPHA = np.linspace(-12, 6, 91)
 
 
 @st.composite

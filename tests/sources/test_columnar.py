@@ -47,7 +47,11 @@ def test_round_trip(tmp_path: Path, how: str) -> None:
 @pytest.mark.parametrize("how", ["parquet", "feather"])
 def test_views_of_strings_become_strings(tmp_path: Path, how: str) -> None:
     table = pa.table({"text": pa.array(["a", "b"], pa.string_view())})
-    source = candide.read(store(table, tmp_path / f"a.{how}", how))
+    try:
+        path = store(table, tmp_path / f"a.{how}", how)
+    except pa.ArrowNotImplementedError:
+        pytest.skip("this version of pyarrow does not write views of strings")
+    source = candide.read(path)
     assert pa.types.is_string(source.to_table()["text"].type) or pa.types.is_large_string(source.schema.field(0).type)
 
 

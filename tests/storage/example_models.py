@@ -70,7 +70,7 @@ def codes(model: Any) -> Case:
 
 
 def table(model: Any) -> Case:
-    frame = pd.DataFrame(X_IRIS, columns=list("abcd"))
+    frame = pd.DataFrame(X_IRIS.copy(), columns=list("abcd"))
     frame["day"] = pd.date_range("2020-01-01", periods=150)
     frame["job"] = ["cook", "smith", None] * 50
     frame["member"] = np.arange(150) % 7 > 2

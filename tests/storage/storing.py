@@ -12,12 +12,12 @@ from candide.storage.models import content_of as _content_of
 from candide.storage.models import model_of
 
 
-def content_of(model: Any, *, sample: bool) -> Content:
-    """What is stored of a model, with its training rows or without."""
+def content_of(model: Any, *, sample: bool, compute_loo: bool = False) -> Content:
+    """What is stored of a model, with its training rows or without; and with a report, which may take folds."""
     own = model._for_file()
     if sample or not own.has_training_rows:
         return _content_of(own)
-    return _content_of(replace(own, classifier=own.classifier.without_sample(compute_loo=True)))
+    return _content_of(replace(own, classifier=own.classifier.without_sample(compute_loo=compute_loo)))
 
 
 def estimator_of(content: Content) -> Any:
@@ -25,7 +25,7 @@ def estimator_of(content: Content) -> Any:
     return from_model(model_of(content, "the content"))
 
 
-def stored(model: Any, path: Path, *, sample: bool) -> Any:
+def stored(model: Any, path: Path, *, sample: bool, compute_loo: bool = False) -> Any:
     """A model, written and read again."""
-    write_model(path, content_of(model, sample=sample))
+    write_model(path, content_of(model, sample=sample, compute_loo=compute_loo))
     return estimator_of(read_model(path))

@@ -166,10 +166,14 @@ def _fill_series(series: Any, filling: Imputation) -> Any:
 
 
 def _scatter(series: Any, places: Array, guesses: list[Any]) -> Any:
-    if not series.implementation.is_pyarrow():
-        return series.scatter(places, guesses)
     import narwhals.stable.v2 as nw
 
+    if series.implementation.is_polars() and series.dtype == nw.Categorical:
+        # Polars before 1.32 cannot write texts into a categorical column.
+        texts = series.cast(nw.String).scatter(places, guesses).to_native()
+        return nw.from_native(texts.cast(series.to_native().dtype), series_only=True)
+    if not series.implementation.is_pyarrow():
+        return series.scatter(places, guesses)
     # pyarrow cannot write durations or categories into a column.
     cells = dict(enumerate(series.to_list())) | dict(zip(places.tolist(), guesses, strict=True))
     new = nw.new_series(series.name, list(cells.values()), backend=series.implementation).to_native()

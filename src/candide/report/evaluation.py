@@ -15,8 +15,8 @@ from ..kernels.layouts import Array, Floats, Positions, TextRows
 from ..model.blend import scores_left_out, seen_rows
 from ..model.evaluation import Report, Verdicts
 from ..model.honest import Honest, left_out_posterior
-from ..stacking.calibration import normalised
-from ..stacking.training_rows import Seen
+from ..stacking.calibration import log_softmax
+from ..stacking.training_rows import TrainingRows
 from ..statistics.hashing import row_hashes
 from .reported_model import ReportedModel
 from .row_checks import (
@@ -65,7 +65,7 @@ def evaluate_training_rows(reported: ReportedModel) -> TrainingEvaluation | None
     )
 
 
-def _score_training_rows(reported: ReportedModel) -> tuple[Seen, Any]:
+def _score_training_rows(reported: ReportedModel) -> tuple[TrainingRows, Any]:
     """Return rows and their out-of-fold log probabilities, from the evaluation of training if it is there."""
     model = reported.model
     made: Honest | None = vars(model).get("honest")
@@ -79,7 +79,7 @@ def _score_training_rows(reported: ReportedModel) -> tuple[Seen, Any]:
     return made.seen, made.log_probability
 
 
-def _subsample(seen: Seen, texts: bool) -> Seen:
+def _subsample(seen: TrainingRows, texts: bool) -> TrainingRows:
     n_rows, most = len(seen.case_weight), _MAX_TEXTS if texts else _MAX_ROWS
     if n_rows <= most:
         return seen
@@ -87,13 +87,13 @@ def _subsample(seen: Seen, texts: bool) -> Seen:
     return seen.take(rows, seen.multiplicity[rows])
 
 
-def _uncorrected(reported: ReportedModel, seen: Seen) -> Report | None:
+def _uncorrected(reported: ReportedModel, seen: TrainingRows) -> Report | None:
     model = reported.model
     if not model.plan.corrects or len(model.classes) < 2:
         return None
     alpha = None if model.blend is None else model.blend.alpha
     scores, _ = scores_left_out(model.plan, model.state, seen, alpha, reported.kernels)
-    return Report.of(normalised(scores), seen.batch.classes, seen.case_weight, model.classes.labels, seen.multiplicity)
+    return Report.of(log_softmax(scores), seen.batch.classes, seen.case_weight, model.classes.labels, seen.multiplicity)
 
 
 def _describe_row(reported: ReportedModel, place: int) -> str:
