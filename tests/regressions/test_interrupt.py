@@ -20,6 +20,10 @@ import pytest
 from candide import GaussianNB, TextNB
 from candide.cli.interrupt import Interrupts
 from candide.kernels import _core
+from candide.kernels.dependence import PairTable
+from candide.kernels.layouts import Sparse
+from candide.kernels.tables import NormalTable, StudentTable
+from candide.kernels.tokenizer import ANALYZERS, TokenizerConfig
 
 # Seconds: when the signal comes, and how long a call may go on then. Left alone, every call here takes several times as
 # long on a machine of 2024. (The aim is .3 s; a machine that runs other tests beside is slower.)
@@ -99,10 +103,10 @@ def dense(n_threads: int) -> dict[str, Callable[[], object]]:
         ),
         "linear_scores": lambda: _core.linear_scores(table, tables[0], base, None, None, n_threads, scores),
         "student_scores": lambda: _core.student_scores(
-            table, tables[0], tables[1] + 1.0, tables[0] + 1.0, tables[0], base, n_threads, scores
+            table, StudentTable(tables[0], tables[1] + 1.0, tables[0] + 1.0, tables[0]), base, n_threads, scores
         ),
         "own_normal_scores": lambda: _core.own_normal_scores(
-            table, own, None, tables[0] + 1.0, tables[0], tables[0] + 1.0, tables[0] + 1.0, 0.0, 1e-9, True,
+            table, own, None, NormalTable(tables[0] + 1.0, tables[0], tables[0] + 1.0, tables[0] + 1.0), 0.0, 1e-9,
             n_threads, np.zeros(n)
         ),
     }  # fmt: skip
@@ -122,7 +126,7 @@ def together(n_threads: int) -> dict[str, Callable[[], object]]:
         "joint_counts": lambda: _core.joint_counts(many, many, own, None, n_threads, joint),
         "joint_scores": lambda: _core.joint_scores(many, many, table, n_threads, scores),
         "own_pair_scores": lambda: _core.own_pair_scores(
-            many, own, weight, joint, np.ones(k), np.ones(m), 1.0, n_threads, np.zeros(len(many))
+            many, own, weight, PairTable(joint, np.ones(k), np.ones(m)), 1.0, n_threads, np.zeros(len(many))
         ),
     }
 
@@ -133,19 +137,15 @@ def sparse(n_threads: int) -> dict[str, Callable[[], object]]:
     indptr = (np.arange(n + 1) * per_row).astype(np.int32)
     values = np.ones(len(indices), dtype=np.int8)
     weights, scores = np.zeros((m, k)), np.zeros((n, k))
-    count = np.ones((k, m))
+    count, rows = np.ones((k, m)), Sparse(indptr, indices, values, m)
     return {
-        "linear_row_scores": lambda: _core.linear_row_scores(
-            indptr, indices, values, weights, np.zeros(k), None, None, n_threads, scores
-        ),
-        "rising_scores": lambda: _core.rising_scores(
-            values, indptr, indices, count + 0.5, np.zeros(k), n_threads, scores
-        ),
+        "linear_row_scores": lambda: _core.linear_row_scores(rows, weights, np.zeros(k), None, None, n_threads, scores),
+        "rising_scores": lambda: _core.rising_scores(rows, count + 0.5, np.zeros(k), n_threads, scores),
     }
 
 
-def recipe(analyzer: int, low: int, high: int) -> _core.TokenizerConfig:
-    return _core.TokenizerConfig(analyzer, low, high, True, 0, False, 2, False, False, None)
+def recipe(analyzer: int, low: int, high: int) -> _core.Tokenizer:
+    return _core.Tokenizer(TokenizerConfig(ANALYZERS[analyzer], ngrams=(low, high)), analyzer, 0, None)
 
 
 def texts(n_threads: int) -> dict[str, Callable[[], object]]:
@@ -288,7 +288,8 @@ FORKED = """
 import os, signal, sys, threading, time
 from candide.kernels import _core
 texts = _core.Texts.of_list(["some words or other " * 4_000_000])[0]
-recipe = _core.TokenizerConfig(1, 3, 5, True, 0, False, 2, False, False, None)
+from candide.kernels.tokenizer import TokenizerConfig
+recipe = _core.Tokenizer(TokenizerConfig("char", ngrams=(3, 5)), 1, 0, None)
 
 def child():
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -12,7 +12,7 @@ from ..data.columns import Column, Columns
 from ..estimators import BernoulliNB, CategoricalNB, GaussianNB, NaiveBayes, TextNB
 from ..estimators.base import BaseNB
 from ..exceptions import InputError, NotADensity, ParameterError
-from ..explain.dates import date_columns, written
+from ..explain.values import date_columns, written
 from ..families.columns.histogram import are_whole
 from ..kernels.layouts import Array, Floats
 from ..model.blend import scores_left_out, seen_rows

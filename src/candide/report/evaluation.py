@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..exceptions import InputError
-from ..explain.cells import values_of
+from ..explain.values import values_of
 from ..families import Batch
 from ..kernels.hashing import Hashes
 from ..kernels.layouts import Array, Floats, Positions, TextRows

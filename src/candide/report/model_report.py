@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
-from ..explain.account import explained
+from ..explain.contributions import explained
 from ..explain.explanation import Explanation
 from ..families import Batch
 from ..model.table import Table
