@@ -199,7 +199,7 @@ def test_absent_columns(how: dict[str, Any]) -> None:
     for names in (["size"], ["word", "size"]):
         lacking = {name: None for name in X if name not in names}
         np.testing.assert_array_equal(model.predict_proba(X[names]), model.predict_proba(X.assign(**lacking)))
-    refused(lambda: model.predict(pd.DataFrame({"other": [1]})), "'size'", "are absent, and 'other' is no column")
+    refused(lambda: model.predict(pd.DataFrame({"other": [1]})), "'size'", "are absent, and 'other' is not a column")
 
 
 def test_an_absent_date() -> None:

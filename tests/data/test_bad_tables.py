@@ -68,7 +68,7 @@ def test_columns_of_lists_and_records() -> None:
 
 
 def test_cells_without_an_order() -> None:
-    refused({"c": np.array([Colour.RED, Colour.BLUE], dtype=object)}, "column 'c' holds cells of type Colour", "order")
+    refused({"c": np.array([Colour.RED, Colour.BLUE], dtype=object)}, "column 'c' holds cells of type Colour", "sorted")
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf])
