@@ -11,7 +11,7 @@ namespace candide {
 // never.
 void bind_memory(nb::module_& module) {
     // For processes that end without collecting garbage.
-    module.def("set_leak_warnings", [](bool on) { nb::set_leak_warnings(on); });
+    module.def("set_leak_warnings", [](bool on) { nb::set_leak_warnings(on); }, nb::arg("on"));
     module.def("trim_heap", [] {
 #if defined(__GLIBC__)
         unlocked([] { return malloc_trim(0); });

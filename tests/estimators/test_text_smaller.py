@@ -137,7 +137,7 @@ def with_idle(names: set[str], **how: Any) -> TextNB:
     blend: Any = model.model_.classifier.blend
     idle = np.array([name.look in names for name in blend.views.names])
     weight = np.where(idle[:, None], 0.0, blend.views.weights.weight)
-    views = replace(blend.views, mixture=replace(blend.views.weights, weight=weight))
+    views = replace(blend.views, weights=replace(blend.views.weights, weight=weight))
     classifier = model.model_.classifier
     changed = type(classifier)(classifier.plan, classifier.state, replace(blend, views=views))
     model.model_ = replace(model.model_, classifier=changed)

@@ -99,7 +99,7 @@ def weighing_all(model: Any, seed: int) -> Any:
     own, rng = model.model_.classifier, np.random.default_rng(seed)
     mixture = own.blend.views.weights
     weighed = replace(mixture, weight=rng.uniform(0.1, 0.5, mixture.weight.shape))
-    blend = replace(own.blend, views=replace(own.blend.views, mixture=weighed))
+    blend = replace(own.blend, views=replace(own.blend.views, weights=weighed))
     model._model = Classifier(own.plan, own.state, blend)
     return model
 

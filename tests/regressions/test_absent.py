@@ -305,7 +305,7 @@ def no_room(monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any, Any]:
     weights = np.full_like(own.views.weights.weight, 0.2)
     mixture = replace(own.views.weights, weight=weights)
     partial = replace(own.views.partial, near=weights, far=weights)
-    model.model_.classifier.__dict__["blend"] = replace(own, views=replace(own.views, mixture=mixture, partial=partial))
+    model.model_.classifier.__dict__["blend"] = replace(own, views=replace(own.views, weights=mixture, partial=partial))
     for module in (covariance, waves, graphs):
         monkeypatch.setattr(module, "marginal_patterns", only_complete)
     return model, rows, rows[["age", "hours", "noise"]].isna().any(axis=1)

@@ -74,7 +74,7 @@ def test_the_report_gives_it_and_defines_its_terms(model: NaiveBayes) -> None:
     page = model.report().html()
     assert "Mean absolute contribution to the log-odds" in page
     assert "own weight" in page
-    looks = model.report().looks
+    looks = model.report().features
     assert looks.table is not None
     assert set(looks.table["column"][:2].tolist()) == {"first", "second"}
 

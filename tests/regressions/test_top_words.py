@@ -75,7 +75,7 @@ def test_values_of_columns_are_ordered_alike() -> None:
 
 def test_the_report_shows_the_number_that_orders(model: TextNB) -> None:
     found = model.report()
-    assert found.looks.telling is not None
+    assert found.features.telling is not None
     scores = found.as_dict()["telling"]
     assert "score" in str(scores)
     best = model.top_features(1, "words")["score"][0]
@@ -85,7 +85,7 @@ def test_the_report_shows_the_number_that_orders(model: TextNB) -> None:
 def test_honest_key_words_are_no_leak() -> None:
     """Each class has a word of its own, in about six of ten of its texts."""
     found = TextNB().fit(*_texts(0.6)).report()
-    assert [concern for concern in found.concerns if concern.topic == "leakage"] == []
+    assert [concern for concern in found.warnings if concern.topic == "leakage"] == []
 
 
 def test_a_word_that_decides_a_whole_class_is_one() -> None:
@@ -93,5 +93,5 @@ def test_a_word_that_decides_a_whole_class_is_one() -> None:
     texts = [
         f"{text} zzspare" if label == "spare_question" else text for text, label in zip(texts, labels, strict=True)
     ]
-    leaks = [one for one in TextNB().fit(texts, labels).report().concerns if one.topic == "leakage"]
+    leaks = [one for one in TextNB().fit(texts, labels).report().warnings if one.topic == "leakage"]
     assert [one.names for one in leaks] == [("zzspare",)]

@@ -237,5 +237,5 @@ def _complete(folder: Path) -> Path:
 
 def test_model_files_of_the_first_version() -> None:
     """They call the setting otherwise."""
-    stored = Path(__file__).parents[1] / "files" / "v1" / "text.candide"
+    stored = Path(__file__).parents[1] / "storage" / "v1" / "text.candide"
     assert candide.load(stored).unlabeled == "em"
