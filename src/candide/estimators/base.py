@@ -18,7 +18,7 @@ from ..clusters import cluster_of
 from ..data.arrays import as_array, as_frame
 from ..data.index import encode
 from ..data.labeled_rows import label_array
-from ..exceptions import InputError, MergeError, warn
+from ..exceptions import CandideError, InputError, MergeError, warn
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
 from ..model.evaluation import Report
@@ -26,6 +26,7 @@ from ..model.model import Model, check_declared, drop_unlabeled
 from ..model.table import Table
 from ..specs import Spec
 from ..specs.parameters import whole_number
+from ..specs.schema import Schema
 from ..training.roles import is_source
 
 if TYPE_CHECKING:
@@ -194,7 +195,12 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         if cluster_of(X) is not None or is_source(X):
             return training.score(model, X, y, sample_weight)
         X, y, sample_weight = drop_unlabeled(model.spec, X, y, sample_weight)
-        return float(super().score(X, as_array(y, "y") if isinstance(y, (list, tuple)) else y, sample_weight))
+        try:
+            return float(super().score(X, as_array(y, "y") if isinstance(y, (list, tuple)) else y, sample_weight))
+        except CandideError:
+            raise
+        except ValueError as error:
+            raise InputError(f"{error}; pass labels like those of classes_, one for each row") from None
 
     def decide(self, X: Any, costs: Any = None, abstain: float | None = None, unsure: Any = "unsure") -> Array:
         """Return the decision of least expected cost for each row, or ``unsure``.
@@ -714,6 +720,11 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         frame = None if isinstance(X, (np.ndarray, list, tuple)) else as_frame(X)
         if (frame is not None and frame.columns) or (named and isinstance(X, np.ndarray)):
             validate_data(BaseEstimator() if reset else self, X, reset=reset, skip_check_array=True)
+
+    def _check_alpha(self) -> Any:
+        """Return the pseudo-counts as they are used. scikit-learn's tests of its own classes call this."""
+        spec: Any = self._spec()
+        return spec._checked_alpha(self.model_.schema if self.__sklearn_is_fitted__() else Schema(0))
 
     def _given_names(self) -> Array | None:
         """Return the names of the columns of training, if they have any."""
