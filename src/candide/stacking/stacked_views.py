@@ -392,7 +392,7 @@ def fit_stacked_views(
     likelihood: TableLikelihood, training: TrainingRows, order: int, kernels: Kernels
 ) -> tuple[StackedViews, Floats, Array]:
     """Fit views and weights; also return the out-of-sample scores that weights were fitted on, and of which rows."""
-    blended = make_views(likelihood, training, order, kernels)
-    rows = blended.subsample(training)
+    stacked = make_views(likelihood, training, order, kernels)
+    rows = stacked.subsample(training)
     some = training if len(rows) == len(training.case_weight) else training.take(rows, training.multiplicity[rows])
-    return *blended.fitted(likelihood, some, kernels), rows
+    return *stacked.fitted(likelihood, some, kernels), rows
