@@ -89,7 +89,7 @@ def _views(model: Classifier) -> StackedViews | None:
     if views is None or isinstance(views, StackedViews):
         return views
     raise ParameterError(
-        "this model blends several looks at a text, for which onnxruntime has no operators; train "
+        "this model stacks several feature sets of texts, for which onnxruntime has no operators; train "
         "TextNB('multinomial'), 'bernoulli' or 'complement', whose graph takes tokens, or run it in candide"
     )
 

@@ -6,21 +6,21 @@ import numpy as np
 
 from ...kernels.layouts import Floats
 from ...stacking.covariance import CholeskyFactor, Covariance, marginal_patterns
+from .binned_columns import BinnedColumns
 from .dialects import Dialect
 from .expressions import affine, square, total
-from .looks import Looks
 
 
-def covariance_scores(view: Covariance, looks: Looks) -> list[str]:
+def covariance_scores(view: Covariance, binned: BinnedColumns) -> list[str]:
     """Of each class: constant - ½ (log |Ψ| + ν log(1 + shrink |x whitening|²)).
 
     Rows that lack columns have the distribution of the others, for each set of columns one of its own, as many as
     ``marginal_patterns`` allows for; NULL for rows that lack others.
     """
-    names = looks.coordinates(view.coordinates)
-    lacks = [looks.lacks(i) for i in view.coordinates.code_columns(looks.numbers).tolist()]
+    names = binned.coordinates(view.coordinates)
+    lacks = [binned.lacks(i) for i in view.coordinates.code_columns(binned.numbers).tolist()]
     patterns = marginal_patterns(view.moments.scatter.size, np.array([name is not None for name in lacks]))
-    whole = _scores(view, names, looks.cells.dialect)
+    whole = _scores(view, names, binned.cells.dialect)
     if all(name is None for name in lacks):
         return whole
     first = f"WHEN {total([name for name in lacks if name is not None])} = 0 THEN"
@@ -28,8 +28,8 @@ def covariance_scores(view: Covariance, looks: Looks) -> list[str]:
     for given in patterns[1:]:
         own = [f"{name} = {int(not there)}" for name, there in zip(lacks, given, strict=True) if name is not None]
         some = [name for name, there in zip(names, given, strict=True) if there]
-        nothing = [looks.cells.dialect.first_number(0)] * len(whole)
-        scores = _scores(view.marginal(given), some, looks.cells.dialect) if some else nothing
+        nothing = [binned.cells.dialect.first_number(0)] * len(whole)
+        scores = _scores(view.marginal(given), some, binned.cells.dialect) if some else nothing
         for case, score in zip(cases, scores, strict=True):
             case.append(f"WHEN {' AND '.join(own)} THEN {score}")
     return [f"CASE {' '.join(case)} END" for case in cases]
