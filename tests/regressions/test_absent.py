@@ -301,11 +301,11 @@ def no_room(monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any, Any]:
         return [np.ones(len(may_lack), dtype=bool)]
 
     model, rows = NaiveBayes(compute_loo=False).fit(*_drawn()), _lacking_rows()
-    own = model.model_.classifier.fitted
+    own = model.model_.classifier.fitted_without_rows
     weights = np.full_like(own.views.weights.weight, 0.2)
     mixture = replace(own.views.weights, weight=weights)
     partial = replace(own.views.partial, near=weights, far=weights)
-    model.model_.classifier.__dict__["fitted"] = replace(
+    model.model_.classifier.__dict__["fitted_without_rows"] = replace(
         own, views=replace(own.views, weights=mixture, partial=partial)
     )
     for module in (covariance, fourier_features, graphs):

@@ -128,7 +128,7 @@ def _rest_of(row: Data | Columns) -> str:
 def view_terms(model: Classifier, row: Any, names: Array, kernels: Kernels) -> Iterator[Term]:
     """Of one row, biases included."""
     assert model.fitted is not None
-    views: Any = model.fitted.views
+    views: Any = model.views_for(row)
     if isinstance(views, StackedTokenViews):
         yield Term("prior", views.weights.bias, value="bias of the classes")
         yield from _text(views, model.likelihood, row, kernels)

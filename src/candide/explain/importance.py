@@ -126,7 +126,7 @@ def _losses(model: Classifier, seen: TrainingRows, columns: Array, kernels: Kern
 
 
 def _loss(model: Classifier, seen: TrainingRows, kernels: Kernels) -> float:
-    views = None if model.fitted is None else model.fitted.views
+    views = None if model.fitted_without_rows is None else model.fitted_without_rows.views
     if isinstance(views, StackedViews):
         views = views.without_unused()
         scores = views.left_out_view_scores(model.likelihood, seen.batch, seen.case_weight / seen.multiplicity, kernels)

@@ -70,7 +70,7 @@ def merged(model: Classifier, other: Classifier) -> Classifier:
         raise MergeError("only models of one kind can be merged")
     state, names = model.state.merge(other.state), all_names(other.token_names, model.token_names)
     if state.sample is None:
-        fitted = model.fitted
+        fitted = model.fitted_without_rows
         fitted = None if fitted is None else fitted.later(float(other.state.rows.sum())).among(state.classes)
         return type(model)(model.bound_spec, state, fitted, token_names=names)
     fitted = _frozen_fitted(model, other) or _frozen_fitted(other, model)

@@ -5,7 +5,7 @@ made when it is first needed.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from ..kernels.layouts import Array, Floats, Positions
 from ..specs import BoundSpec, ClassPrior
 from ..stacking.calibration import log_softmax
 from ..stacking.stacked_views import StackedViews
+from ..stacking.token_views import StackedTokenViews
 from ..statistics.hashing import ABOVE_ALL
 from .cached import cached
 from .changes import after_rows, forgotten, merged
@@ -151,6 +152,20 @@ class Classifier:
     def fitted(self) -> Fitted | None:
         """What was chosen by looking at rows again, with all changes since in the sums of its views."""
         return _consolidated(self.current)
+
+    @cached
+    def fitted_without_rows(self) -> Fitted | None:
+        """What was fitted, with all that must be fitted before the training rows go: for files, exports and workers.
+
+        These are the weights for rows with absent columns. Where training rows are kept, most such rows are scored by
+        models of the columns that they have (``given.py``), so the weights are fitted when they are first needed.
+        """
+        fitted = self.fitted
+        if fitted is None or not _lacks_partial_weights(fitted.views) or self.state.sample is None:
+            return fitted
+        seen = seen_rows(self.bound_spec, self.state, "stacking='auto'")
+        views = fitted.views.with_partial_weights(self.likelihood, seen, Kernels(self.bound_spec.n_threads))
+        return replace(fitted, views=views)
 
     @cached
     def current(self) -> Fitted | None:
@@ -287,7 +302,7 @@ class Classifier:
         """Without training rows; what needs them is made before they go."""
         made = self.report if compute_loo and self.can_report else None
         # Views that no weight was found for are weighed again only with rows.
-        fitted = self.fitted
+        fitted = self.fitted_without_rows
         if fitted is not None and fitted.views is not None:
             fitted = replace(fitted, views=fitted.views.without_unused())
         names = (
@@ -351,7 +366,7 @@ class Classifier:
 
     def uncalibrated(self, data: Any, kernels: Kernels) -> Floats:
         """Log posteriors before they are calibrated: of the views with their weights, if there are any."""
-        views = None if self.current is None else self.current.views
+        views = self.views_for(data)
         if views is None:
             return self.scorer.posterior(data, kernels, logarithm=True)
         prior = (self.scorer.offset,) if isinstance(views, StackedViews) else ()
@@ -361,6 +376,13 @@ class Classifier:
         scores[:, np.isneginf(self.scorer.offset)] = -np.inf
         kernels.normalize(scores, logarithm=True)
         return scores
+
+    def views_for(self, data: Any) -> StackedViews | StackedTokenViews | None:
+        """The views that score these rows: rows with absent columns have other weights."""
+        fitted = self.current
+        if fitted is not None and _lacks_partial_weights(fitted.views):
+            fitted = fitted if fitted.views.absent(self.likelihood, data) is None else self.fitted_without_rows
+        return None if fitted is None else fitted.views
 
     def calibrated(self, scores: Floats, data: Any) -> Floats:
         """Log posteriors as the calibration corrects them, under the class prior of where the model is used."""
@@ -403,6 +425,10 @@ class Classifier:
         """Free parameters: those of p(x | class) and of p(class)."""
         prior = len(self.classes) - 1 if self.bound_spec.prior_in_score else 0
         return int(self.family.n_parameters(self.state.statistics)) + prior
+
+
+def _lacks_partial_weights(views: StackedViews | StackedTokenViews | None) -> TypeGuard[StackedViews]:
+    return isinstance(views, StackedViews) and views.partial is None
 
 
 def _consolidated(old: Fitted | None) -> Fitted | None:

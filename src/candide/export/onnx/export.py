@@ -85,7 +85,7 @@ def _posterior(model: Classifier, graph: Graph, names: Array, given: Array | Non
 
 
 def _views(model: Classifier) -> StackedViews | None:
-    views = None if model.fitted is None else model.fitted.views
+    views = None if model.fitted_without_rows is None else model.fitted_without_rows.views
     if views is None or isinstance(views, StackedViews):
         return views
     raise ParameterError(

@@ -63,7 +63,7 @@ def _scored(model: Classifier, query: Query, cells: Cells, own: Own) -> Posterio
     """Steps up to the scores of the classes that can be."""
     codes, possible = Codes(query), np.isfinite(model.scorer.offset)
     posterior = Posterior(query, np.flatnonzero(possible).tolist(), len(possible))
-    views = None if model.fitted is None else model.fitted.views
+    views = None if model.fitted_without_rows is None else model.fitted_without_rows.views
     if isinstance(views, StackedViews):
         stacking = StackingQuery(views, model.likelihood, query, cells, codes, model.scorer.offset)
         _begin(query, cells, codes, own)
