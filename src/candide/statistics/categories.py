@@ -37,6 +37,10 @@ class CategoryCounts:
         )
         return cls(rows, kept, count[:, seen])
 
+    @property
+    def n_columns(self) -> int:
+        return len(self.labels)
+
     @cached_property
     def offsets(self) -> Array:
         return np.concatenate([[0], np.cumsum([len(column) for column in self.labels])]).astype(np.int64)

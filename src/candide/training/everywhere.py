@@ -15,7 +15,7 @@ from ..exceptions import InputError
 from ..families import Batch
 from ..kernels.layouts import Array
 from ..model.evaluation import Evaluation
-from ..model.label_filter import LabelFilter, NoLabels
+from ..model.labels import LabelFilter, NoLabels
 from ..model.model import Model
 from ..specs import Spec
 from .chunks import are_chunks, chunk_parts, train_chunks
