@@ -144,7 +144,7 @@ def sparse(n_threads: int) -> dict[str, Callable[[], object]]:
     }
 
 
-def recipe(analyzer: int, low: int, high: int) -> _core.Tokenizer:
+def tokenizer(analyzer: int, low: int, high: int) -> _core.Tokenizer:
     return _core.Tokenizer(TokenizerConfig(ANALYZERS[analyzer], ngrams=(low, high)), analyzer, 0, None)
 
 
@@ -158,11 +158,11 @@ def texts(n_threads: int) -> dict[str, Callable[[], object]]:
     wide = _core.Texts.of_list([long + "\N{SNOWMAN}"] * 100)[0]
     own = classes(40)
     table = np.zeros((1 << 18, 8))
-    whole, within, letters = recipe(0, 1, 1), recipe(2, 3, 5), recipe(1, 2, 5)
+    whole, within, letters = tokenizer(0, 1, 1), tokenizer(2, 3, 5), tokenizer(1, 2, 5)
     return {
         "tally": lambda: _core.tally_tokens(some, own, None, 2, [whole], [18], True, n_threads),
         "tally of two words": lambda: _core.tally_tokens(
-            some, own, np.ones(40), 2, [recipe(0, 1, 2)], [18], True, n_threads
+            some, own, np.ones(40), 2, [tokenizer(0, 1, 2)], [18], True, n_threads
         ),
         "vocabulary": lambda: _core.count_tokens(some, [whole], [_core.Vocabulary()], True, True, n_threads),
         "scores": lambda: _core.score_tokens(some, [whole], [18], [table], [None], False, n_threads),
@@ -187,7 +187,7 @@ def test_who_waits_for_another_thread_is_interrupted_too() -> None:
     # The first text, which the main thread takes, is done long before the second one.
     own = np.array([0, 1], dtype=np.int32)
     texts = _core.Texts.of_list(["short " * 10_000, "some words or other " * 3_000_000])[0]
-    assert interrupted(lambda: _core.tally_tokens(texts, own, None, 2, [recipe(1, 3, 5)], [18], True, 2)) < BOUND
+    assert interrupted(lambda: _core.tally_tokens(texts, own, None, 2, [tokenizer(1, 3, 5)], [18], True, 2)) < BOUND
 
 
 def test_a_handler_that_returns_does_not_change_the_result() -> None:
@@ -195,7 +195,7 @@ def test_a_handler_that_returns_does_not_change_the_result() -> None:
     vocabulary = _core.Vocabulary()
 
     def count() -> list[np.ndarray]:
-        [(_, *arrays)] = _core.count_tokens(texts, [recipe(1, 2, 5)], [vocabulary], True, True, 2)
+        [(_, *arrays)] = _core.count_tokens(texts, [tokenizer(1, 2, 5)], [vocabulary], True, True, 2)
         return arrays
 
     came: list[object] = []
@@ -219,7 +219,7 @@ def test_calls_of_other_threads_are_not_ended() -> None:
     texts = _core.Texts.of_list(["some words or other " * 500_000])[0]
     results: list[object] = []
     other = threading.Thread(
-        target=lambda: results.append(_core.count_tokens(texts, [recipe(1, 3, 5)], [18], True, True, 2))
+        target=lambda: results.append(_core.count_tokens(texts, [tokenizer(1, 3, 5)], [18], True, True, 2))
     )
 
     def wait() -> None:

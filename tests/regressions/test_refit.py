@@ -49,7 +49,7 @@ CASES: dict[str, Case] = {
     "NaiveBayes calibrated": (lambda: NaiveBayes(stacking=None), TABLE),
     "TextNB": (TextNB, TEXTS),
     "TextNB multinomial": (lambda: TextNB("multinomial", calibrate="platt", alpha="loo"), TEXTS),
-    "TextNB refined": (lambda: TextNB(refine=True, looks=["words"]), TEXTS),
+    "TextNB refined": (lambda: TextNB(refine=True, feature_sets=["words"]), TEXTS),
     "GaussianNB": (lambda: GaussianNB(calibrate="platt"), NUMBERS),
     "MultinomialNB": (lambda: MultinomialNB(calibrate="temperature", alpha="loo"), COUNTS),
 }

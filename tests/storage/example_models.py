@@ -153,7 +153,7 @@ _MADE: dict[str, Callable[[], Case]] = {
     "text refined": lambda: texts(TextNB(refine=True)),
     "text named": lambda: texts(TextNB(buckets=None)),
     "text few buckets": lambda: texts(TextNB(buckets=8)),
-    "text some looks": lambda: texts(TextNB(looks=["words", "places"])),
+    "text some looks": lambda: texts(TextNB(feature_sets=["words", "places"])),
     "text half labelled": lambda: half_labelled(TextNB(unlabeled="em")),
     "text ignored": lambda: half_labelled(TextNB(unlabeled="sfe", family="multinomial")),
     "text multinomial": lambda: texts(TextNB("multinomial", ngrams=2)),

@@ -21,7 +21,7 @@ from ..data.labeled_rows import label_array
 from ..exceptions import CandideError, InputError, MergeError, warn
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
-from ..model.evaluation import Report
+from ..model.evaluation import Evaluation
 from ..model.model import Model, check_declared, drop_unlabeled
 from ..model.table import Table
 from ..specs import Spec
@@ -265,7 +265,7 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
 
     # Evaluating.
 
-    def evaluate(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Report:
+    def evaluate(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Evaluation:
         """Compute accuracy, log-loss, calibration and more on rows that the model should not have learned from.
 
         Parameters
@@ -346,7 +346,7 @@ class BaseNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         return self._fitted(X).cross_val_log_proba(X, y, groups, n_folds, sample_weight, class_prior)
 
     @property
-    def loo_(self) -> Report:
+    def loo_(self) -> Evaluation:
         """Leave-one-out accuracy, log-loss and calibration of this model, estimated without a test set.
 
         Training rows are scored with themselves left out; what was chosen or fitted on such scores is fitted again

@@ -63,7 +63,7 @@ class GaussianNB(BaseNB):
         The floor.
     prior_ : NormalInverseGamma, Normal or None
         What was believed before data, be it given or taken from the columns; None by maximum likelihood.
-    loo_ : Report
+    loo_ : Evaluation
         Accuracy, log-loss and calibration on rows left out (``compute_loo``).
     staleness_ : float
         The weight learned and forgotten since the calibration was fitted, as a share of the weight it was fitted on.

@@ -61,7 +61,7 @@ class MultinomialNB(CountNB):
         log θ; made when asked for.
     prior_ : Dirichlet
         What was believed before data, a chosen ``alpha`` included.
-    loo_ : Report
+    loo_ : Evaluation
         Accuracy, log-loss and calibration on rows left out (``compute_loo``).
     staleness_ : float
         The weight learned and forgotten since calibration and ``alpha="loo"`` were fitted, as a share of the weight
@@ -114,7 +114,7 @@ class MultinomialNB(CountNB):
         """A model with given θ, taken as they are: ``estimate="mle"``.
 
         It is worth one row per class: so much do further rows change it. Until it learns some, its parameters are
-        certain, so that it refuses ``intervals``, ``log_odds`` and ``log_evidence``.
+        certain, so that it refuses ``intervals``, ``log_odds`` and ``log_marginal_likelihood``.
 
         Parameters
         ----------

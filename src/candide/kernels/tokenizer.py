@@ -116,26 +116,26 @@ def _allow(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
         raise ParameterError(f"{name} is {value!r}; it must be one of {', '.join(map(repr, allowed))}")
 
 
-def normalize_text(text: str, recipe: TokenizerConfig) -> str:
+def normalize_text(text: str, config: TokenizerConfig) -> str:
     """Return the text in the form that is tokenized."""
-    text = text.lower() if recipe.lowercase else text
-    if recipe.strip_accents:
+    text = text.lower() if config.lowercase else text
+    if config.strip_accents:
         parts = unicodedata.normalize("NFKD", text)
         text = "".join(part for part in parts if not unicodedata.combining(part))
-    if recipe.strip_accents == "ascii":
+    if config.strip_accents == "ascii":
         text = text.encode("ascii", "ignore").decode("ascii")
-    return _DIGIT.sub("0", text) if recipe.fold_numbers else text
+    return _DIGIT.sub("0", text) if config.fold_numbers else text
 
 
-def words(text: str, recipe: TokenizerConfig) -> list[str]:
+def words(text: str, config: TokenizerConfig) -> list[str]:
     """Return the words of a text, including stop words."""
-    text = normalize_text(text, recipe)
-    if recipe.tokenizer is not None:
-        return _cut(recipe.tokenizer, text)
-    if recipe.pattern is not None:
-        return _compiled(recipe.pattern).findall(text)
-    found = (_WORD_OR_MARK if recipe.marks else _WORD).findall(text)
-    return [word for word in found if len(word) >= recipe.min_length or not _WORD.match(word)]
+    text = normalize_text(text, config)
+    if config.tokenizer is not None:
+        return _cut(config.tokenizer, text)
+    if config.pattern is not None:
+        return _compiled(config.pattern).findall(text)
+    found = (_WORD_OR_MARK if config.marks else _WORD).findall(text)
+    return [word for word in found if len(word) >= config.min_length or not _WORD.match(word)]
 
 
 def _cut(tokenizer: Callable[[str], Iterable[str]], text: str) -> list[str]:
@@ -152,18 +152,18 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def analyze(text: str, recipe: TokenizerConfig) -> list[str]:
+def analyze(text: str, config: TokenizerConfig) -> list[str]:
     """Return the tokens of a text in order."""
-    if recipe.analyzer == "word":
-        kept = [word for word in words(text, recipe) if word not in recipe.stop_words]
-        kept = ["", *kept, ""] if recipe.ends and kept else kept
-        return [" ".join(part) for part in _ngrams(kept, *recipe.ngrams)]
-    if recipe.analyzer == "place":
-        return _places(words(text, recipe))
-    text = _WHITE_SPACES.sub(" ", normalize_text(text, recipe))
-    if recipe.analyzer == "char":
-        return ["".join(part) for part in _ngrams(text, *recipe.ngrams)]
-    return [token for word in text.split() for token in _within(f" {word} ", *recipe.ngrams)]
+    if config.analyzer == "word":
+        kept = [word for word in words(text, config) if word not in config.stop_words]
+        kept = ["", *kept, ""] if config.ends and kept else kept
+        return [" ".join(part) for part in _ngrams(kept, *config.ngrams)]
+    if config.analyzer == "place":
+        return _places(words(text, config))
+    text = _WHITE_SPACES.sub(" ", normalize_text(text, config))
+    if config.analyzer == "char":
+        return ["".join(part) for part in _ngrams(text, *config.ngrams)]
+    return [token for word in text.split() for token in _within(f" {word} ", *config.ngrams)]
 
 
 def _ngrams(pieces: Sequence[str], low: int, high: int) -> list[Sequence[str]]:

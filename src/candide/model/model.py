@@ -25,7 +25,7 @@ from .accumulator import RowCounts, summarize
 from .classifier import Classifier
 from .decisions import adapt_prior, conformal_threshold, label_set, least_cost, read_costs, read_shares
 from .drawn_cells import as_seen
-from .evaluation import Report, Verdicts
+from .evaluation import Evaluation, RowScores
 from .label_filter import LabelFilter
 from .leave_one_out import check_prior, read_folds
 from .out_of_fold import folds_left_out, left_out_posterior
@@ -305,7 +305,7 @@ class Model:
         return self.spec.compute_loo is not False and self.classifier.can_report
 
     @property
-    def loo(self) -> Report:
+    def loo(self) -> Evaluation:
         """Leave-one-out figures of the model.
 
         Training rows are scored with themselves left out; what was chosen or fitted on such scores is fitted again
@@ -417,12 +417,12 @@ class Model:
         folds = read_folds(groups, n_folds, batch.data.n_rows)
         return folds_left_out(self.classifier, batch, folds, self.kernels, check_prior(class_prior))
 
-    def scored_rows(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Verdicts:
+    def scored_rows(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> RowScores:
         """Return the scores of rows with labels that the model knows, for an evaluation."""
         batch = self.batch(X, y, sample_weight)
         scores = self.classifier.posterior(batch.data, self.kernels, logarithm=True)
         weight = np.ones(len(scores)) if batch.weight is None else batch.weight
-        return Verdicts.of(scores, batch.classes, weight, groups=group_hashes(groups, batch.data.n_rows))
+        return RowScores.of(scores, batch.classes, weight, groups=group_hashes(groups, batch.data.n_rows))
 
     # For files and for other machines.
 

@@ -14,7 +14,7 @@ from ..data.labeled_rows import is_unlabeled, read_weights
 from ..exceptions import InputError
 from ..families import Batch
 from ..kernels.layouts import Array
-from ..model.evaluation import Report
+from ..model.evaluation import Evaluation
 from ..model.label_filter import LabelFilter, NoLabels
 from ..model.model import Model, completed
 from ..model.unlabeled import Unread, learn_unlabeled
@@ -99,10 +99,10 @@ def _score_source(model: Model, source: Any) -> float:
     return right / total
 
 
-def evaluate(model: Model, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Report:
+def evaluate(model: Model, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Evaluation:
     """Return accuracy, log-loss, calibration and more on rows with labels."""
     parts = _labeled_parts(model, X, y, sample_weight, groups)
-    return Report.from_verdicts((model.scored_rows(*part) for part in parts), model.classes)
+    return Evaluation.from_row_scores((model.scored_rows(*part) for part in parts), model.classes)
 
 
 def labeled_batches(model: Model, X: Any, y: Any, sample_weight: Any) -> Iterator[Batch]:

@@ -90,7 +90,7 @@ def _views(model: Classifier) -> StackedViews | None:
     if views is None or isinstance(views, StackedViews):
         return views
     raise ParameterError(
-        "this model blends several looks at a text, for which onnxruntime has no operators; train "
+        "this model stacks several feature sets of texts, for which onnxruntime has no operators; train "
         "TextNB('multinomial'), 'bernoulli' or 'complement', whose graph takes tokens, or run it in candide"
     )
 
@@ -167,8 +167,8 @@ def _counts(tokens: Tensor, vocabulary: list[str]) -> Tensor:
 def _weighed(known: KnownTokens, counts: Tensor) -> Tensor:
     """``KnownTokens.rows``: what occurrences weigh."""
     held = counts > 0.0
-    if known.look.presence:
+    if known.feature_set.presence:
         counts = held.of_type(np.float64)
-    if known.look.weighting == "log":
+    if known.feature_set.weighting == "log":
         counts = held.where(counts.at_least(1.0).log() + 1.0, 0.0)
     return counts if known.factor is None else counts * known.factor

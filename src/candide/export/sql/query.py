@@ -47,7 +47,7 @@ class Query:
 
     def start(self, table: str, columns: Mapping[str, str]) -> None:
         """The first step, which reads the table."""
-        self.aside("inputs", columns, f"{table} AS {ROWS}")
+        self.cte("inputs", columns, f"{table} AS {ROWS}")
         self._go_on("inputs")
 
     def step(self, name: str, columns: Mapping[str, str], joins: Sequence[str] = ()) -> None:
@@ -55,11 +55,11 @@ class Query:
         before, name = self._steps[self.last], self._unused(name)
         assert isinstance(before, _Step)
         kept = {column: f"{self.last}.{column}" if joins else column for column in before.columns}
-        self.aside(name, {**kept, **columns}, " ".join([self.last, *joins]))
+        self.cte(name, {**kept, **columns}, " ".join([self.last, *joins]))
         self._go_on(name)
 
-    def aside(self, name: str, columns: Mapping[str, str], source: str) -> None:
-        """A step beside the others."""
+    def cte(self, name: str, columns: Mapping[str, str], source: str) -> None:
+        """Add a common table expression that is not a step."""
         self._steps[name] = _Step(dict(columns), source)
 
     def labels(self, name: str, pairs: Iterable[tuple[str, int]]) -> None:
