@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from scipy.sparse import csc_array, csr_array, dok_array
-from tiers import fitted_once
+from tiers import fitted_once, late
 
 from candide import NaiveBayes, diagnostics
 from candide.exceptions import CandideError, ForgetError, InputError, MergeError, ParameterError
+
+pl = late("polars")
 
 N = 40
 CLASSES = np.arange(N) % 2

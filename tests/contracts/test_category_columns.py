@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
-from tiers import every
+from tiers import every, late
 
 from candide import CategoricalNB
 from candide.exceptions import InputError
+
+pl = late("polars")
 
 COLOURS = ["red", "red", "green", None, "blue", "green", "red", "blue"]
 SIZES = ["s", "m", "m", "l", None, "l", "l", "s"]
