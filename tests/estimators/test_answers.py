@@ -119,7 +119,7 @@ def test_coverage_refused(coverage: float) -> None:
 def test_rows_must_have_been_kept() -> None:
     model = candide.PoissonNB().fit(X, y)
     for asked in (model.predict_set, partial(diagnostics.typicality, model)):
-        with pytest.raises(ParameterError, match=r"needs training rows to look at.*keep_sample=True"):
+        with pytest.raises(ParameterError, match=r"needs training rows.*keep_sample=True"):
             asked(X)
 
 

@@ -323,9 +323,9 @@ def test_nothing_is_drawn_without_names_or_a_density() -> None:
 def test_a_forgotten_text_leaves_the_weights_alone() -> None:
     """They hold no text; fitting them again for each message would cost more than all else."""
     model = TextNB().fit(X, Y)
-    weights: Any = model.model_.classifier.blend.views.weights.weight
+    weights: Any = model.model_.classifier.fitted.views.weights.weight
     model.forget(X[:1], Y[:1])
-    assert model.model_.classifier.blend.views.weights.weight is weights
+    assert model.model_.classifier.fitted.views.weights.weight is weights
     assert model.staleness_ > 0
 
 

@@ -67,10 +67,10 @@ def test_merged_parts_equal_one_pass() -> None:
 def test_forgotten_texts_leave_the_refinement_with_the_next_refit() -> None:
     texts, labels = redundant(150, seed=4)
     model = TextNB(refine=True).fit(texts, labels)
-    fitted = model.model_.classifier.blend
+    fitted = model.model_.classifier.fitted
     model.forget(texts[:3], labels[:3])
     assert model.staleness_ == 3 / 150
-    assert model.model_.classifier.blend.refinement is fitted.refinement
+    assert model.model_.classifier.fitted.refinement is fitted.refinement
     model.refit()
     never = TextNB(refine=True).fit(texts[3:], labels[3:])
     assert np.allclose(model.predict_proba(texts), never.predict_proba(texts), rtol=0, atol=1e-9)

@@ -134,12 +134,12 @@ def with_idle(names: set[str], **how: Any) -> TextNB:
     from dataclasses import replace
 
     model = TextNB(**how).fit(X, Y)
-    blend: Any = model.model_.classifier.blend
-    idle = np.array([name.look in names for name in blend.views.names])
-    weight = np.where(idle[:, None], 0.0, blend.views.weights.weight)
-    views = replace(blend.views, weights=replace(blend.views.weights, weight=weight))
+    fitted: Any = model.model_.classifier.fitted
+    idle = np.array([name.look in names for name in fitted.views.names])
+    weight = np.where(idle[:, None], 0.0, fitted.views.weights.weight)
+    views = replace(fitted.views, weights=replace(fitted.views.weights, weight=weight))
     classifier = model.model_.classifier
-    changed = type(classifier)(classifier.plan, classifier.state, replace(blend, views=views))
+    changed = type(classifier)(classifier.bound_spec, classifier.state, replace(fitted, views=views))
     model.model_ = replace(model.model_, classifier=changed)
     return model
 

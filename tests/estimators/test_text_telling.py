@@ -38,10 +38,10 @@ def test_bits_of_auto_are_those_of_a_text_of_one_token() -> None:
     for label, token, bits in zip(table["class"], table["token"], table["bits"], strict=True):
         rows = model.model_.spec.encode([token, ""])
         by_look = model.model_.classifier.likelihood.token_bin_scores(rows, model.model_.kernels, ("words",))
-        views = [i for i, name in enumerate(model.model_.classifier.blend.views.names) if name.look == "words"]
+        views = [i for i, name in enumerate(model.model_.classifier.fitted.views.names) if name.look == "words"]
         added = (
-            model.model_.classifier.blend.views.weights.take(views).scores(by_look)[0]
-            - model.model_.classifier.blend.views.weights.bias
+            model.model_.classifier.fitted.views.weights.take(views).scores(by_look)[0]
+            - model.model_.classifier.fitted.views.weights.bias
         )
         own = (added - added.mean())[model.classes_.tolist().index(label)] * np.sqrt(2.0) / np.log(2.0)
         assert own == pytest.approx(bits)

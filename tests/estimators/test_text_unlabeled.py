@@ -235,10 +235,10 @@ def test_a_refined_model_forgets_and_keeps_what_it_made_of_the_others() -> None:
     own = (np.arange(400), np.searchsorted(["a", "b", "c"], truth))
     model = TextNB(refine=True, unlabeled="em").fit(texts, labels)
     before = -np.log(model.predict_proba(held)[own]).mean()
-    fitted = model.model_.classifier.blend
+    fitted = model.model_.classifier.fitted
     model.forget(texts[:1], labels[:1])
     assert 0.0 < model.staleness_ < 0.1
-    assert model.model_.classifier.blend.refinement is fitted.refinement
+    assert model.model_.classifier.fitted.refinement is fitted.refinement
     after = -np.log(model.predict_proba(held)[own]).mean()
     assert abs(after - before) < 0.05
 
@@ -249,19 +249,19 @@ def test_a_refinement_beside_weights_that_last_is_fitted_again() -> None:
     texts, labels = some_labels(120, 240, seed=15)
     model = TextNB(refine=True, unlabeled="em").fit(texts, labels)
     assert model.unlabeled_.used
-    fitted = model.model_.classifier.blend
+    fitted = model.model_.classifier.fitted
     due = copy.deepcopy(model).forget(texts[:40], labels[:40])
     model.forget(texts[:30], labels[:30])
     assert 0.05 < model.staleness_ < 0.1
-    assert model.model_.classifier.blend.refinement is fitted.refinement
+    assert model.model_.classifier.fitted.refinement is fitted.refinement
     model.refit().forget(texts[30:40], labels[30:40]).refit()
     assert model.staleness_ == due.staleness_ == 0.0
     np.testing.assert_allclose(model.predict_proba(texts), due.predict_proba(texts), rtol=0, atol=1e-9)
     for one in (model, due):
-        assert one.model_.classifier.blend.lasting
-        np.testing.assert_array_equal(one.model_.classifier.blend.views.weights.weight, fitted.views.weights.weight)
-        parts = zip(one.model_.classifier.blend.refinement.weights, fitted.refinement.weights, strict=True)
+        assert one.model_.classifier.fitted.frozen
+        np.testing.assert_array_equal(one.model_.classifier.fitted.views.weights.weight, fitted.views.weights.weight)
+        parts = zip(one.model_.classifier.fitted.refinement.weights, fitted.refinement.weights, strict=True)
         assert not all(np.array_equal(mine, theirs) for mine, theirs in parts)
     learned = model.partial_fit(texts[:40], labels[:40])
     assert learned.staleness_ == 0.0
-    assert learned.model_.classifier.blend.lasting
+    assert learned.model_.classifier.fitted.frozen

@@ -153,7 +153,7 @@ def test_texts_without_labels_hold_tokens_too(weighting: Any) -> None:
     """Whatever class they are given: one text that holds a token is one text."""
     model, kernels = TextNB("multinomial", weighting=weighting, min_df=2).fit(X, Y), Kernels()
     family, statistics, data = (
-        model.model_.classifier.plan.family,
+        model.model_.classifier.bound_spec.family,
         model.model_.classifier.state.statistics,
         model.model_.spec.encode(Z),
     )
@@ -257,7 +257,7 @@ def test_a_temperature_that_follows_the_length_of_texts() -> None:
     def loss(log_probability: Any) -> float:
         return float(-log_probability[np.arange(len(truth)), truth].mean())
 
-    calibration = mine.model_.classifier.blend.calibration
+    calibration = mine.model_.classifier.fitted.calibration
     assert calibration.growth > 0.2
     scores = plain.predict_log_proba(new)
     even = min(loss(t - np.logaddexp.reduce(t, axis=1, keepdims=True)) for t in (scores / s for s in range(1, 60)))

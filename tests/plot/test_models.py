@@ -179,7 +179,7 @@ def test_reliability_on_rows_given() -> None:
     shown = plot.reliability(model, X[1::2], y[1::2])
     assert set(shown.numbers) == {"raw", "calibrated"}
     assert shown.numbers["raw"] == pytest.approx(plot.reliability(raw, X[1::2], y[1::2]).numbers["raw"])
-    assert set(plot.reliability(table_model(2)).numbers) == {"raw", "blended"}
+    assert set(plot.reliability(table_model(2)).numbers) == {"raw", "stacked"}
 
 
 def test_confusion_and_risk_are_those_of_the_report() -> None:

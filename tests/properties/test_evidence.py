@@ -124,7 +124,7 @@ def test_alpha_by_evidence_is_the_best(kind: Kind, data: Any) -> None:
     """No α of a fine grid explains the data better: per column, or for all columns where they compete."""
     table = data.draw(many_rows(kind))
     model = kind.fit(table.X, table.y, alpha="evidence")
-    family, statistics = model.model_.classifier.plan.family, model.model_.classifier.state.statistics
+    family, statistics = model.model_.classifier.bound_spec.family, model.model_.classifier.state.statistics
     evidence = "log_evidence" if kind.columnwise else "total_log_evidence"
     grid = [getattr(family.with_alpha(alpha), evidence)(statistics) for alpha in np.exp(LOG_ALPHA)]
     assert (diagnostics.log_marginal_likelihood(model, per_column=kind.columnwise) >= np.max(grid, axis=0) - 1e-5).all()

@@ -176,7 +176,7 @@ def test_intervals_are_those_of_the_log_odds(name):
 
 def test_intervals_need_a_posterior():
     model = NaiveBayes().fit(TABLE, Y)
-    with pytest.raises(ParameterError, match="blended"):
+    with pytest.raises(ParameterError, match="stacked"):
         model.explain(some(TABLE, 1))[0].evidence(level=0.9)
     with pytest.raises(ParameterError, match="between 0 and 1"):
         GaussianNB().fit(NUMBERS, Y).explain(NUMBERS[:1])[0].evidence(level=95)

@@ -131,7 +131,7 @@ def test_complete_rows_have_the_weights_of_complete_rows() -> None:
     model = _fitted()
     whole = model.predict_proba(rows)
     np.testing.assert_allclose(model.predict_proba(some)[1::2], whole[1::2], rtol=0, atol=1e-14)
-    own = model.model_.classifier.blend
+    own = model.model_.classifier.fitted
     without = replace(own, views=replace(own.views, partial=None))
     scores = without.views.scores(
         model.model_.classifier.likelihood, model.model_.read(rows), model.model_.classifier.scorer.offset, Kernels(1)
@@ -230,7 +230,7 @@ def test_slots_that_are_not_given_are_passed_over() -> None:
     rng = np.random.default_rng(0)
     frame, y = _drawn()
     model = NaiveBayes(compute_loo=False).fit(frame[["age", "hours", "noise", "job"]], y)
-    views = model.model_.classifier.blend.views
+    views = model.model_.classifier.fitted.views
     data = model.model_.read(frame[["age", "hours", "noise", "job"]][:60])
     absent = rng.random((60, 4)) < 0.4
     binned = views.binning.transform(data.with_absent(absent), Kernels(1))
@@ -301,11 +301,13 @@ def no_room(monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any, Any]:
         return [np.ones(len(may_lack), dtype=bool)]
 
     model, rows = NaiveBayes(compute_loo=False).fit(*_drawn()), _lacking_rows()
-    own = model.model_.classifier.blend
+    own = model.model_.classifier.fitted_without_rows
     weights = np.full_like(own.views.weights.weight, 0.2)
     mixture = replace(own.views.weights, weight=weights)
     partial = replace(own.views.partial, near=weights, far=weights)
-    model.model_.classifier.__dict__["blend"] = replace(own, views=replace(own.views, weights=mixture, partial=partial))
+    model.model_.classifier.__dict__["fitted_without_rows"] = replace(
+        own, views=replace(own.views, weights=mixture, partial=partial)
+    )
     for module in (covariance, waves, graphs):
         monkeypatch.setattr(module, "marginal_patterns", only_complete)
     return model, rows, rows[["age", "hours", "noise"]].isna().any(axis=1)

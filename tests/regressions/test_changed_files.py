@@ -71,7 +71,7 @@ def test_an_update_makes_no_report(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         raise AssertionError("rows were scored left out")
 
     with monkeypatch.context() as patch:
-        patch.setattr(classifier, "honest", refuse)
+        patch.setattr(classifier, "out_of_fold", refuse)
         assert stored.loo_.n_rows > 0  # of a model that has not changed it is in the file
         done("update", model, some, "-q")
         changed = candide.load(model)

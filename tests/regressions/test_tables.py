@@ -46,7 +46,9 @@ def test_pure_noise(n: int, n_columns: int) -> None:
     for seed in range(3):
         X, y = noise(n, n_columns, seed)
         Z, z = noise(2000, n_columns, seed + 100)
-        losses.append([log_loss(z, NaiveBayes(stacking=blend).fit(X, y).predict_proba(Z)) for blend in ("auto", None)])
+        losses.append(
+            [log_loss(z, NaiveBayes(stacking=stacking).fit(X, y).predict_proba(Z)) for stacking in ("auto", None)]
+        )
     blended, plain = np.mean(losses, axis=0)
     assert blended < np.log(2) + 0.02
     assert blended < plain + 0.01

@@ -153,8 +153,8 @@ def test_doubtful_labels_are_those_that_were_changed() -> None:
     ages = [one.row.columns[0].values[0] for one in doubts]
     assert set(rows["age"][sure]) <= set(ages)
     assert [one.rank for one in doubts] == sorted(one.rank for one in doubts)
-    honest = found.reported.model.honest
-    own = honest.log_probability[np.arange(600), honest.seen.batch.classes]
+    out_of_fold = found.reported.model.out_of_fold
+    own = out_of_fold.log_probability[np.arange(600), out_of_fold.seen.batch.classes]
     assert doubts[0].rank == own.min()
     assert all(np.exp(one.log_probability.max()) >= SUSPECT_PROBABILITY for one in doubts)
 

@@ -12,7 +12,7 @@ from candide import NaiveBayes
 from candide.families import Batch
 from candide.kernels import Kernels
 from candide.kernels.layouts import Floats
-from candide.model.honest import _share_in_sample
+from candide.model.out_of_fold import _share_in_sample
 from candide.specs.table import TableSpec
 from candide.stacking.training_rows import TrainingRows, subsample_rows
 from candide.stacking.weights import StackingWeights
@@ -88,7 +88,7 @@ def test_a_row_leaves_a_thinned_sample_with_what_it_stands_for(monkeypatch: pyte
     kept = share > 0
     assert 0.1 < kept.mean() < 0.8
     np.testing.assert_allclose(np.bincount(y, share), np.bincount(y))  # the sample stands for all rows
-    views: Any = model.model_.classifier.blend.views  # type: ignore[union-attr]
+    views: Any = model.model_.classifier.fitted.views  # type: ignore[union-attr]
     scores = views.left_out_view_scores(model.model_.classifier.likelihood, batch, share, Kernels())[
         views.n_single + 1 :
     ]

@@ -49,7 +49,7 @@ class Counting:
 
     def state(self) -> State:
         """The sums of all rows; none is kept."""
-        family: Any = self._model.classifier.plan.family
+        family: Any = self._model.classifier.bound_spec.family
         names, classes = self._query.roles.columns, self._classes
         if isinstance(family, TableFamily):
             parts = self._table(family)

@@ -215,7 +215,7 @@ class TextNB(BaseNB):
         spam   words  win        1  0.888804      2
         """
         model = self._fitted()
-        family: Any = model.classifier.plan.family
+        family: Any = model.classifier.bound_spec.family
         names = [one.name for one in family.looks]
         if look is not None and look not in names:
             raise ParameterError(f"look is {look!r}; this model has {', '.join(map(repr, names))}; name one of them")
@@ -302,7 +302,7 @@ class TextNB(BaseNB):
     @property
     def compacted_(self) -> tuple[str, ...]:
         """Looks at the texts that ``compact`` has dropped."""
-        family: Any = self._fitted().classifier.plan.family
+        family: Any = self._fitted().classifier.bound_spec.family
         dropped: tuple[str, ...] = family.dropped
         return dropped
 

@@ -32,10 +32,10 @@ class Certainty:
 
     def deviations(self, terms: Sequence[Term], of: int, against: int) -> Floats:
         """Posterior standard deviations of the terms of the log-odds; NaN where the posterior gives none."""
-        if self.model.plan.corrects:
+        if self.model.bound_spec.corrects:
             raise ParameterError(
                 "credible intervals are those of the parameters of a naive model, and this one is calibrated or "
-                "blended; pass calibrate=None (and a single family), or leave out level"
+                "stacked; pass calibrate=None (and a single family), or leave out level"
             )
         variance = np.full(len(terms), np.nan)
         cells = [i for i, term in enumerate(terms) if term.kind in ("cell", "token")]

@@ -55,8 +55,8 @@ def _written(text: TextRows) -> str:
 
 
 def _terms(model: Classifier, row: Any, names: Array, kernels: Kernels) -> Iterator[Term]:
-    blended = model.blend is not None and model.blend.views is not None
-    if blended:
+    stacked = model.fitted is not None and model.fitted.views is not None
+    if stacked:
         impossible = np.where(np.isneginf(model.scorer.offset), -np.inf, 0.0)
         if impossible.any():
             yield Term("prior", impossible, value="classes that cannot be")
@@ -64,13 +64,13 @@ def _terms(model: Classifier, row: Any, names: Array, kernels: Kernels) -> Itera
     else:
         yield Term("prior", model.scorer.offset, value="prior")
         yield from cell_terms(model, row, names, kernels)
-    if model.plan.corrects:
+    if model.bound_spec.corrects:
         yield from _corrected(model, row, kernels)
 
 
 def _corrected(model: Classifier, row: Any, kernels: Kernels) -> Iterator[Term]:
     """What is done to the scores as a whole."""
-    if model.blend is not None and model.blend.calibration is not None:
+    if model.fitted is not None and model.fitted.calibration is not None:
         before = model.uncalibrated(row, kernels)
         yield Term("calibration", _difference(model.as_in_training(before, row), before)[0], value="calibration")
     if model.prior_change.any():
@@ -127,13 +127,13 @@ def _rest_of(row: Data | Columns) -> str:
 
 def view_terms(model: Classifier, row: Any, names: Array, kernels: Kernels) -> Iterator[Term]:
     """Of one row, biases included."""
-    assert model.blend is not None
-    views: Any = model.blend.views
+    assert model.fitted is not None
+    views: Any = model.views_for(row)
     if isinstance(views, StackedTokenViews):
         yield Term("prior", views.weights.bias, value="bias of the classes")
         yield from _text(views, model.likelihood, row, kernels)
-        if model.blend.refinement is not None:
-            yield from _refined(model.blend.refinement, row, kernels)
+        if model.fitted.refinement is not None:
+            yield from _refined(model.fitted.refinement, row, kernels)
         return
     mixture, marked = views.weights_for_row(model.likelihood, row, model.scorer.offset)
     yield Term("prior", mixture.bias, value="bias of the classes")
@@ -198,7 +198,7 @@ class _Table:
         yield from _beyond(limit, name)
 
     def _of_text(self, view: int, column: int, bands: StackedTokenViews) -> Iterator[Term]:
-        """A text's terms are those of a blend of its own, weighed once more."""
+        """Return the terms of a text column: those of its own stacked views, multiplied by the weight of the column."""
         name, mixture = self.names[column], self.views.weights
         inner = list(_text(bands, self.likelihood.texts[column], texts_at(self.row, column), self.kernels, name))
         if not inner:

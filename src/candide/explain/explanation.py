@@ -88,7 +88,7 @@ class Explanation:
             All that is said of a cell together; or apart, view by view; or of texts what falls on each word.
         level : float, optional
             Adds ``low`` and ``high``, between which each term lies with this probability, as its parameters are known
-            from so many rows; NaN where the posterior does not tell. Of models that are not blended or calibrated.
+            from so many rows; NaN where the posterior does not tell. Of models that are not stacked or calibrated.
 
         Returns
         -------

@@ -101,9 +101,9 @@ class Fractions:
 
 def worked_out(model: Classifier, data: Any, names: Array, kernels: Kernels) -> Iterator[Fractions]:
     """Row by row, where probabilities are shares of counts."""
-    if model.plan.corrects:
+    if model.bound_spec.corrects:
         raise ParameterError(
-            "style='fractions' shows how counts make probabilities, and those of this model are calibrated or blended "
+            "style='fractions' shows how counts make probabilities, and those of this model are calibrated or stacked "
             "afterwards; pass calibrate=None, or leave out style"
         )
     for i in range(data.n_rows):
@@ -114,8 +114,8 @@ def worked_out(model: Classifier, data: Any, names: Array, kernels: Kernels) -> 
 
 
 def _prior(model: Classifier) -> Factor:
-    prior, share = model.plan.prior, model.class_prior
-    if prior.follows_rows and model.plan.target is None:
+    prior, share = model.bound_spec.prior, model.class_prior
+    if prior.follows_rows and model.bound_spec.target is None:
         counts = prior.counts(model.classes, model.state.rows)
         if np.allclose(counts, share * counts.sum(), rtol=1e-12, atol=0):
             return Factor("prior", counts, np.full(len(counts), counts.sum()))

@@ -17,7 +17,7 @@ BITS = float(np.log(2.0))
 class Term:
     """What one thing adds to the score of each class, in natural logarithms.
 
-    ``kind`` is "prior" (what is believed of the classes before anything is seen, and the biases of a blend), "cell" (a
+    ``kind`` is "prior" (what is believed of the classes before anything is seen, and the biases of stacking), "cell" (a
     column's cell), "token" (of a text), "rest" (what no cell alone says: tokens that are not there, columns together),
     "limit" (what a view says beyond anything it said in training, and is not believed) or "calibration".
     """

@@ -86,7 +86,7 @@ def prior_variance(model: Classifier) -> Floats:
     """Posterior variance of the log prior of each class; 0 where it is given. (What they share cancels in log-odds.)"""
     from scipy.special import polygamma
 
-    if not model.plan.prior.follows_rows or model.plan.target is not None:
+    if not model.bound_spec.prior.follows_rows or model.bound_spec.target is not None:
         return np.zeros(len(model.classes))
-    counts = model.plan.prior.counts(model.classes, model.state.rows)
+    counts = model.bound_spec.prior.counts(model.classes, model.state.rows)
     return np.asarray(polygamma(1, np.maximum(counts, 1e-300)))

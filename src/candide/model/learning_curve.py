@@ -39,7 +39,7 @@ def _judged(
     scores = np.empty((len(batch.classes), batch.n_classes))
     for state, held in zip(sums, rows, strict=True):
         part = batch.take(held)
-        scores[held] = Classifier(model.plan, state).posterior(part.data, kernels, logarithm=True)
+        scores[held] = Classifier(model.bound_spec, state).posterior(part.data, kernels, logarithm=True)
     weight: Floats = np.ones(len(scores)) if batch.weight is None else batch.weight
     learned = float(np.mean([state.rows.sum() for state in sums]))
     return learned, Report.of(scores, batch.classes, weight, model.classes.labels)
@@ -47,10 +47,10 @@ def _judged(
 
 def _state(model: Classifier, batch: Batch, kernels: Kernels) -> State:
     """What a block teaches; its classes are those of the model."""
-    plan, sample = model.plan, None
-    statistics: Any = plan.family.observe(batch, kernels)
-    if plan.sample_bytes:
-        sample = Sample.of(batch.data, batch.classes, batch.weight, batch.n_classes, plan.sample_bytes)
+    bound_spec, sample = model.bound_spec, None
+    statistics: Any = bound_spec.family.observe(batch, kernels)
+    if bound_spec.sample_bytes:
+        sample = Sample.of(batch.data, batch.classes, batch.weight, batch.n_classes, bound_spec.sample_bytes)
     return State(model.classes, np.ones(batch.n_classes, dtype=bool), statistics, sample=sample)
 
 

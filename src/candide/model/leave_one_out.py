@@ -1,7 +1,7 @@
 """Rows scored by a model that never saw them, from the summaries alone: one at a time, or fold by fold.
 
-While rows are out, everything that is not a count stays: plan, labels, the variance floor, pseudo-counts, empirical
-priors. The class prior loses the row too ("removed"), or stays ("fixed"): with it removed, a model that knows nothing
+While rows are out, everything that is not a count stays: labels, the variance floor, pseudo-counts, empirical priors.
+The class prior loses the row too ("removed"), or stays ("fixed"): with it removed, a model that knows nothing
 is wrong about every row of balanced classes, so choices between models are made with it fixed.
 """
 
@@ -53,7 +53,7 @@ def _leave_prior(model: Classifier, batch: Batch, scores: Floats, kernels: Kerne
     if prior.balanced:
         change = _offset_change(model, batch)
         scores += change
-    elif prior.follows_rows and model.plan.prior_in_score:
+    elif prior.follows_rows and model.bound_spec.prior_in_score:
         change = _own_prior_change(model, batch)
         kernels.add_own(scores, batch.classes, change, by_class=batch.weight is None)
     else:

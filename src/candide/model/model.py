@@ -26,9 +26,9 @@ from .classifier import Classifier
 from .decisions import adapt_prior, conformal_threshold, label_set, least_cost, read_costs, read_shares
 from .drawn_cells import as_seen
 from .evaluation import Report, Verdicts
-from .honest import folds_left_out, left_out_posterior
 from .label_filter import LabelFilter
 from .leave_one_out import check_prior, read_folds
+from .out_of_fold import folds_left_out, left_out_posterior
 from .state import State
 from .table import Table
 from .unlabeled import Unlabeled
@@ -106,7 +106,7 @@ class Model:
 
     def with_state(self, spec: Spec, schema: Schema, bound: BoundSpec, batch: State) -> Model:
         """Return the model after the rows of a state that was counted for it."""
-        bound = replace(bound, target=self.classifier.plan.target)
+        bound = replace(bound, target=self.classifier.bound_spec.target)
         after = self._finished(self.classifier.learn(batch, bound), spec=spec, schema=schema)
         if len(after.classes) > len(self.classes):
             warn_if_continuous(after.classes)
@@ -138,7 +138,7 @@ class Model:
         """Bind parameters to the columns of training. Parameters that change what is counted are refused."""
         schema = spec.resolved(self.schema, self.classifier)
         bound = spec.bind(schema, self.classifier)
-        spec.check_counting(self.classifier.plan.family, bound.family)
+        spec.check_counting(self.classifier.bound_spec.family, bound.family)
         return schema, bound
 
     def merge(self, other: Model) -> Model:
@@ -157,13 +157,13 @@ class Model:
         """Return the model with all that is estimated from the training rows kept estimated again."""
         spec = spec or self.spec
         schema = spec.resolved(self.schema, self.classifier)
-        bound = replace(spec.bind(schema, self.classifier), target=self.classifier.plan.target)
+        bound = replace(spec.bind(schema, self.classifier), target=self.classifier.bound_spec.target)
         return self._changed(self.classifier.refitted(bound).complete(), spec=spec, schema=schema)
 
     def with_class_prior(self, class_prior: Any) -> Model:
         """Return the model for rows among which the classes have other shares than in training."""
         classifier = self.classifier
-        if not classifier.plan.prior_in_score and classifier.plan.calibrate is None:
+        if not classifier.bound_spec.prior_in_score and classifier.bound_spec.calibrate is None:
             raise ParameterError(
                 f"the scores of {self.spec.name} hold no class prior that could be changed; make them "
                 "probabilities with calibrate='temperature' (or 'platt') first"
@@ -317,7 +317,7 @@ class Model:
         if not classifier.can_report and classifier.state.sample is not None:
             raise AttributeError(
                 "loo_ needs training rows, and each is larger than the limit for those that are kept "
-                f"({classifier.plan.sample_bytes:,} bytes for each class); fit again with shorter rows"
+                f"({classifier.bound_spec.sample_bytes:,} bytes for each class); fit again with shorter rows"
             )
         if not classifier.can_report:
             raise AttributeError(
@@ -329,8 +329,8 @@ class Model:
     @property
     def calibration(self) -> dict[str, Any]:
         """The numbers of the calibration by name; empty without one."""
-        blend = self.classifier.blend
-        return {} if blend is None or blend.calibration is None else blend.calibration.describe()
+        fitted = self.classifier.fitted
+        return {} if fitted is None or fitted.calibration is None else fitted.calibration.describe()
 
     def parameters(self) -> Table:
         """Return the parameters of p(x | class), one a row, with the counts behind them."""
@@ -374,7 +374,7 @@ class Model:
     def predict_set(self, X: Any, coverage: float = 0.9, by_class: bool = False) -> Array:
         """Return sets of classes that hold the true class in about ``coverage`` of all rows."""
         by_class, share = flag(by_class, "by_class"), number(coverage, "coverage", most=1.0)
-        result = self.classifier.honest
+        result = self.classifier.out_of_fold
         classes, weight = result.seen.batch.classes, result.seen.case_weight
         own = result.log_probability[np.arange(len(classes)), classes]
         thresholds = conformal_threshold(
@@ -435,7 +435,10 @@ class Model:
         """Return the model without training rows, for machines that have a core for each partition."""
         classifier = self.classifier
         sent = Classifier(
-            classifier.plan, replace(classifier.state, sample=None), classifier.blend, choices=classifier.family
+            classifier.bound_spec,
+            replace(classifier.state, sample=None),
+            classifier.fitted_without_rows,
+            choices=classifier.family,
         )
         return replace(self, spec=replace(self.spec, n_threads=1), classifier=sent, provenance=None)
 
@@ -457,13 +460,13 @@ def finish(spec: Spec, schema: Schema, classifier: Classifier, *, more_to_come: 
     """Return the model of a first training, with everything fitted that the spec asks for."""
     warn_if_continuous(classifier.classes.labels)
     if not more_to_come:
-        classifier.plan.prior.check_weights(classifier.classes)
+        classifier.bound_spec.prior.check_weights(classifier.classes)
     return Model(spec, schema, completed(spec, classifier), **known)
 
 
 def completed(spec: Spec, classifier: Classifier) -> Classifier:
     """Return a classifier with everything fitted that is due, and without training rows where none are kept."""
-    spec.check_classes(classifier.plan, len(classifier.classes))
+    spec.check_classes(classifier.bound_spec, len(classifier.classes))
     if spec.keep_sample is False and classifier.state.sample is not None:
         classifier = classifier.without_sample(compute_loo=bool(spec.compute_loo))
     return classifier.complete()

@@ -69,7 +69,7 @@ def _words(statistics: TableStatistics, j: int) -> str:
 
 def _text_bits(model: Classifier, j: int) -> float:
     """What a text alone tells about the class; nobody knows where nothing was left out."""
-    views = None if model.blend is None else model.blend.views
+    views = None if model.fitted is None else model.fitted.views
     gains = {text.column: text.gain for text in views.texts} if isinstance(views, StackedViews) else {}
     return max(0.0, gains[j]) / float(np.log(2.0)) if j in gains else np.nan
 
@@ -84,7 +84,7 @@ def _weights(model: Classifier, n_columns: int) -> tuple[Floats, list[tuple[str,
     family = model.family
     assert isinstance(family, TableFamily)
     assert family.choices is not None
-    views = None if model.blend is None else model.blend.views
+    views = None if model.fitted is None else model.fitted.views
     if not isinstance(views, StackedViews):
         kinds = model.state.statistics.kinds
         own = [float(choice.model is not None or kinds[j] == "text") for j, choice in enumerate(family.choices)]

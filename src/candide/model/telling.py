@@ -129,14 +129,14 @@ def _looks(model: Classifier) -> dict[int, str]:
     """Places and names of the looks that are heard."""
     family: Any = model.family
     names = {i: look.name for i, look in enumerate(family.looks)}
-    views = None if model.blend is None else model.blend.views
+    views = None if model.fitted is None else model.fitted.views
     if not isinstance(views, StackedTokenViews):
         return {0: names[0]}
     return {i: name for i, name in names.items() if name in views.without_unused().looks}
 
 
 def _spoken(model: Classifier, likelihood: TextLikelihood, place: int, n: int, kernels: Kernels) -> Spoken:
-    views = None if model.blend is None else model.blend.views
+    views = None if model.fitted is None else model.fitted.views
     look, sums = likelihood.family.looks[place], likelihood.statistics.looks[place]
     counts = sums.counts if isinstance(views, StackedTokenViews) else likelihood.known.counts
     coding = sums.coding if isinstance(views, StackedTokenViews) else likelihood.known.coding

@@ -36,7 +36,7 @@ def _by_look(model: Classifier, tell: Callable[[TokenCounts], int]) -> dict[str,
 
 def _columns(model: Classifier) -> dict[str, Array]:
     views, tokens = (
-        None if model.blend is None else model.blend.views,
+        None if model.fitted is None else model.fitted.views,
         _by_look(model, lambda sums: n_seen(sums.counts)),
     )
     if views is None:
@@ -46,9 +46,9 @@ def _columns(model: Classifier) -> dict[str, Array]:
     weights = dict(zip(views.names, views.weights.weight.mean(axis=1), strict=True))
     # A look that is not heard has no weight.
     rows = [(*name[:1], tokens[name.look], *name[1:], weights.get(name, 0.0)) for name in likelihood.band_names]
-    if model.blend is not None and model.blend.refinement is not None:
+    if model.fitted is not None and model.fitted.refinement is not None:
         # Its tokens have a weight each, not one together.
-        rows += [(look.name, len(look.coding), "a regression", 0, np.nan) for look in model.blend.refinement.looks]
+        rows += [(look.name, len(look.coding), "a regression", 0, np.nan) for look in model.fitted.refinement.looks]
     look, n_tokens, by, band, weight = zip(*rows, strict=True)
     columns = {"look": objects(look), "tokens": np.array(n_tokens), "by": objects(by), "band": np.array(band)}
     return columns | {"weight": np.array(weight)}

@@ -12,7 +12,7 @@ from ..exceptions import ParameterError
 from ..families import Batch
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, Sparse
-from .blend import seen_rows
+from .fitted import seen_rows
 from .scorer import log_sum, with_infinities
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def typicality(model: Classifier, data: Any, kernels: Kernels) -> Floats:
     Only rows with about as many observed cells (or tokens) are compared, each brought to the row's own number along the
     line that densities follow there.
     """
-    seen, judge = seen_rows(model.plan, model.state, "typicality"), _judge(model)
+    seen, judge = seen_rows(model.bound_spec, model.state, "typicality"), _judge(model)
     if not len(seen.case_weight):
         raise ParameterError("typicality needs training rows to compare with, and all of them were forgotten")
     amount, asked = _amounts(judge, seen.batch.data, data)
@@ -85,7 +85,7 @@ def _judge(model: Classifier) -> Classifier:
     return (
         model
         if wary is model.family
-        else Classifier(replace(model.plan, family=wary, alpha=None, calibrate=None), model.state)
+        else Classifier(replace(model.bound_spec, family=wary, alpha=None, calibrate=None), model.state)
     )
 
 
@@ -99,7 +99,7 @@ def _left_out_density(model: Classifier, batch: Batch, kernels: Kernels) -> Floa
 
 def _amounts(model: Classifier, learned: Any, asked: Any) -> tuple[Floats, Floats]:
     """How much evidence the learned rows hold, and the others."""
-    mine, theirs = (model.plan.family.amount(data) for data in (learned, asked))
+    mine, theirs = (model.bound_spec.family.amount(data) for data in (learned, asked))
     if mine is not None and theirs is not None:
         return mine, theirs
     known = _observed_columns(learned)

@@ -17,7 +17,7 @@ from ..families.columns import CodedColumn, ColumnModel, named_column
 from ..families.columns.histogram import atoms_of, middles
 from ..families.table import TableFamily, Wanted
 from ..kernels.layouts import Array, Floats
-from ..model.blend import seen_rows
+from ..model.fitted import seen_rows
 from ..statistics.grid import Cells
 from ._inputs import Scale, column_scale, single_cell_rows
 
@@ -158,7 +158,9 @@ def _seen_parts(model: BaseNB, place: int, X: Any, y: Any) -> dict[str, Any] | N
     if X is None and not model._fitted().has_training_rows:
         return None
     if X is None:
-        seen = seen_rows(model._fitted().classifier.plan, model._fitted().classifier.state, "a picture of the data")
+        seen = seen_rows(
+            model._fitted().classifier.bound_spec, model._fitted().classifier.state, "a picture of the data"
+        )
         batch = seen.batch._replace(weight=seen.case_weight)
     else:
         batch = model._fitted().batch(X, y, None)

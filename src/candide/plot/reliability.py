@@ -61,11 +61,11 @@ def reliability(
 
 def _reports(model: Any, X: Any, y: Any, sample_weight: Any) -> dict[str, Report]:
     """What there is to show: raw scores alone where nothing corrects them; without rows, none of them."""
-    plan = model._fitted().classifier.plan
+    bound_spec = model._fitted().classifier.bound_spec
     said = evaluate(model, X, y, sample_weight)
-    if not plan.corrects:
+    if not bound_spec.corrects:
         return {"raw": said}
-    corrected = "calibrated" if plan.order is None else "blended"
+    corrected = "calibrated" if bound_spec.order is None else "stacked"
     if X is None and not model._fitted().has_training_rows:
         return {corrected: said}
     return {"raw": evaluate(model, X, y, sample_weight, raw=True), corrected: said}

@@ -221,10 +221,10 @@ def _dropped_columns(features: FeatureSummary) -> Iterator[ModelWarning]:
 
 
 def _staleness(reported: ReportedModel) -> Iterator[ModelWarning]:
-    blend = reported.model.blend
-    if blend is not None and blend.age > _MAX_STALENESS:
+    fitted = reported.model.fitted
+    if fitted is not None and fitted.age > _MAX_STALENESS:
         yield ModelWarning(
             "age",
-            f"{blend.age:.0%} of the rows were learned or forgotten since stacking weights and calibration were "
+            f"{fitted.age:.0%} of the rows were learned or forgotten since stacking weights and calibration were "
             "fitted; fit them again with refit(), which needs training rows",
         )

@@ -49,7 +49,7 @@ class ReportedModel:
     @property
     def is_table(self) -> bool:
         """Whether every column has its own likelihood."""
-        return isinstance(self.model.plan.family, TableFamily)
+        return isinstance(self.model.bound_spec.family, TableFamily)
 
     @cached_property
     def reads_texts(self) -> bool:

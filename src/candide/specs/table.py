@@ -97,7 +97,7 @@ class TableSpec(Spec):
     def read_columns(self, X: Any, schema: Schema, previous: Previous) -> tuple[Columns, Family]:
         assert isinstance(schema, TableSchema)
         data = schema.read_some(X, previous.state.statistics.kinds)
-        family: Any = previous.plan.family
+        family: Any = previous.bound_spec.family
         return data, family.among(data.names)
 
     def column_names(self, schema: Schema, previous: Previous) -> Array:

@@ -90,7 +90,7 @@ class TextSpec(Spec):
         bound = super().bind(schema, previous)
         family: Any = bound.family
         if previous is not None:
-            earlier: Any = previous.plan.family
+            earlier: Any = previous.bound_spec.family
             bound = replace(bound, family=family.without_looks(earlier.dropped))
         if not flag(self.refine, "refine"):
             return bound
@@ -213,7 +213,7 @@ class TextSpec(Spec):
         return [], {}
 
     def check_mergeable(self, schemas: tuple[Schema, Schema], models: tuple[Previous, Previous]) -> None:
-        gone, gone_there = (sorted(model.plan.family.dropped) for model in models)  # type: ignore[attr-defined]
+        gone, gone_there = (sorted(model.bound_spec.family.dropped) for model in models)  # type: ignore[attr-defined]
         if gone != gone_there:
             raise MergeError(
                 f"compact() has dropped {gone or 'nothing'} from one model and {gone_there or 'nothing'} from the "

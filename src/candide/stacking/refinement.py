@@ -141,7 +141,7 @@ class Refinement:
     weights: tuple[Array, ...]  # (tokens, classes) of each look
 
     def scores(self, data: TextRows, kernels: Kernels) -> Floats:
-        """What is added to the blend's, ``(rows, classes)``."""
+        """Return what is added to the stacked scores, ``(rows, classes)``."""
         looks = [TokenFeatures(look.recipe, look.coding) for look in self.looks]
         tables = [TokenTables(once=weights) for weights in self.weights]
         found = kernels.score_tokens(data.texts, looks, tables, distinct=True)
@@ -156,7 +156,7 @@ def word_features(looks: Iterable[TokenLook]) -> list[TokenLook]:
 
 
 def fit_refinement(likelihood: TextLikelihood, training: TrainingRows, offset: Floats, kernels: Kernels) -> Refinement:
-    """From texts that each begin with a score of the blend that has not training them."""
+    """Fit a refinement of texts, given their stacked scores by models that were not trained on them."""
     looks, rows = _tokens(likelihood, training, kernels)
     weights = _solved(rows, training, offset)
     ends = np.cumsum([len(look.coding) for look in looks])[:-1]
@@ -181,7 +181,7 @@ def refine_out_of_fold(
 def out_of_fold_scores(
     likelihood: TextLikelihood, views: StackedTokenViews, training: TrainingRows, kernels: Kernels
 ) -> Floats:
-    """The blend's, of every text by sums without its fold: one fold at a time, as all would fill the memory."""
+    """Return the stacked scores of every text by sums without its fold; one fold at a time, to limit memory."""
     classes = training.batch.classes
     n_scores = views.n_views * len(classes) * training.batch.n_classes
     folds = make_folds(classes, training.blocks, max(_FOLDS, -(-n_scores // _MOST_SCORES)))

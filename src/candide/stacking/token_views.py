@@ -151,14 +151,14 @@ def fit_stacked_token_views(
 ) -> tuple[StackedTokenViews, Floats, Array]:
     """The weights, the left-out scores these were fitted on, and of which of the rows."""
     if not len(training.case_weight):
-        blended = StackedTokenViews.unfitted(likelihood)
-        return blended, np.zeros((blended.n_views, 0, training.batch.n_classes)), np.arange(0)
-    blended = StackedTokenViews.unweighted(likelihood)
-    rows = blended.subsample(training)
+        stacked = StackedTokenViews.unfitted(likelihood)
+        return stacked, np.zeros((stacked.n_views, 0, training.batch.n_classes)), np.arange(0)
+    stacked = StackedTokenViews.unweighted(likelihood)
+    rows = stacked.subsample(training)
     some = training if len(rows) == len(training.case_weight) else training.take(rows, training.multiplicity[rows])
-    scores = blended.left_out_training_scores(likelihood, some, kernels)
+    scores = stacked.left_out_training_scores(likelihood, some, kernels)
     training.batch.data.counted.clear()
-    return blended.fit_weights(scores, some), scores, rows
+    return stacked.fit_weights(scores, some), scores, rows
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ class TableStatistics:
     moments: Moments  # of the number columns, in order, as is the grid
     grid: Grid
     categories: CategoryCounts  # of the category columns, in order
-    blocks: tuple[Statistics, ...] = ()  # of columns modelled together, in the order of the plan
+    blocks: tuple[Statistics, ...] = ()  # of columns modelled together, in the order of the bound spec
     texts: tuple[TextStatistics, ...] = ()  # of the text columns, in order; rows without a text are none of theirs
 
     @property

@@ -23,8 +23,8 @@ from ..kernels.dependence import PairTable, TripleTable
 from ..kernels.layouts import Dense, Sparse
 from ..kernels.tokenizer import TokenizerConfig
 from ..kernels.vocabulary import Buckets
-from ..model.blend import Blend
 from ..model.evaluation import Report
+from ..model.fitted import Fitted
 from ..model.state import State
 from ..model.unlabeled import Unlabeled
 from ..priors import Beta, Dirichlet, Gamma, Normal, NormalInverseGamma, NormalInverseWishart
@@ -93,7 +93,7 @@ CLASSES: dict[str, type[Any]] = {
     "limits": Limits,
     "plan": BoundSpec,
     # Estimates from the training rows: weights of views, calibration, leave-one-out measures.
-    "blend": Blend,
+    "blend": Fitted,
     "scaling": Scaling,
     "beta curves": BetaCurves,
     "isotonic curves": Isotonic,

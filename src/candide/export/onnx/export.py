@@ -1,4 +1,4 @@
-"""A model as a graph of ONNX: scores, blend, calibration and class prior, in doubles from end to end."""
+"""A model as a graph of ONNX: scores, stacking, calibration and class prior, in doubles from end to end."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .rows import Cells
 from .tensor import Graph, Tensor, filled
 from .terms import Scored, TableScores, Unweighted, refuse_texts, scored_categories, scored_numbers
 from .texts import scored_tokens
-from .views import blended
+from .views import stacked_scores
 
 
 def to_onnx(
@@ -74,7 +74,7 @@ def _posterior(model: Classifier, graph: Graph, names: Array, given: Array | Non
     if views is not None:
         cells = Cells(graph, names, given)
         silent = partial(_silent, model.likelihood, cells)
-        scores = blended(views, model.likelihood, cells, model.scorer.offset, silent)
+        scores = stacked_scores(views, model.likelihood, cells, model.scorer.offset, silent)
         scores = scores if possible.all() else scores + np.where(possible, 0.0, -np.inf)
     else:
         (finite, limits), amount = _read(model, graph, names, given)
@@ -85,7 +85,7 @@ def _posterior(model: Classifier, graph: Graph, names: Array, given: Array | Non
 
 
 def _views(model: Classifier) -> StackedViews | None:
-    views = None if model.blend is None else model.blend.views
+    views = None if model.fitted_without_rows is None else model.fitted_without_rows.views
     if views is None or isinstance(views, StackedViews):
         return views
     raise ParameterError(
@@ -96,9 +96,9 @@ def _views(model: Classifier) -> StackedViews | None:
 
 def _calibrated(model: Classifier, posterior: Tensor, amount: Amount, *, certain: bool) -> Tensor:
     """``certain``: no class is ever impossible."""
-    if model.blend is None or model.blend.calibration is None:
+    if model.fitted is None or model.fitted.calibration is None:
         return posterior
-    out = calibrated(model.blend.calibration, posterior, amount)
+    out = calibrated(model.fitted.calibration, posterior, amount)
     return out if certain else without_impossible(out, posterior)
 
 

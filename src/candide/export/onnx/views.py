@@ -1,4 +1,4 @@
-"""The blend of a table: columns, all of them added up, and views past independence, each with its weights."""
+"""The stacked views of a table as tensors: columns, their sum, and views of dependences, each with its weights."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .terms import TableScores, Unweighted, refuse_texts
 _MOST_CELLS, _CELLS_OF_ROW = 1 << 17, 1 << 10
 
 
-def blended(
+def stacked_scores(
     views: StackedViews, likelihood: TableLikelihood, cells: Cells, log_prior: Floats, silent: Callable[[], Tensor]
 ) -> Tensor:
     """Scores of rows, ``(rows, classes)``; ``silent`` makes those of a model in which nothing has a weight."""

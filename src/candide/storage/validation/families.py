@@ -47,7 +47,8 @@ def check_family(family: Any, statistics: Any, n_classes: int) -> int:
     require(type(statistics) is kind, f"a {type(family).__name__} does not use {type(statistics).__name__}")
     n_columns = _CHECKS[kind](statistics, n_classes)
     require(
-        getattr(family, "overall", None) is None, "the family of a plan is resolved, which only fitted families are"
+        getattr(family, "overall", None) is None,
+        "the family of a bound spec is resolved, which only fitted families are",
     )
     if isinstance(family, Bernoulli):
         require(statistics.presence, "the counts are not counts of presence")

@@ -51,7 +51,7 @@ def check_table(family: TableFamily, statistics: Any, n_classes: int) -> int:
 def _check_table_family(family: TableFamily) -> None:
     require(
         family.choices is None and family.source is None,
-        "the family of a plan is resolved, which only fitted families are",
+        "the family of a bound spec is resolved, which only fitted families are",
     )
     require(len(family.wanted) == len(family.names) > 0, "the number of column settings is not the number of columns")
     require(len(set(family.names)) == len(family.names), "two columns have the same name")

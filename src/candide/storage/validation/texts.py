@@ -52,7 +52,7 @@ def check_texts(family: TextFamily, statistics: Any, n_classes: int) -> None:
 
 def check_text_family(family: TextFamily) -> None:
     """Check the token features of a text family."""
-    require(family.terms is None, "the family of a plan is resolved, which only fitted families are")
+    require(family.terms is None, "the family of a bound spec is resolved, which only fitted families are")
     require(isinstance(family.inner, (Bernoulli, Complement, Multinomial)), "the family of tokens is not one of counts")
     names = [look.name for look in family.looks]
     require(len(set(names)) == len(names), "two looks at texts have the same name")

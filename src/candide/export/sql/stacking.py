@@ -33,7 +33,7 @@ _SHARES = ("whole", "near", "far")
 
 
 @dataclass
-class Blend:
+class StackingQuery:
     """What columns and views add to the score of each class, gathered before it is written."""
 
     views: StackedViews
