@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from scipy import stats
 from scipy.sparse import csr_array
+from tiers import late
 
 import candide
 from candide import diagnostics
 from candide.exceptions import ParameterError
 from candide.kernels.layouts import Array, Floats
+
+pl = late("polars")
 
 RANDOM = np.random.default_rng(77)
 X = RANDOM.poisson([[0.5, 2.0, 4.0]], (60, 3)).astype(float)

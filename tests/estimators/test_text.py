@@ -8,16 +8,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn import naive_bayes
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
+from tiers import late
 
 from candide import TextNB, diagnostics, merge
 from candide.exceptions import CandideError, ForgetError, InputError, MergeError, NotADensity, ParameterError
+
+pl = late("polars")
 
 WORDS = {
     "sport": ["match", "goal", "team", "player", "win", "score", "league", "cup", "ball", "coach"],

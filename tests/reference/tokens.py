@@ -10,9 +10,10 @@ import numpy as np
 
 from candide.kernels import _core
 from candide.kernels.layouts import Floats, Positions, Sparse
-from candide.kernels.tokenizer import analyze
 from candide.kernels.tokens import TokenFeatures, TokenRows, TokenScores, TokenTables, TokenTally
 from candide.kernels.vocabulary import Buckets, Coding, SomeBuckets, Vocabulary
+
+from .tokenizer import analyze
 
 
 class TokenReference:

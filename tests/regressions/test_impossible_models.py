@@ -7,7 +7,9 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -30,6 +32,15 @@ def rewritten(path: Path, tree: str = "", change: Callable[[Any], Any] = dict, *
         metadata[tree] = json.dumps(change(json.loads(metadata[tree])))
     new = {name: arrays.get(name.rpartition(".")[2], array) for name, array in old.items()}
     path.write_bytes(b"".join(map(bytes, file_chunks(Tensors(metadata, new)))))
+
+
+@cache
+def table_file() -> bytes:
+    """The content of the model file of a table."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "model.candide"
+        candide.NaiveBayes(order=0).fit(TABLE, Y).save(path)
+        return path.read_bytes()
 
 
 def test_rewriting_alone_does_no_harm(tmp_path: Path) -> None:
@@ -91,7 +102,7 @@ def test_labels_that_are_no_numbers_are_refused(label: float, tmp_path: Path) ->
 )
 def test_settings_that_no_method_could_use_are_refused(name: str, value: Any, tmp_path: Path) -> None:
     path = tmp_path / "model.candide"
-    candide.NaiveBayes().fit(TABLE, Y).save(path)
+    path.write_bytes(table_file())
     # As Python's dict would be written, which it is not for a plain value.
     stored = {"$": "dict", "items": [list(item) for item in value.items()]} if isinstance(value, dict) else value
     rewritten(path, "settings", lambda tree: {**tree, name: stored})
@@ -119,7 +130,7 @@ def test_priors_of_other_classes_are_refused(tmp_path: Path) -> None:
 
 def test_measures_of_other_classes_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "model.candide"
-    candide.NaiveBayes().fit(TABLE, Y).save(path)
+    path.write_bytes(table_file())
     rewritten(path, confusion=np.zeros((3, 3)))
     with pytest.raises(ModelFileError, match="the measures of its evaluation do not match its classes"):
         candide.load(path)

@@ -60,6 +60,7 @@ class CategoricalNB(BaseNB):
     """
 
     _spec_type = CategoricalSpec
+    _poor_score: ClassVar[bool] = True
     _positive_only: ClassVar[bool] = True
     _input_tags: ClassVar[dict[str, bool]] = {"categorical": True, "string": True, "sparse": False}
 
@@ -199,11 +200,6 @@ class CategoricalNB(BaseNB):
         """log θ of each value in each class, one table per column."""
         family, statistics = self._parts()
         return list(family.full_log_shares(statistics))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        return tags
 
     def _parts(self) -> tuple[Any, Any]:
         model = self._fitted().classifier

@@ -49,7 +49,8 @@ def _own(family: Gaussian, batch: Batch, statistics: Moments, table: NormalTable
         finite[begin:end] = kernels.own_normal_scores(
             dense, batch.classes[begin:end], weight, table, family.extra(1), floor, student=student
         )
-    odd = np.flatnonzero(np.isnan(finite))
+    # A row of weight 0 is in no class, and its score here is not used.
+    odd = np.flatnonzero(np.isnan(finite) if batch.weight is None else np.isnan(finite) & (batch.weight > 0))
     if not len(odd):
         return Scores(finite)
     exact = _exactly(family, batch, odd, statistics, kernels)
@@ -90,9 +91,11 @@ def _recomputed(left: Moments, few: Batch, rows: Array, batch: Batch, statistics
 
 
 def _members(batch: Batch) -> list[Array]:
-    """The rows of each class."""
-    order = np.argsort(batch.classes, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(batch.classes, minlength=batch.n_classes))[:-1])
+    """The rows of each class; those of weight 0 are absent."""
+    rows = np.arange(len(batch.classes)) if batch.weight is None else np.flatnonzero(batch.weight)
+    classes = batch.classes[rows]
+    order = rows[np.argsort(classes, kind="stable")]
+    return np.split(order, np.cumsum(np.bincount(classes, minlength=batch.n_classes))[:-1])
 
 
 def _column(batch: Batch, j: int, rows: Array) -> Floats:
@@ -141,13 +144,15 @@ def _shared_student(table: NormalTable, batch: Batch) -> Floats:
     x, own = batch.data.floats(), (np.arange(len(batch.classes)), batch.classes)
     weight = np.where(np.isnan(x), 0.0, 1.0 if batch.weight is None else batch.weight[:, None])
     mine = NormalTable(*(part[batch.classes] for part in table))
-    strength, away = mine.strength - weight, np.nan_to_num(x - mine.location, nan=0.0)
+    strength, away = mine.strength - weight, np.where(weight > 0, x - mine.location, 0.0)
     share = np.divide(weight, strength, out=np.zeros_like(weight), where=weight > 0)
     shape, scale = mine.shape - weight / 2, mine.scale - mine.strength * share * away**2 / 2
     location = np.broadcast_to(table.location, (len(x), *table.location.shape)).copy()
     strengths = np.broadcast_to(table.strength, location.shape).copy()
     location[own], strengths[own] = mine.location - away * share, strength
-    cells = student_cells(x[:, None, :], NormalTable(strengths, location, shape[:, None], scale[:, None]))
+    # The square of a row of weight 0 may be infinite, and its score too.
+    with np.errstate(over="ignore"):
+        cells = student_cells(x[:, None, :], NormalTable(strengths, location, shape[:, None], scale[:, None]))
     return np.asarray(np.where(np.isnan(x)[:, None, :], 0.0, cells).sum(axis=2))
 
 

@@ -1,10 +1,10 @@
-"""How a text is cut into tokens: the configuration, and the same rules in Python for one text."""
+"""How a text is cut into tokens: the configuration, and words that only Python can cut."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -18,13 +18,7 @@ Accents = Literal["unicode", "ascii"] | None
 ANALYZERS: tuple[Analyzer, ...] = ("word", "char", "char_wb", "place")
 ACCENTS: tuple[Accents, ...] = (None, "unicode", "ascii")
 
-_WORD = re.compile(r"\w+")
-_WORD_OR_MARK = re.compile(r"\w+|[^\w\s]")
 _DIGIT = re.compile(r"\d")
-_WHITE_SPACES = re.compile(r"\s\s+")
-
-# Number of words at the beginning and at the end of a text that are tokens with their position.
-_FIRST, _LAST = 4, 3
 
 
 @dataclass(frozen=True)
@@ -128,14 +122,12 @@ def normalize_text(text: str, config: TokenizerConfig) -> str:
 
 
 def words(text: str, config: TokenizerConfig) -> list[str]:
-    """Return the words of a text, including stop words."""
+    """Return the words of a text by the pattern or the function of a tokenizer configuration, including stop words."""
     text = normalize_text(text, config)
     if config.tokenizer is not None:
         return _cut(config.tokenizer, text)
-    if config.pattern is not None:
-        return _compiled(config.pattern).findall(text)
-    found = (_WORD_OR_MARK if config.marks else _WORD).findall(text)
-    return [word for word in found if len(word) >= config.min_length or not _WORD.match(word)]
+    assert config.pattern is not None
+    return _compiled(config.pattern).findall(text)
 
 
 def _cut(tokenizer: Callable[[str], Iterable[str]], text: str) -> list[str]:
@@ -150,35 +142,3 @@ def _cut(tokenizer: Callable[[str], Iterable[str]], text: str) -> list[str]:
 @lru_cache(maxsize=64)
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
-
-
-def analyze(text: str, config: TokenizerConfig) -> list[str]:
-    """Return the tokens of a text in order."""
-    if config.analyzer == "word":
-        kept = [word for word in words(text, config) if word not in config.stop_words]
-        kept = ["", *kept, ""] if config.ends and kept else kept
-        return [" ".join(part) for part in _ngrams(kept, *config.ngrams)]
-    if config.analyzer == "place":
-        return _places(words(text, config))
-    text = _WHITE_SPACES.sub(" ", normalize_text(text, config))
-    if config.analyzer == "char":
-        return ["".join(part) for part in _ngrams(text, *config.ngrams)]
-    return [token for word in text.split() for token in _within(f" {word} ", *config.ngrams)]
-
-
-def _ngrams(pieces: Sequence[str], low: int, high: int) -> list[Sequence[str]]:
-    lengths = range(low, min(high, len(pieces)) + 1)
-    return [pieces[at : at + n] for n in lengths for at in range(len(pieces) - n + 1)]
-
-
-def _places(kept: list[str]) -> list[str]:
-    first = [f"{place}:{word}" for place, word in enumerate(kept[:_FIRST])]
-    last = [f"-{place}:{word}" for place, word in enumerate(kept[: -_LAST - 1 : -1])]
-    return first + last + [" ".join(kept[:n]) for n in range(2, min(_FIRST, len(kept)) + 1)]
-
-
-def _within(word: str, low: int, high: int) -> list[str]:
-    """Return n-grams of a word; a word that is shorter than these is one token."""
-    if len(word) <= low:
-        return [word]
-    return ["".join(part) for part in _ngrams(word, low, high)]
