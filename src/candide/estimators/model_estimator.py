@@ -337,7 +337,7 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         changed = {
             name: getattr(self, name)
             for name in _APPLIED_AT_ONCE
-            if getattr(spec, name, None) is not getattr(self, name, None)
+            if hasattr(self, name) and getattr(spec, name, None) is not getattr(self, name)
         }
         return replace(model, spec=replace(spec, **changed)) if changed else model
 
