@@ -231,7 +231,7 @@ def test_leaving_one_out_needs_rows() -> None:
     models = [candide.MultinomialNB(alpha="loo", keep_sample=False).fit(FEW, LABELS) for _ in range(2)]
     assert chosen(models[0]) in GRID
     assert models[0].model_.state.sample is None
-    with pytest.raises(ParameterError, match=r"refit needs training rows .* keep_sample=True"):
+    with pytest.raises(ParameterError, match=r"refit needs training rows.* keep_sample=True"):
         models[0].merge(models[1]).refit().predict(FEW)
 
 

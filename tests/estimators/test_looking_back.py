@@ -93,7 +93,7 @@ def test_without_rows_the_calibration_grows_old() -> None:
     assert not hasattr(model, "loo_")  # that of fewer rows is not this model's
     assert model.staleness_ == pytest.approx(1.0)
     assert np.isfinite(model.predict_proba(NEW)).all()
-    with pytest.raises(ParameterError, match=r"refit needs training rows .*keep_sample=True"):
+    with pytest.raises(ParameterError, match=r"refit needs training rows.*keep_sample=True"):
         model.refit().predict(NEW)
 
 

@@ -116,7 +116,7 @@ def _table(rows: list[tuple[Any, Candidates, Any]], names: Names) -> Table:
     return Table(
         {
             "class": as_array([label for label, _, _ in rows], "class"),
-            "feature set": np.array([one.feature_set.name for _, one, _ in rows], dtype=object),
+            "feature_set": np.array([one.feature_set.name for _, one, _ in rows], dtype=object),
             "token": np.array([names[one.feature_set.name][int(one.codes[i])] for _, one, i in rows], dtype=object),
             "score": np.array([one.score[i] for _, one, i in rows]),
             "bits": np.array([one.bits[i] for _, one, i in rows]),

@@ -1,4 +1,4 @@
-"""Whether probabilities mean what they say."""
+"""Reliability diagram."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .display import Display
 def reliability(
     model: Any, X: Any = None, y: Any = None, *, sample_weight: Any = None, ax: Axes | None = None
 ) -> Display:
-    """How often answers are right, by how sure the model is of them: on the diagonal, probabilities mean what they say.
+    """Plot accuracy by confidence: on the diagonal, probabilities are calibrated.
 
     Below the diagonal the model is too sure. Answers are put in 15 bins of about equal weight; the size of a mark is
     the weight of its bin. Where a model blends or calibrates, both are shown: what it says, and the raw scores.
@@ -60,7 +60,7 @@ def reliability(
 
 
 def _reports(model: Any, X: Any, y: Any, sample_weight: Any) -> dict[str, Evaluation]:
-    """What there is to show: raw scores alone where nothing corrects them; without rows, none of them."""
+    """Return the evaluations to plot: raw scores only if nothing corrects them, and none of them without rows."""
     bound_spec = model._fitted().classifier.bound_spec
     said = evaluate(model, X, y, sample_weight)
     if not bound_spec.corrects:
