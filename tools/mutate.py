@@ -44,18 +44,18 @@ class Target(NamedTuple):
 TARGETS = {
     "merge": Target(
         {"candide.model.state": ("_plus", "learn", "join", "among", "_moved")},
-        ("model", "statistics", "properties/test_algebra.py", "estimators/test_algebra.py"),
+        ("model/test_state.py", "estimators/test_algebra.py"),
     ),
     "forget": Target(
         {
             "candide.model.state": ("forget", "in_same_groups", "without_empty_classes"),
             "candide.statistics.base": ("subtract", "refuse_above", "_whole", "remaining"),
         },
-        ("model", "statistics", "properties/test_forgetting.py", "regressions/test_forgetting.py"),
+        ("model/test_state.py", "statistics", "regressions/test_forgetting.py"),
     ),
     "class prior": Target(
         {"candide.specs.bound": ("probability", "_unweighted", "weight", "_check_shares", "_in_order")},
-        ("estimators/test_class_prior.py", "estimators/test_class_weight.py", "regressions/test_labels.py"),
+        ("specs", "estimators/test_class_prior.py", "estimators/test_class_weight.py"),
     ),
     "gaussian": Target(
         {"candide.families.gaussian": ("settle", "likelihood", "_lent", "_most_likely", "table", "extra", "_pooled")},
@@ -83,8 +83,13 @@ TARGETS = {
         ("stacking",),
     ),
     "tokenizer": Target(
-        {"candide.kernels.tokenizer": ("normalize_text", "words", "analyze", "_ngrams", "_places", "_within")},
-        ("kernels", "properties/test_kernel_tokens.py"),
+        {
+            "candide.kernels.tokenizer": (
+                "normalize_text", "words", "_cut", "_check_words", "_check_own_ways", "_check_pattern", "in_python",
+            ),
+            "candide.kernels.tokens": ("_groups", "_native", "_cut"),
+        },
+        ("kernels/test_tokenizer.py", "kernels/test_unicode.py"),
     ),
     "decoder": Target(
         {
@@ -100,7 +105,7 @@ TARGETS = {
                 "canonical_labels", "sort_labels", "encode", "_encode_texts", "_encode_objects", "union_labels",
             )
         },
-        ("data", "regressions/test_labels.py"),
+        ("data/test_labels.py", "data/test_index.py", "regressions/test_labels.py"),
     ),
 }  # fmt: skip
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import gammaln
+from tiers import tries
 
 from candide import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB, PoissonNB, diagnostics
 from candide.kernels.layouts import Floats
@@ -131,6 +132,7 @@ def test_alpha_by_evidence_is_the_best(kind: Kind, data: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", SMOOTHED, ids=by_name)
+@tries(12)
 @given(data=st.data())
 def test_alpha_by_evidence_needs_no_rows(kind: Kind, data: Any) -> None:
     """Merged models choose what one fit chooses, though no row is kept."""

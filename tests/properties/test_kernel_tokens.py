@@ -1,4 +1,4 @@
-"""Kernels kernels over texts do what their reference says: tokens and counts exactly, scores to rounding."""
+"""Kernels over texts do what their reference says: tokens and counts exactly, scores to rounding."""
 
 from __future__ import annotations
 
@@ -192,29 +192,31 @@ def many_texts() -> list[str]:
     return [" ".join(words[row]) for row in rank]
 
 
-@pytest.mark.parametrize("n_threads", [2, 3, 7])
-def test_threads_do_not_matter(n_threads: int) -> None:
+def test_threads_do_not_matter() -> None:
     """Bit for bit: codes, rows, sums with weights, and scores."""
     texts = read_texts(many_texts())
     assert texts.units() > 4 << 20
     feature_sets = [TokenFeatures(TOKENIZERS["words"], Vocabulary()), TokenFeatures(TOKENIZERS["pairs"], Buckets(16))]
-    one, more = Kernels(1), Kernels(n_threads)
-    for got, meant in zip(*(k.count_tokens(texts, feature_sets, grow=True) for k in (more, one)), strict=True):
-        assert_same_rows(got, meant)
-    known = [
-        TokenFeatures(tokenizer, got.coding)
-        for (tokenizer, _), got in zip(feature_sets, one.count_tokens(texts, feature_sets, grow=True), strict=True)
-    ]
+    one, *several = (Kernels(n_threads) for n_threads in (1, 2, 7))
+    rows = one.count_tokens(texts, feature_sets, grow=True)
+    for more in several:
+        for got, meant in zip(more.count_tokens(texts, feature_sets, grow=True), rows, strict=True):
+            assert_same_rows(got, meant)
     for weights, n_classes in (("none", 3), ("fraction", 3), ("none", 20)):
         arguments = texts, *groups(len(texts), n_classes, weights), feature_sets
-        for mine, theirs in zip(*(k.tally_tokens(*arguments, grow=True) for k in (more, one)), strict=True):
-            assert mine.coding == theirs.coding
-            for a, b in zip(mine[1:], theirs[1:], strict=True):
-                np.testing.assert_array_equal(dense(a, a.shape), dense(b, b.shape))
-    scored = (k.score_tokens(texts, known, tables(known, "f4"), distinct=True) for k in (more, one))
-    for mine, theirs in zip(*scored, strict=True):
-        for a, b in zip(mine, theirs, strict=True):
-            np.testing.assert_array_equal(a, b)
+        alone = one.tally_tokens(*arguments, grow=True)
+        for more in several:
+            for mine, theirs in zip(more.tally_tokens(*arguments, grow=True), alone, strict=True):
+                assert mine.coding == theirs.coding
+                for a, b in zip(mine[1:], theirs[1:], strict=True):
+                    np.testing.assert_array_equal(dense(a, a.shape), dense(b, b.shape))
+    known = [TokenFeatures(tokenizer, got.coding) for (tokenizer, _), got in zip(feature_sets, rows, strict=True)]
+    weighted = tables(known, "f4")
+    scores = one.score_tokens(texts, known, weighted, distinct=True)
+    for more in several:
+        for mine, theirs in zip(more.score_tokens(texts, known, weighted, distinct=True), scores, strict=True):
+            for a, b in zip(mine, theirs, strict=True):
+                np.testing.assert_array_equal(a, b)
 
 
 def test_chunks_equal_one_pass() -> None:

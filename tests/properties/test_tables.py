@@ -272,7 +272,8 @@ def test_containers(name: str, how: dict[str, Any]) -> None:
     for rows in (table, X):
         assert_predicts_alike(model, expected, rows, X)
         assert_predicts_alike(expected, expected, rows, X)
-    assert_same_table(merge([model, expected]), merge([expected, expected]))
+    if how == SETTINGS["plain"]:  # a merge is one of statistics, and the same for all settings
+        assert_same_table(merge([model, expected]), merge([expected, expected]))
 
 
 def test_lists_and_arrays_have_places_for_names() -> None:
