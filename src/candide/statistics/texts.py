@@ -69,7 +69,7 @@ class TextStatistics:
         return reduce(Dropped.plus, (feature_set.dropped for feature_set in self.feature_sets))
 
     def arrays(self) -> dict[str, Any]:
-        return {"rows": self.rows, "feature sets": self.feature_sets}
+        return {"rows": self.rows, "feature_sets": self.feature_sets}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, Any]) -> TextStatistics:
