@@ -41,7 +41,7 @@ _SMALL_TABLE = 20
 
 @dataclass(frozen=True)
 class RequestedRoles:
-    """What the user says of the columns, as far as anything."""
+    """The roles given by the user."""
 
     label: str | None = None
     text: str | None = None
@@ -49,7 +49,7 @@ class RequestedRoles:
     weight: str | None = None
 
     def check(self, names: Sequence[str]) -> None:
-        """Refuses names that no column has, and a column with two roles."""
+        """Raise an error for unknown columns, and for a column with two roles."""
         for role in ("label", "text", "weight"):
             _check_name(f"{role}=", getattr(self, role), names)
         for name in self.columns or ():
@@ -73,7 +73,7 @@ def _check_name(role: str, name: str | None, names: Sequence[str]) -> None:
 
 
 def infer_roles(requested: RequestedRoles, rows: pa.Table, is_texts: bool = False, name: str = "the source") -> Roles:
-    """Roles as asked for, and the others by the names and the first rows; ``is_texts``: the column text is one.
+    """Return the roles: those requested, and others inferred from names and first rows; ``is_texts``: of documents.
 
     ``name`` is what messages call the source.
 
@@ -126,7 +126,7 @@ def _label_by_content(rows: pa.Table, free: list[str]) -> str | None:
 
 
 def _holds_classes(column: pa.ChunkedArray) -> bool:
-    """Few values that come again and again, and no measurements."""
+    """Return whether a column has few repeated values that are not measurements."""
     n_values = pc.count_distinct(column).as_py()
     is_named = not pa.types.is_floating(column.type) and not pa.types.is_temporal(column.type)
     return is_named and 2 <= n_values <= min(_MAX_CLASSES, max(2, len(column) // 2))
