@@ -38,10 +38,10 @@ def folder(tmp_path: Path) -> Path:
 def writing(folder: Path, stem: Path) -> dict[str, tuple[object, ...]]:
     """Every command that writes a file, to ``stem`` with an ending."""
     model, rows, file = folder / "m.candide", folder / "rows.csv", f"{stem}.candide"
+    train = "train", rows, "--text", "text", "--label", "label", "--model", "multinomial"
     return {
-        "train": ("train", rows, "--text", "text", "--label", "label", "-o", file),
-        "train --report": ("train", rows, "--text", "text", "--label", "label", "-o", folder / "new.candide",
-                           "--report", f"{stem}.html"),
+        "train": (*train, "-o", file),
+        "train --report": (*train, "-o", folder / "new.candide", "--report", f"{stem}.html"),
         "update": ("update", model, rows, "-o", file),
         "forget": ("forget", model, rows, "-o", file),
         "merge": ("merge", model, model, "-o", file),
