@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tiers import every
 
 from candide.clusters.java import find_java
 from candide.clusters.opening import opened
@@ -25,8 +26,8 @@ def test_engines() -> None:
         engine_of(["spark:a.csv", "a.csv"])
 
 
-@pytest.mark.parametrize(
-    ("name", "format", "separator", "compressed"),
+@every(
+    "name,format,separator,compressed",
     [
         ("a.csv", "csv", ",", False),
         ("a.tsv.gz", "csv", "\t", True),

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from tiers import late
+from tiers import every, late
 
 from candide import NaiveBayes, diagnostics
 
@@ -113,11 +113,9 @@ def plain() -> dict[str, list[Any]]:
     return {**cells, "ward": [7] * N, "unit": ["A"] * N, "ticket": list(range(N))}
 
 
-FRAMES = {"polars": pl.DataFrame(plain()), "pandas": pd.DataFrame(plain()), "pyarrow": pa.table(plain())}
-
-
-@pytest.mark.parametrize("table", FRAMES.values(), ids=FRAMES)
-def test_drawn_tables_look_like_those_of_training(table: Any) -> None:
+@every("make", [late("polars", "DataFrame"), pd.DataFrame, pa.table])
+def test_drawn_tables_look_like_those_of_training(make: Any) -> None:
+    table = make(plain())
     model = fitted(table)
     drawn, y = model.sample(200, random_state=0)
     assert type(drawn) is type(table)
@@ -129,7 +127,7 @@ def test_drawn_tables_look_like_those_of_training(table: Any) -> None:
     assert model.predict(drawn).shape == y.shape
 
 
-@pytest.mark.parametrize("family", ["auto", "gaussian", "kernel"])
+@every("family", ["auto", "gaussian", "kernel"])
 def test_whole_numbers_stay_whole_and_within_what_was_seen(family: str) -> None:
     visits = RNG.poisson(1.5, N)
     X, _ = NaiveBayes({"visits": family}, order=0, compute_loo=False).fit({"visits": visits}, Y).sample(300, 0)
