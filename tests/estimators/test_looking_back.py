@@ -18,7 +18,7 @@ from tiers import every
 import candide
 from candide.exceptions import InputError, ParameterError
 from candide.kernels.layouts import Floats
-from candide.model.evaluation import Report
+from candide.model.evaluation import Evaluation
 from candide.priors import Beta, Dirichlet, Gamma, NormalInverseGamma
 
 NAMES = ["GaussianNB", "BernoulliNB", "MultinomialNB", "ComplementNB", "CategoricalNB", "PoissonNB"]
@@ -122,7 +122,7 @@ def test_measures_are_those_of_rows_left_out(name: str) -> None:
 
 def test_what_a_report_holds() -> None:
     report = made("PoissonNB", compute_loo=True, calibrate="isotonic").fit(X, y).loo_
-    assert set(report.as_dict()) == {field.name for field in fields(Report)}
+    assert set(report.as_dict()) == {field.name for field in fields(Evaluation)}
     assert report.per_class["class"].tolist() == [0, 1, 2]
     assert report.optimistic is not None
     # Calibrated on the very rows, it looks better than it is.

@@ -130,11 +130,11 @@ def test_the_summary_says_that_a_regression_has_a_part() -> None:
 
 def test_it_learns_from_words_whatever_looks_are_taken() -> None:
     texts, labels = redundant(50, seed=10)
-    model = TextNB(buckets=14, refine=True, looks=["words", "places", "4 or 5 characters"]).fit(texts, labels)
+    model = TextNB(buckets=14, refine=True, feature_sets=["words", "places", "4 or 5 characters"]).fit(texts, labels)
     summary = model.summary()
-    assert summary["look"][summary["by"] == "a regression"].tolist() == ["words"]
+    assert summary["feature_set"][summary["by"] == "a regression"].tolist() == ["words"]
     with pytest.raises(ParameterError, match="refine=True learns from words"):
-        TextNB(buckets=14, refine=True, looks=["places"]).fit(texts, labels)
+        TextNB(buckets=14, refine=True, feature_sets=["places"]).fit(texts, labels)
 
 
 def test_what_it_does_not_go_with() -> None:

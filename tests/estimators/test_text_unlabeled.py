@@ -11,7 +11,7 @@ from candide import TextNB
 from candide.data.texts import read_texts
 from candide.exceptions import CandideError, InputError, ParameterError
 from candide.families import Batch, Multinomial
-from candide.families.terms import TokenLook
+from candide.families.terms import FeatureSet
 from candide.families.text import TextFamily
 from candide.families.unlabeled import shared_out, token_by_token
 from candide.kernels import Kernels
@@ -85,12 +85,12 @@ def test_one_step_of_expectation_maximisation_by_hand() -> None:
 
 def family(presence: bool) -> TextFamily:
     way = "binary" if presence else "count"
-    looks = (
-        TokenLook(TokenizerConfig(), Vocabulary(), way),
-        TokenLook(TokenizerConfig(ngrams=(2, 2)), Buckets(12), way, name="pairs"),
-        TokenLook(TokenizerConfig(), Vocabulary.of([WORDS[1], "never", WORDS[61]]), way, fixed=True, name="given"),
+    feature_sets = (
+        FeatureSet(TokenizerConfig(), Vocabulary(), way),
+        FeatureSet(TokenizerConfig(ngrams=(2, 2)), Buckets(12), way, name="pairs"),
+        FeatureSet(TokenizerConfig(), Vocabulary.of([WORDS[1], "never", WORDS[61]]), way, fixed=True, name="given"),
     )
-    return TextFamily(looks, Multinomial(Dirichlet(1.0)))
+    return TextFamily(feature_sets, Multinomial(Dirichlet(1.0)))
 
 
 def dense(total: object) -> np.ndarray:
@@ -105,7 +105,7 @@ def test_a_text_that_is_all_of_one_class_counts_as_if_it_had_its_label(presence:
     whole = family(presence).observe(Batch(data, classes, weight, 3), Kernels())
     shared = shared_out(family(presence), data, np.eye(3)[classes] * weight[:, None], Kernels())
     assert np.allclose(whole.rows, shared.rows)
-    for mine, theirs in zip(whole.looks, shared.looks, strict=True):
+    for mine, theirs in zip(whole.feature_sets, shared.feature_sets, strict=True):
         assert mine.coding == theirs.coding
         assert np.allclose(dense(mine.counts.total), dense(theirs.counts.total))
 
@@ -118,7 +118,7 @@ def test_tokens_go_where_those_with_labels_went(presence: bool) -> None:
     more, _ = topical(30, seed=7)
     added = token_by_token(family(presence), sums, TextRows(read_texts(more)), None, Kernels())
     assert np.allclose(added.rows, sums.rows * 30 / 40)
-    for mine, theirs in zip(sums.looks, added.looks, strict=True):
+    for mine, theirs in zip(sums.feature_sets, added.feature_sets, strict=True):
         before, extra = dense(mine.counts.total), dense(theirs.counts.total)
         assert ((extra > 0) <= (before > 0)).all()
         if presence:

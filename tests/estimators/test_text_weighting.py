@@ -159,13 +159,13 @@ def test_texts_without_labels_hold_tokens_too(weighting: Any) -> None:
     by_share = shared_out(family, data, np.tile([0.5, 0.2, 0.3], (len(Z), 1)), kernels)
     by_token = token_by_token(family, statistics, data, None, kernels)
     vectors = CountVectorizer(binary=True).fit(Z)
-    for more in (by_share.looks[0], by_token.looks[0]):
+    for more in (by_share.feature_sets[0], by_token.feature_sets[0]):
         known = [token for token in vectors.get_feature_names_out() if token in more.coding.tokens()]
         expected = vectors.transform(Z)[:, [vectors.vocabulary_[token] for token in known]].sum(axis=0)
         assert len(known) > 20
         np.testing.assert_allclose(more.held.total[0, more.coding.codes(known)], np.asarray(expected).ravel())
         assert more.held.rows.sum() == pytest.approx(len(Z))
-        assert statistics.looks[0].merge(more).held.rows.sum() == pytest.approx(len(X) + len(Z))
+        assert statistics.feature_sets[0].merge(more).held.rows.sum() == pytest.approx(len(X) + len(Z))
 
 
 def test_among_equally_frequent_tokens_the_first_in_order_stay() -> None:

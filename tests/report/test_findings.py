@@ -11,7 +11,7 @@ import pytest
 import candide
 from candide import GaussianNB, NaiveBayes, TextNB
 from candide.exceptions import InputError
-from candide.model.evaluation import Report
+from candide.model.evaluation import Evaluation
 from candide.report.model_report import ModelReport
 from candide.report.row_checks import MAX_TEXT_BYTES, SUSPECT_PROBABILITY
 
@@ -210,7 +210,7 @@ def test_before_and_after(people: NaiveBayes) -> None:
     model, data = people.model_.classifier, people.model_.read(rows)
     scores = model.scorer.posterior(data, people.model_.kernels, logarithm=True)
     places = np.searchsorted(people.classes_, labels)
-    expected = Report.of(scores, places.astype(np.int32), np.ones(300), people.classes_)
+    expected = Evaluation.of(scores, places.astype(np.int32), np.ones(300), people.classes_)
     assert found.given is not None
     assert found.given.plain is not None
     assert found.given.plain.log_loss == pytest.approx(expected.log_loss)
