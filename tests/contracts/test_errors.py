@@ -124,7 +124,7 @@ def test_infinity(name: str, make: Callable[[np.ndarray], Any], value: float) ->
     said = f"{column} is infinite at row 2", "finite, or NaN where", "replace or drop it"
     rows, model = make(with_cell(value)), getattr(candide, name)().fit(X, y)
     refused(lambda: getattr(candide, name)().fit(rows, y), *said)
-    if make is not pl.DataFrame:  # whose names of columns the model does not know, and says so
+    if make is not POLARS:  # whose names of columns the model does not know, and says so
         refused(lambda: model.predict(rows), *said)
 
 

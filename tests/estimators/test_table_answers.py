@@ -55,8 +55,12 @@ def arrow_table() -> pa.Table:
     return pa.table(CELLS).append_column("label", pa.array(CELLS["city"]).dictionary_encode())
 
 
-TABLES = {"polars": polars_table(), "pandas": pandas_table(), "pyarrow": arrow_table(), "dict": CELLS}
-EACH = pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+TABLES = {"polars": polars_table, "pandas": pandas_table, "pyarrow": arrow_table, "dict": lambda: CELLS}
+
+
+@pytest.fixture(params=TABLES)
+def table(request: pytest.FixtureRequest) -> Any:
+    return TABLES[request.param]()
 
 
 def types(table: Any) -> Any:
@@ -75,7 +79,6 @@ def fitted(table: Any) -> NaiveBayes:
     return NaiveBayes(order=0, compute_loo=False, n_threads=1).fit(table, Y)
 
 
-@EACH
 def test_filled_tables_are_what_they_were(table: Any) -> None:
     model = fitted(table)
     full = diagnostics.impute(model, table)
@@ -86,7 +89,6 @@ def test_filled_tables_are_what_they_were(table: Any) -> None:
     assert model.predict(full).shape == (N,)
 
 
-@EACH
 def test_only_holes_are_filled(table: Any) -> None:
     full = diagnostics.impute(fitted(table), table)
     before, after = (rows(t.to_dict(as_series=False) if isinstance(t, pl.DataFrame) else t) for t in (table, full))
