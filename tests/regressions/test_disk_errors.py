@@ -216,7 +216,10 @@ def test_a_signal_while_answers_are_written(folder: Path, ending: str, sign: sig
     before = sorted(path.name for path in folder.iterdir())
     ran = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
     assert ran.returncode == {signal.SIGTERM: 143, signal.SIGINT: 130}[sign]
-    assert ran.stderr == "candide: stopped; nothing was written\n"
+    # With NumPy before 2.4, DuckDB tells at the end what it leaks.
+    said, _, leaks = ran.stderr.partition("nanobind: ")
+    assert said == "candide: stopped; nothing was written\n"
+    assert "_core" not in leaks
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
