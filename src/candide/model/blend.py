@@ -16,7 +16,7 @@ from ..data.columns import Columns
 from ..data.index import Index
 from ..exceptions import InputError, ParameterError, warn
 from ..families import Batch, Family
-from ..families.table import HeldOut, TableFamily
+from ..families.base import is_table
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
@@ -26,17 +26,15 @@ from ..stacking.calibration import Calibration, calibrate, log_softmax
 from ..stacking.calibration.scaling import Scaling
 from ..stacking.folds import N_FOLDS, group_folds, make_folds, rows_by_fold
 from ..stacking.refinement import Refinement, fit_refinement, out_of_fold_scores
-from ..stacking.stacked_views import StackedViews, fit_stacked_views
 from ..stacking.token_views import StackedTokenViews, fit_stacked_token_views
 from ..stacking.training_rows import TrainingRows
-from ..statistics import Sample
-from ..statistics.hashing import row_hashes
-from ..statistics.table import TableStatistics
-from .leave_one_out import left_out_scores
-from .smoothing import by_leave_one_out
 from .state import State
 
 if TYPE_CHECKING:
+    from ..families.table import HeldOut
+    from ..stacking.stacked_views import StackedViews
+    from ..statistics import Sample
+    from ..statistics.table import TableStatistics
     from .classifier import Classifier
 
 # Blocks of rows that leave one after the other.
@@ -84,7 +82,9 @@ class Blend:
 
     def discounted(self, factor: float) -> Blend:
         """After all weights were multiplied."""
-        views = self.views.discounted(factor) if isinstance(self.views, StackedViews) else self.views
+        views = self.views
+        if not (views is None or isinstance(views, StackedTokenViews)):
+            views = views.discounted(factor)
         return replace(self, weight=self.weight * factor, changed=self.changed * factor, views=views)
 
     def among(self, classes: Index) -> Blend:
@@ -92,7 +92,7 @@ class Blend:
         if classes == self.classes:
             return self
         if self.views is not None:
-            other = ", or with stacking=None" if isinstance(self.views, StackedViews) else ""
+            other = "" if isinstance(self.views, StackedTokenViews) else ", or with stacking=None"
             raise InputError(
                 f"the blend has weights for {self.classes.labels.tolist()}, and this model keeps no training rows to "
                 f"fit others for {classes.labels.tolist()}; construct it with keep_sample=True{other}"
@@ -164,6 +164,8 @@ def _blended(
     if isinstance(model.likelihood, TextLikelihood):
         views, scores, rows = fit_stacked_token_views(model.likelihood, seen, kernels)
     else:
+        from ..stacking.stacked_views import fit_stacked_views
+
         blended, scores, rows = fit_stacked_views(model.likelihood, seen, model.plan.order or 0, kernels)
         views = _with_bounds(blended, model.state)
     if len(rows) < len(seen.case_weight):
@@ -202,9 +204,11 @@ def _order(family: Family, batch: Batch) -> Array | None:
 
     What is fitted on some of the rows takes them evenly spaced, so it depends on the order, which is that of hashes.
     """
-    out = family.not_given if isinstance(family, TableFamily) else frozenset()
+    out = family.not_given if is_table(family) else frozenset()
     if not out:
         return None
+    from ..statistics.hashing import row_hashes
+
     columns = tuple(column for j, column in enumerate(batch.data.columns) if j not in out)
     return np.lexsort((row_hashes(Columns(columns, batch.data.n_rows)), batch.classes))
 
@@ -214,6 +218,8 @@ def held_out(plan: BoundSpec, state: State, statistics: TableStatistics, kernels
     seen = seen_rows(plan, state, "a choice of families by groups")
     if seen.blocks is None:
         return []
+    from ..families.table import HeldOut
+
     batch = seen.with_all_copies()
     folds = (batch.take(rows) for rows in rows_by_fold(make_folds(batch.classes, seen.blocks, N_FOLDS)))
     family: Any = plan.family
@@ -231,6 +237,8 @@ def _blocks(sample: Sample, batch: Batch) -> Array | None:
 def alphas(
     plan: BoundSpec, state: State, seen: TrainingRows, subsets: list[Array], kernels: Kernels
 ) -> list[float | Floats]:
+    from .smoothing import by_leave_one_out
+
     offset = _bare(plan, state, None).offset_for(state.rows)
     if seen.blocks is not None:
         # Each block would be scored again for every α and column.
@@ -246,6 +254,8 @@ def scores_left_out(
     kernels: Kernels,
 ) -> tuple[Floats, Floats | None]:
     """Log posteriors with the row or its block left out, not calibrated, and how much evidence the rows hold."""
+    from .leave_one_out import left_out_scores
+
     batch = seen.batch if seen.blocks is None else seen.with_all_copies()
     scores = left_out_scores(_bare(plan, state, alpha), batch, seen.blocks, kernels)
     return scores, plan.family.amount(seen.batch.data)

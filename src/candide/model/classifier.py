@@ -5,33 +5,34 @@ them when first needed.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..data.index import Index
 from ..exceptions import ParameterError
 from ..families import Family
-from ..families.table import TableFamily
+from ..families.base import is_table
 from ..kernels import Kernels
 from ..kernels.hashing import Hashes
 from ..kernels.layouts import Array, Floats, Positions
 from ..specs import BoundSpec, ClassPrior
 from ..stacking.calibration import log_softmax
-from ..stacking.stacked_views import StackedViews
+from ..stacking.token_views import StackedTokenViews
 from ..statistics.hashing import ABOVE_ALL
 from .blend import Blend, fit_blend, held_out, seen_rows, with_refinement
 from .cached import cached
-from .changes import after_rows, forgotten, merged
-from .evaluation import Report
 from .given import log_posterior, nothing_given
-from .honest import Honest, honest, report
 from .log_likelihood import log_likelihood, plus_base
 from .scorer import Scorer, log_sum
-from .smoothing import by_evidence
 from .state import State
 from .table import Table, named
-from .telling import Names, heavy_names
+
+if TYPE_CHECKING:
+    from ..families.table import TableFamily
+    from .evaluation import Report
+    from .honest import Honest
+    from .token_names import Names
 
 
 class Classifier:
@@ -83,13 +84,15 @@ class Classifier:
         """The family with all that it takes from the classes together fixed at what they say now."""
         family = self.plan.family
         if self.plan.alpha == "evidence":
+            from .smoothing import by_evidence
+
             family = family.with_alpha(by_evidence(family, self.state.statistics))
         elif self.plan.alpha == "loo" and self.current is not None and self.current.alpha is not None:
             family = family.with_alpha(self.current.alpha)
         earlier = self._kept_choices
         if earlier is not None:
             return earlier.for_sums(self.statistics)
-        if isinstance(family, TableFamily) and self.state.sample is not None and self.state.sample.grouped:
+        if is_table(family) and self.state.sample is not None and self.state.sample.grouped:
             held = held_out(self.plan, self.state, self.statistics, Kernels(self.plan.n_threads))
             return family.settle(self.statistics, held)
         return family.settle(self.statistics)
@@ -106,9 +109,7 @@ class Classifier:
     def _kept_choices(self) -> TableFamily | None:
         """Families of columns that were chosen before, if what was fitted with them is still in use."""
         choices, kept = self._earlier_choices, self.kept_blend
-        return (
-            choices if isinstance(choices, TableFamily) and kept is not None and kept is self._earlier_blend else None
-        )
+        return choices if is_table(choices) and kept is not None and kept is self._earlier_blend else None
 
     @property
     def latest_choices(self) -> Family | None:
@@ -116,7 +117,7 @@ class Classifier:
         would choose them again, so that they follow the sums.
         """
         follows = self.state.sample is None or not self.plan.looks_back or self.latest_blend is None
-        return None if follows or not isinstance(self.plan.family, TableFamily) else self.family
+        return None if follows or not is_table(self.plan.family) else self.family
 
     def complete(self) -> Classifier:
         """The same model, with everything fitted that the plan asks for.
@@ -125,7 +126,7 @@ class Classifier:
         the rows learned, and never on when somebody predicted.
         """
         _ = self.current
-        if self.plan.alpha is not None or isinstance(self.plan.family, TableFamily):
+        if self.plan.alpha is not None or is_table(self.plan.family):
             _ = self.family  # pseudo-counts and families of columns are chosen
         return self
 
@@ -174,6 +175,8 @@ class Classifier:
     @cached
     def honest(self) -> Honest:
         """Training rows scored by models that never saw them."""
+        from .honest import Honest, honest
+
         result = honest(self, Kernels(self.plan.n_threads))
         scores = (self._retargeted(part) for part in (result.log_probability, result.optimistic))
         if self.plan.target is None:
@@ -192,7 +195,11 @@ class Classifier:
     @property
     def report(self) -> Report:
         """How good the model honestly is."""
-        return report(self.honest, self.classes.labels) if self._report is None else self._report
+        if self._report is not None:
+            return self._report
+        from .honest import report
+
+        return report(self.honest, self.classes.labels)
 
     @cached
     def likelihood(self) -> Any:
@@ -233,21 +240,28 @@ class Classifier:
 
     def learn(self, batch: State, plan: BoundSpec, *, in_place: bool = False) -> Classifier:
         """After further rows, with the settings of now. ``in_place``: this model is used up."""
+        from .changes import after_rows
+
         return after_rows(self, self.state.learn(batch, in_place=in_place), plan, batch, 1.0)
 
     def forget(self, batch: State) -> Classifier:
         """Without rows that were learned."""
+        from .changes import forgotten
+
         return forgotten(self, batch)
 
     def merge(self, other: Classifier) -> Classifier:
         """The model of both sets of rows."""
+        from .changes import merged
+
         return merged(self, other)
 
     def kept_below(self, classes: Index) -> Hashes | None:
         """Hashes below which rows of these classes matter: to the sample, or to views made of an earlier one."""
         below, views = self.state.kept_below(classes), self.latest_blend and self.latest_blend.views
-        if below is not None and isinstance(views, StackedViews) and views.hash_bound is not None:
-            earlier = np.append(views.hash_bound, ABOVE_ALL)[classes.positions_in(self.classes)]
+        bound = getattr(views, "hash_bound", None)
+        if below is not None and bound is not None:
+            earlier = np.append(bound, ABOVE_ALL)[classes.positions_in(self.classes)]
             below = np.maximum(below, earlier)
         return below
 
@@ -277,6 +291,8 @@ class Classifier:
 
     def without_sample(self, *, compute_loo: bool) -> Classifier:
         """Without training rows; what needs them is made before they go."""
+        from .telling import heavy_names
+
         made = self.report if compute_loo and self.can_report else None
         # Views that no weight was found for are weighed again only with rows.
         blend = self.blend
@@ -344,7 +360,7 @@ class Classifier:
         views = None if self.current is None else self.current.views
         if views is None:
             return self.scorer.posterior(data, kernels, logarithm=True)
-        prior = (self.scorer.offset,) if isinstance(views, StackedViews) else ()
+        prior = () if isinstance(views, StackedTokenViews) else (self.scorer.offset,)
         scores: Floats = views.scores(self.likelihood, data, *prior, kernels)  # type: ignore[call-arg]
         if self.current is not None and self.current.refinement is not None:
             scores += self.current.refinement.scores(data, kernels)
@@ -397,4 +413,6 @@ class Classifier:
 
 def _consolidated(old: Blend | None) -> Blend | None:
     """With all changes in the tables of its views."""
-    return replace(old, views=old.views.consolidated()) if old and isinstance(old.views, StackedViews) else old
+    if old is None or old.views is None or isinstance(old.views, StackedTokenViews):
+        return old
+    return replace(old, views=old.views.consolidated())

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,11 +16,13 @@ from ..kernels.layouts import Array
 from ..kernels.vocabulary import Vocabulary
 from ..lazy_dataclass import dataclass
 from .decoder import Decoder
-from .encoder import Encoder, Tree
 from .errors import model_file_errors, require
 from .registry import field_types, matches_type
 from .validation.model import check_content
 from .validation.predicates import MAX_WEIGHT
+
+if TYPE_CHECKING:
+    from .encoder import Tree
 
 _MODERATE = (
     f"readers would refuse it; fit again with weights up to {MAX_WEIGHT:g} and values of moderate size, or keep the "
@@ -55,6 +57,8 @@ class Provenance(NamedTuple):
         # Imported here because models are read far more often than written.
         from importlib.metadata import version
 
+        from .encoder import Encoder
+
         date = datetime.now(UTC).isoformat(timespec="seconds")
         tree = json.dumps(Encoder().tree(columns, "columns"), sort_keys=True)
         return cls(float(rows), date, version("candide"), hashlib.sha256(tree.encode()).hexdigest()[:16])
@@ -86,6 +90,8 @@ class EncodedContent(NamedTuple):
     @classmethod
     def of(cls, content: Content) -> EncodedContent:
         """Encode content; content that could not be decoded again is refused."""
+        from .encoder import Encoder
+
         encoder = Encoder()
         settings = encoder.tree(content.settings, "settings")
         parts = encoder.tree(content.parts, "model")

@@ -9,19 +9,20 @@ from datetime import date, datetime, time, timedelta
 from functools import cache
 from itertools import pairwise
 from math import isqrt
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from ..kernels.layouts import Array, TextRows
 from ..kernels.vocabulary import Vocabulary
 from ..model.table import Table
-from ..statistics import Counts
-from ..statistics.counts import CompressedRows, StoredCounts
-from .encoder import Tree
+from ..statistics.counts import CompressedRows, Counts, StoredCounts
 from .errors import InvalidContent, require
-from .registry import CLASSES, field_types, matches_type
+from .registry import CLASSES, class_named, field_types, matches_type
 from .validation.predicates import are_offsets, is_canonical
+
+if TYPE_CHECKING:
+    from .encoder import Tree
 
 _SCALARS = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
             "float16", "float32", "float64")  # fmt: skip
@@ -75,7 +76,7 @@ class Decoder:
                 return tuple(self.values(tree, path))
             kind = str(tree.get("$"))
             if kind in CLASSES:
-                return self._object(CLASSES[kind], tree, path)
+                return self._object(class_named(kind), tree, path)
             require(kind in _DECODERS, f"{path} is a {kind!r:.40}, which this version of candide does not support")
             return _DECODERS[kind](self, tree, path)
 

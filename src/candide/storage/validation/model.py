@@ -8,58 +8,50 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...data.index import label_type
-from ...families import Bernoulli, Categorical, Complement, Gaussian, Multinomial, Poisson
-from ...families.table import Block, TableFamily, Wanted
+from ...families.base import is_table
 from ...families.text import TextFamily
 from ...model.blend import Blend
 from ...model.classifier import Classifier
-from ...model.evaluation import Report
 from ...model.state import State
 from ...model.table import Table
-from ...model.telling import Names
-from ...model.unlabeled import Unlabeled
+from ...model.token_names import Names
 from ...specs import BoundSpec, ClassPrior
 from ...stacking.calibration import METHODS
-from ...stacking.stacked_views import StackedViews
 from ...stacking.token_views import StackedTokenViews
-from ...statistics import Sample
-from ...statistics.table import TableStatistics
-from ..deferred_sample import DeferredSample
 from ..errors import require
-from ..registry import matches_type
+from ..registry import matches_type, name_of, stand_in
 from .families import are_shares, check_family
 from .predicates import are_weights
-from .sample import check_sample
-from .stacking import check_calibration
 from .statistics import check_labels
-from .tables import check_stacked_views, check_table
 from .texts import check_refinement, check_texts, check_token_views
+from .weights import check_calibration
 
 if TYPE_CHECKING:
+    from ...model.evaluation import Report
     from ..content import Content
 
-# Estimators, and the families of their plans.
-KINDS: dict[str, type[Any]] = {
-    "BernoulliNB": Bernoulli,
-    "CategoricalNB": Categorical,
-    "ComplementNB": Complement,
-    "GaussianNB": Gaussian,
-    "MultinomialNB": Multinomial,
-    "NaiveBayes": TableFamily,
-    "PoissonNB": Poisson,
-    "TextNB": TextFamily,
+# Estimators, and the families of their plans by their names in files.
+KINDS = {
+    "BernoulliNB": "bernoulli family",
+    "CategoricalNB": "categorical family",
+    "ComplementNB": "complement family",
+    "GaussianNB": "gaussian family",
+    "MultinomialNB": "multinomial family",
+    "NaiveBayes": "table family",
+    "PoissonNB": "poisson family",
+    "TextNB": "text family",
 }
 _PARTS: dict[str, Any] = {
     "plan": BoundSpec,
     "state": State,
     "blend": Blend | None,
-    "report": Report | None,
+    "report": stand_in("report") | None,
     "token_names": Names,
     "importance": Table | None,
     "n_features": int,
     "feature_names": tuple[str, ...] | None,
     "schema": dict[str, Any] | None,
-    "unlabelled": Unlabeled | None,
+    "unlabelled": stand_in("unlabelled") | None,
     "given": bool,
     "roles": dict[str, Any] | None,
     "note": dict[str, Any] | None,
@@ -76,8 +68,8 @@ _SCHEMA: dict[str, Any] = {
     "given": tuple[Any, ...] | None,
     "n_given": int,
     "names": tuple[Any, ...],
-    "wanted": tuple[Wanted, ...],
-    "blocks": tuple[Block, ...],
+    "wanted": tuple[stand_in("wanted"), ...],
+    "blocks": tuple[stand_in("block"), ...],
     "backend": str | None,
     "examples": dict[Any, Any],
     "whole": frozenset[Any],
@@ -100,7 +92,7 @@ def check_content(content: Content) -> None:
         require(matches_type(parts.get(name), hint), f"its part {name!r} is not of the expected type")
     _check_threads(content.settings.get("n_threads"))
     plan, state = parts["plan"], parts["state"]
-    require(type(plan.family) is KINDS[content.kind], f"its plan is not that of a {content.kind}")
+    require(name_of(type(plan.family)) == KINDS[content.kind], f"its plan is not that of a {content.kind}")
     n_columns = _check_state(plan, state)
     _check_plan(plan, state)
     _check_blend(plan, state, parts["blend"], n_columns)
@@ -167,14 +159,18 @@ def _check_state(plan: BoundSpec, state: State) -> int:
     )
     n_columns = _check_statistics(plan.family, state.statistics, n_classes)
     # Deferred rows are checked when they are read.
-    if state.sample is not None and not isinstance(state.sample, DeferredSample):
+    if state.sample is not None and name_of(type(state.sample)) is not None:
+        from .sample import check_sample
+
         check_sample(state.sample, plan.family, n_classes, n_columns)
     return n_columns
 
 
 def check_deferred_sample(content: Content, sample: Any) -> None:
     """Check training rows that were read after the model."""
-    require(isinstance(sample, Sample), "the training rows are not a sample")
+    from .sample import check_sample
+
+    require(matches_type(sample, stand_in("sample")), "the training rows are not a sample")
     plan, state = content.parts["plan"], content.parts["state"]
     n_columns = _check_statistics(plan.family, state.statistics, len(state.classes))
     check_sample(sample, plan.family, len(state.classes), n_columns)
@@ -184,7 +180,9 @@ def _check_statistics(family: Any, statistics: Any, n_classes: int) -> int:
     if isinstance(family, TextFamily):
         check_texts(family, statistics, n_classes)
         return 1
-    if isinstance(family, TableFamily):
+    if is_table(family):
+        from .tables import check_table
+
         return check_table(family, statistics, n_classes)
     return check_family(family, statistics, n_classes)
 
@@ -192,14 +190,14 @@ def _check_statistics(family: Any, statistics: Any, n_classes: int) -> int:
 def _check_plan(plan: BoundSpec, state: State) -> None:
     n_classes = len(state.classes)
     require(plan.calibrate is None or plan.calibrate in METHODS, f"calibrate is {plan.calibrate!r:.20}")
-    views = isinstance(plan.family, (TableFamily, TextFamily))
+    views = is_table(plan.family) or isinstance(plan.family, TextFamily)
     require(plan.order in ((None, 0, 1, 2) if views else (None,)), f"order is {plan.order}")
     require(
         not plan.refine or (isinstance(plan.family, TextFamily) and plan.order is not None),
         "refine is set for a model that cannot be refined",
     )
     require(
-        plan.alpha is None or not isinstance(plan.family, (Gaussian, TableFamily)),
+        plan.alpha is None or name_of(type(plan.family)) not in ("gaussian family", "table family"),
         "alpha is set for a model that has none",
     )
     require(0 <= plan.sample_bytes <= _MAX_BYTES, f"the size of the training rows is {plan.sample_bytes} bytes")
@@ -246,15 +244,16 @@ def _check_alpha(alpha: Any, plan: BoundSpec, n_columns: int) -> None:
 def _check_views(blend: Blend, state: State) -> None:
     family, statistics, n_classes = blend.plan.family, state.statistics, len(state.classes)
     require((blend.refinement is not None) == blend.plan.refine, "its refinement is not the one of its plan")
-    if isinstance(blend.views, StackedViews):
-        require(isinstance(family, TableFamily), "it has views of a table, but is not a table model")
-        assert isinstance(family, TableFamily)
-        assert isinstance(statistics, TableStatistics)  # as the statistics were checked
-        check_stacked_views(blend.views, family, statistics)
-    elif isinstance(blend.views, StackedTokenViews):
+    if isinstance(blend.views, StackedTokenViews):
         require(isinstance(family, TextFamily), "it has views of texts, but is not a text model")
         assert isinstance(family, TextFamily)
         check_token_views(blend.views, family, n_classes)
+    elif blend.views is not None:
+        from .tables import check_stacked_views
+
+        require(is_table(family), "it has views of a table, but is not a table model")
+        assert is_table(family)
+        check_stacked_views(blend.views, family, statistics)
     if blend.refinement is not None:
         check_refinement(blend.refinement, n_classes)
 
@@ -281,7 +280,7 @@ def _check_columns(parts: dict[str, Any], n_columns: int) -> None:
     """Check that the columns of the estimator are those of the plan."""
     n_features, names, schema = parts["n_features"], parts["feature_names"], parts["schema"]
     require(names is None or len(names) == n_features, "the number of column names is not the number of columns")
-    if not isinstance(parts["plan"].family, TableFamily):
+    if not is_table(parts["plan"].family):
         require(n_features == n_columns and schema is None, "its columns are not those of the training data")
         return
     require(schema is not None and schema.keys() == _SCHEMA.keys(), "its schema is incomplete")
