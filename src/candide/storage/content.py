@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..kernels.layouts import Array
-from ..kernels.vocabulary import Vocabulary
 from ..lazy_dataclass import dataclass
 from .decoder import Decoder
 from .errors import model_file_errors, require
@@ -22,6 +21,7 @@ from .validation.model import check_content
 from .validation.predicates import MAX_WEIGHT
 
 if TYPE_CHECKING:
+    from ..kernels import _core
     from .encoder import Tree
 
 _MODERATE = (
@@ -103,7 +103,7 @@ class EncodedContent(NamedTuple):
     def decode(
         self,
         replacements: Mapping[str, Any] | None = None,
-        vocabulary: Callable[[tuple[str, str]], Vocabulary | None] | None = None,
+        vocabulary: Callable[[tuple[str, str]], _core.Vocabulary | None] | None = None,
     ) -> Content:
         """Decode and validate the content.
 
@@ -112,7 +112,7 @@ class EncodedContent(NamedTuple):
         replacements : mapping, optional
             Values to use in place of parts of the tree, by path.
         vocabulary : callable, optional
-            Returns a vocabulary that is already built, given the names of its arrays, or None.
+            Returns the native part of a vocabulary if it is already built, given the names of its arrays, or None.
         """
         decoder = Decoder(self.arrays, replacements, vocabulary=vocabulary)
         settings, parts = decoder.value(self.settings, "settings"), decoder.value(self.parts, "model")

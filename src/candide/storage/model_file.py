@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ..kernels.layouts import Array
@@ -98,7 +97,7 @@ def _decoded(reader: BackgroundReader, encoded: EncodedContent) -> Content:
 def _mapped(path: str | os.PathLike[str]) -> memoryview:
     from mmap import ACCESS_READ, mmap
 
-    with Path(path).open("rb") as file:
+    with open(path, "rb") as file:
         # An empty file cannot be mapped.
         if not os.fstat(file.fileno()).st_size:
             return memoryview(b"")
