@@ -99,8 +99,9 @@ def test_guests_stay_where_they_are_received(path: Path) -> None:
 
 @every("path", MODULES)
 def test_files_are_small(path: Path) -> None:
-    """At most 400 lines, docstrings and blank lines not counted."""
+    """At most 500 lines, and 400 without docstrings and blank lines."""
     text = path.read_text()
+    assert len(text.splitlines()) <= 500
     lines = {number for number, line in enumerate(text.splitlines(), 1) if line.strip()}
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):

@@ -65,7 +65,7 @@ class late:  # noqa: N801, it stands for a module
         self._late_name = name
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("_"):  # pytest looks for ``_mock_name`` in everything that a module holds
             raise AttributeError(name)
         return getattr(importlib.import_module(self._late_name), name)
 

@@ -51,6 +51,9 @@ inline double measure(double x, double threshold, const double* center, std::siz
 template <Cell What, class Index>
 void add_row(const Rows<Index>& rows, std::size_t row, double w, double threshold, const double* center, double* sum,
              std::vector<double>& scratch, Findings& found) {
+    // A row of weight 0 is absent, and its deviation from the center may be infinite.
+    if constexpr (What == Cell::difference || What == Cell::deviation)
+        if (w == 0.0) return;
     const Index* at = rows.indices + rows.indptr[row];
     const double* x = rows.values(row, scratch);
     const std::size_t n = rows.size(row);

@@ -1,7 +1,6 @@
 #include "moments.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "parallel.hpp"
@@ -37,6 +36,8 @@ CANDIDE_CLONES void sum_squares(const double* x, std::size_t n_rows, std::size_t
                                 const double* weight, const double* mean, double* sum) {
     for (std::size_t r = 0; r < n_rows; ++r) {
         const double w = weight ? weight[r] : 1.0;
+        // A row of weight 0 is absent, and the square of its deviation may be infinite.
+        if (w == 0.0) continue;
         const std::size_t at = static_cast<std::size_t>(slot[r]) * n;
         for (std::size_t j = 0; j < n; ++j) {
             const double deviation = x[r * n + j] - mean[at + j];
@@ -105,16 +106,16 @@ struct TileSums {
                     if (const double value = x[r * n + j]; value == value)
                         visit(static_cast<std::size_t>(slot[r]) * n + j, value, weight ? weight[r] : 1.0);
         };
-        for (double& s : shift) s = std::nan("");
         each_cell([&](std::size_t at, double value, double w) {
-            if (shift[at] != shift[at] || cell_weight[at] == 0.0) shift[at] = value;
+            if (cell_weight[at] == 0.0) shift[at] = value;
             cell_weight[at] += w;
-            mean[at] += w * (value - shift[at]);
+            // A cell of weight 0 counts only if it is infinite, which is an error and makes the mean NaN.
+            mean[at] += w == 0.0 ? 0.0 * value : w * (value - shift[at]);
         });
         for (std::size_t i = 0; i < mean.size(); ++i)
             mean[i] = cell_weight[i] > 0.0 ? shift[i] + mean[i] / cell_weight[i] : 0.0;
         each_cell([&](std::size_t at, double value, double w) {
-            scatter[at] += w * ((value - mean[at]) * (value - mean[at]));
+            if (w != 0.0) scatter[at] += w * ((value - mean[at]) * (value - mean[at]));
         });
         for (std::size_t i = 0; i < mean.size(); ++i) {
             const std::size_t to = static_cast<std::size_t>(classes[i / n]) * n + i % n;

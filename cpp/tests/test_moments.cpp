@@ -51,11 +51,13 @@ TEST_CASE("a class without rows has moments of 0") {
 }
 
 TEST_CASE("rows of weight 0 change nothing") {
-    const std::vector<double> values{1e100, 1.0, 2.0}, weight{0.0, 1.0, 3.0};
-    const Moments found = moments_of(table_of(values, 1), {0, 0, 0}, 1, weight.data());
-    CHECK(found.weight[0] == 4.0);
-    CHECK(found.mean[0] == doctest::Approx(1.75));
-    CHECK(found.scatter[0] == doctest::Approx(0.75));
+    const std::vector<double> weight{0.0, 1.0, 3.0, 0.0};
+    for (const double far : {1e100, 1e200, 1.7e308, kNaN}) {
+        const Moments found = moments_of(table_of({far, 1.0, 2.0, -far}, 1), {0, 0, 0, 0}, 1, weight.data());
+        CHECK(found.weight[0] == 4.0);
+        CHECK(found.mean[0] == doctest::Approx(1.75));
+        CHECK(found.scatter[0] == doctest::Approx(0.75));
+    }
 }
 
 TEST_CASE("a large offset costs no digits, and a constant column has no scatter") {

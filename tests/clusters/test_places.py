@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from candide.clusters.java import find_java
-from candide.clusters.opening import opened
+from candide.clusters.opening import find_java, opened
 from candide.clusters.places import Files, Table, engine_of, place_of, places_of
 from candide.exceptions import MissingPackage, ParameterError, SourceError
 

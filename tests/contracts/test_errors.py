@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
-from tiers import every
+from tiers import every, late
 
 import candide
 from candide.exceptions import CandideError, InputError, ParameterError
+
+pl = late("polars")
 
 NAMES = ["GaussianNB", "BernoulliNB", "MultinomialNB", "ComplementNB", "CategoricalNB", "PoissonNB"]
 NUMERIC = [name for name in NAMES if name != "CategoricalNB"]

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
-from tiers import every
+from tiers import every, late
 
 import candide
 from candide.exceptions import InputError
+
+pl = late("polars")
 
 NAMES = ["GaussianNB", "BernoulliNB", "MultinomialNB", "ComplementNB", "CategoricalNB", "PoissonNB"]
 COLUMNS = ["a", "b", "c"]

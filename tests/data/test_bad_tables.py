@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
+from tiers import late
 
 from candide.data.table import read_table
 from candide.exceptions import InputError
+
+pl = late("polars")
 
 AGES: list[Any] = [*range(17), "n/a", *range(20), "?", None, *range(20), "n/a"]
 Colour = Enum("Colour", ["RED", "BLUE"])

@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
+from tiers import late
 
 from candide.data.table import read_table
 from candide.exceptions import InputError
 
 from .containers import plain
+
+pl = late("polars")
 
 SUMMER = dt.datetime(2024, 6, 30, 22, 30, tzinfo=dt.UTC)  # already Monday in Paris
 PARIS = pd.Timestamp(SUMMER).tz_convert("Europe/Paris")

@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
+from tiers import late
 
 from candide.data.column_selection import select_columns, split_label
 from candide.data.table import read_table
 from candide.exceptions import InputError, ParameterError
+
+pl = late("polars")
 
 CELLS = {"age": [31.0, 58.0], "job": ["cook", "smith"], "income": ["low", "high"]}
 TABLES: dict[str, Any] = {

@@ -10,16 +10,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 from scipy.sparse import coo_array, csr_array, csr_matrix
+from tiers import late
 
 from candide.data.columns import Columns
 from candide.data.table import read_table, table_of
 from candide.kernels.layouts import Dense
 
 from .containers import CELLS, CONTAINERS, N_ROWS, plain
+
+pl = late("polars")
 
 EXPECTED: dict[str, tuple[str, list[Any]]] = {
     "measure": ("number", [1.5, None, -2.0, 1e300, 0.0, 3.25]),

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
+from tiers import late
 
 from candide.data.texts import read_texts, read_vocabulary
 from candide.exceptions import InputError, ParameterError
@@ -17,6 +17,8 @@ from candide.kernels import Kernels
 from candide.kernels.tokenizer import TokenizerConfig
 from candide.kernels.tokens import TokenFeatures
 from candide.kernels.vocabulary import Vocabulary
+
+pl = late("polars")
 
 ITEMS = ["Grüße, Welt", "", None, "日本\x00語 🎉", "plain text"]
 WHOLE = [item or "" for item in ITEMS]

@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from scipy import stats
 from scipy.sparse import csr_array
+from tiers import late
 
 import candide
 from candide import diagnostics
 from candide.exceptions import ParameterError
 from candide.kernels.layouts import Array, Floats
+
+pl = late("polars")
 
 RANDOM = np.random.default_rng(77)
 X = RANDOM.poisson([[0.5, 2.0, 4.0]], (60, 3)).astype(float)
@@ -119,7 +121,7 @@ def test_coverage_refused(coverage: float) -> None:
 def test_rows_must_have_been_kept() -> None:
     model = candide.PoissonNB().fit(X, y)
     for asked in (model.predict_set, partial(diagnostics.typicality, model)):
-        with pytest.raises(ParameterError, match=r"needs training rows to look at.*keep_sample=True"):
+        with pytest.raises(ParameterError, match=r"needs training rows.*keep_sample=True"):
             asked(X)
 
 

@@ -159,8 +159,8 @@ def test_a_changed_model_learns_on(calibrate: str | None) -> None:
 def test_a_changed_model_meets_no_new_class(calibrate: str | None) -> None:
     changed = made("PoissonNB", calibrate=calibrate).fit(X, y).with_class_prior(OTHER)
     before = changed.predict_proba(X)
-    stranger = made("PoissonNB").fit(X, np.char.add(y, "s"))
-    for learn in (lambda: changed.partial_fit(X[:1], ["dog"]), lambda: changed.merge(stranger)):
+    unknown_value = made("PoissonNB").fit(X, np.char.add(y, "s"))
+    for learn in (lambda: changed.partial_fit(X[:1], ["dog"]), lambda: changed.merge(unknown_value)):
         with pytest.raises(ParameterError, match="Number of priors must match number of classes"):
             learn()
     np.testing.assert_array_equal(changed.predict_proba(X), before)

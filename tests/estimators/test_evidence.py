@@ -39,8 +39,12 @@ def test_bayes_factors_tell_signal_from_noise(name: str) -> None:
     assert table["column"].tolist()[:2] == ["x0", "x1"]
     assert table["log_bayes_factor"][0] > 5
     assert table["log_bayes_factor"][1] < 0
-    np.testing.assert_allclose(table["log_evidence"], diagnostics.log_marginal_likelihood(model, per_column=True))
-    np.testing.assert_allclose(table["log_evidence"] - table["log_evidence_alone"], table["log_bayes_factor"])
+    np.testing.assert_allclose(
+        table["log_marginal_likelihood"], diagnostics.log_marginal_likelihood(model, per_column=True)
+    )
+    np.testing.assert_allclose(
+        table["log_marginal_likelihood"] - table["log_marginal_likelihood_alone"], table["log_bayes_factor"]
+    )
 
 
 def test_a_bayes_factor_by_hand() -> None:
@@ -57,7 +61,7 @@ def test_a_range_too_long_to_write_out_is_one_all_the_same(unseen: str) -> None:
     model = candide.CategoricalNB(alpha=0.3, unseen=unseen).fit(X, labels)
     counts = np.pad(model.category_count_[0], ((0, 0), (0, int(unseen == "smooth"))))
     assert diagnostics.log_marginal_likelihood(model) == pytest.approx(
-        Dirichlet(0.3).log_evidence(counts).sum(), rel=1e-12
+        Dirichlet(0.3).log_marginal_likelihood(counts).sum(), rel=1e-12
     )
     low, high = Dirichlet(counts + 0.3).interval(0.9)
     table = diagnostics.intervals(model, 0.9)
@@ -159,14 +163,15 @@ def test_alpha_by_evidence_finds_the_higher_of_two_peaks() -> None:
     on, off = [14, 5, 28], [7, 0, 28]
     X = np.repeat([1, 0] * 3, np.ravel([on, off], order="F"))[:, None]
     labels = np.repeat([0, 1, 2], np.add(on, off))
-    evidence = [
+    marginal_likelihood = [
         diagnostics.log_marginal_likelihood(candide.BernoulliNB(alpha=a).fit(X, labels))
         for a in np.exp(np.linspace(-12, 6, 91))
     ]
-    peaks = (np.diff(evidence)[:-1] > 0) & (np.diff(evidence)[1:] < 0)
-    assert peaks.sum() + (evidence[-1] > evidence[-2]) == 2
+    peaks = (np.diff(marginal_likelihood)[:-1] > 0) & (np.diff(marginal_likelihood)[1:] < 0)
+    assert peaks.sum() + (marginal_likelihood[-1] > marginal_likelihood[-2]) == 2
     assert (
-        diagnostics.log_marginal_likelihood(candide.BernoulliNB(alpha="evidence").fit(X, labels)) > max(evidence) - 1e-5
+        diagnostics.log_marginal_likelihood(candide.BernoulliNB(alpha="evidence").fit(X, labels))
+        > max(marginal_likelihood) - 1e-5
     )
 
 

@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
+from tiers import late
 
 import candide
 from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB, diagnostics
 from candide.exceptions import CandideError, InputError, ParameterError
 from candide.priors import Beta, Dirichlet, Gamma, NormalInverseGamma
+
+pl = late("polars")
 
 RANDOM = np.random.default_rng(3)
 N_ROWS, CLASSES = 60, np.array(["north", "east", "south"])

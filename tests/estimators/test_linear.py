@@ -42,7 +42,7 @@ def test_one_temperature_and_biases_stay_linear(load: Any, calibrate: str) -> No
     model = GaussianNB(variance="shared", calibrate=calibrate).fit(X, y)
     assert_exact(model, X)
     raw = diagnostics.as_linear(GaussianNB(variance="shared").fit(X, y))
-    temperature = model.model_.classifier.blend.calibration.describe()["temperature"]
+    temperature = model.model_.classifier.fitted.calibration.describe()["temperature"]
     np.testing.assert_allclose(diagnostics.as_linear(model).weights, raw.weights / temperature)
 
 
@@ -84,7 +84,7 @@ def test_buckets_have_numbers() -> None:
         (PoissonNB(estimate="predictive"), "negative binomial"),
         (GaussianNB(variance="shared", calibrate="isotonic"), "calibrate='isotonic' bends"),
         (GaussianNB(variance="shared", calibrate="beta"), "calibrate='beta' bends"),
-        (NaiveBayes(), "a blend of several looks"),
+        (NaiveBayes(), "its scores are stacked views"),
         (NaiveBayes(stacking=None), "each column in a way of its own"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -107,7 +107,7 @@ def test_a_temperature_that_grows_with_the_length_is_refused() -> None:
     # Long rows repeat themselves: they need a higher temperature.
     rows = [rng.multinomial(4, shares[c]) * (1 if i % 2 else 30) for i, c in enumerate(labels)]
     model = MultinomialNB(calibrate="temperature").fit(rows, labels)
-    assert model.model_.classifier.blend.calibration.growth > 0
+    assert model.model_.classifier.fitted.calibration.growth > 0
     with pytest.raises(ParameterError, match="grows with the length"):
         diagnostics.as_linear(model)
 

@@ -18,7 +18,7 @@ from tiers import every
 import candide
 from candide.exceptions import InputError, ParameterError
 from candide.kernels.layouts import Floats
-from candide.model.evaluation import Report
+from candide.model.evaluation import Evaluation
 from candide.priors import Beta, Dirichlet, Gamma, NormalInverseGamma
 
 NAMES = ["GaussianNB", "BernoulliNB", "MultinomialNB", "ComplementNB", "CategoricalNB", "PoissonNB"]
@@ -68,13 +68,13 @@ def test_chosen_pseudo_counts_in_parts_or_at_once(name: str) -> None:
 
 def test_fitted_again_when_a_tenth_was_learned() -> None:
     model = made("PoissonNB", calibrate="platt").fit(X[:200], y[:200])
-    early = model.model_.classifier.blend.calibration
+    early = model.model_.classifier.fitted.calibration
     assert model.staleness_ == 0
     model.partial_fit(X[200:210], y[200:210])
-    assert model.model_.classifier.blend.calibration is early
+    assert model.model_.classifier.fitted.calibration is early
     assert model.staleness_ == pytest.approx(0.05)
     model.partial_fit(X[210:], y[210:])
-    assert model.model_.classifier.blend.calibration is not early
+    assert model.model_.classifier.fitted.calibration is not early
     assert model.staleness_ == 0
     assert_same("PoissonNB", model, made("PoissonNB", calibrate="platt").fit(X, y))
 
@@ -86,10 +86,10 @@ def test_without_rows_the_calibration_grows_old() -> None:
     assert model.model_.classifier.state.sample is None
     assert_same("PoissonNB", model, kept)
     assert model.loo_.as_dict() == kept.loo_.as_dict()
-    early = model.model_.classifier.blend.calibration
+    early = model.model_.classifier.fitted.calibration
     model.partial_fit(X[120:], y[120:])
     assert model.model_.classifier.state.sample is None
-    assert model.model_.classifier.blend.calibration is early
+    assert model.model_.classifier.fitted.calibration is early
     assert not hasattr(model, "loo_")  # that of fewer rows is not this model's
     assert model.staleness_ == pytest.approx(1.0)
     assert np.isfinite(model.predict_proba(NEW)).all()
@@ -122,7 +122,7 @@ def test_measures_are_those_of_rows_left_out(name: str) -> None:
 
 def test_what_a_report_holds() -> None:
     report = made("PoissonNB", compute_loo=True, calibrate="isotonic").fit(X, y).loo_
-    assert set(report.as_dict()) == {field.name for field in fields(Report)}
+    assert set(report.as_dict()) == {field.name for field in fields(Evaluation)}
     assert report.per_class["class"].tolist() == [0, 1, 2]
     assert report.optimistic is not None
     # Calibrated on the very rows, it looks better than it is.
@@ -198,11 +198,11 @@ def test_threads_share_a_fresh_model(name: str, settings: dict[str, Any]) -> Non
 def test_a_sliding_window_is_fitted_again() -> None:
     """The weight stays the same, the rows do not."""
     model = made("GaussianNB", calibrate="temperature").fit(X[:100], y[:100])
-    early = model.model_.classifier.blend.calibration
+    early = model.model_.classifier.fitted.calibration
     for i in range(0, 100, 5):
         model.partial_fit(X[100 + i : 105 + i], y[100 + i : 105 + i]).forget(X[i : i + 5], y[i : i + 5])
         model.predict(NEW)
-    assert model.model_.classifier.blend.calibration is not early
+    assert model.model_.classifier.fitted.calibration is not early
     assert model.staleness_ <= 0.1
 
 
@@ -296,4 +296,4 @@ def test_a_calibration_alone_needs_few_rows() -> None:
     assert sizes == [2 * 5_000, 40_000]
     np.testing.assert_allclose(few.predict_proba(rows[:100]), more.predict_proba(rows[:100]), atol=0.02)
     wide = candide.GaussianNB(calibrate="platt").fit(rng.normal(size=(50, 4_000)), np.arange(50) % 2)
-    assert wide.model_.classifier.plan.sample_bytes == more.model_.classifier.plan.sample_bytes
+    assert wide.model_.classifier.bound_spec.sample_bytes == more.model_.classifier.bound_spec.sample_bytes

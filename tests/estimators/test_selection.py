@@ -195,9 +195,9 @@ def test_a_weighted_row_is_a_group_of_equal_rows() -> None:
 def test_calibrated_models_are_judged_by_their_own_method() -> None:
     found = candide.select({"own": MultinomialNB(calibrate="platt"), "none": MultinomialNB()}, X, y)
     scores = MultinomialNB().fit(X, y).leave_one_out(X, y, class_prior="fixed")
-    honest = cross_fitted("platt", scores, y.astype(np.int32), np.ones(60), X.sum(axis=1).astype(float))
+    out_of_fold = cross_fitted("platt", scores, y.astype(np.int32), np.ones(60), X.sum(axis=1).astype(float))
     figures = dict(zip(found["model"], found["log_loss"], strict=True))
-    assert figures["own"] == pytest.approx(loss(honest).mean())
+    assert figures["own"] == pytest.approx(loss(out_of_fold).mean())
     assert figures["none"] != pytest.approx(figures["own"])
     np.testing.assert_allclose(found["raw_log_loss"], loss(scores).mean())
 

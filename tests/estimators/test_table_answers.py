@@ -8,11 +8,13 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
+from tiers import late
 
 from candide import NaiveBayes, diagnostics
+
+pl = late("polars")
 
 N = 60
 RNG = np.random.default_rng(3)

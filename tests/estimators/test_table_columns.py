@@ -156,10 +156,10 @@ class TestMalformed:
 
 
 class TestDataThatAFamilyCannotHave:
-    @pytest.mark.parametrize("blend", ["auto", None])
-    def test_one_family_for_a_mixed_table(self, blend: Any) -> None:
+    @pytest.mark.parametrize("stacking", ["auto", None])
+    def test_one_family_for_a_mixed_table(self, stacking: Any) -> None:
         words = "column 'city' holds categories, and 'gaussian' needs numbers; pass columns={'numbers': 'gaussian'}"
-        refused("gaussian", words, stacking=blend)
+        refused("gaussian", words, stacking=stacking)
         assert families({"numbers": "gaussian"})["city"] == "categorical"
 
     @pytest.mark.parametrize(

@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
+from tiers import late
 
 from candide import NaiveBayes, diagnostics, merge
 from candide.exceptions import InputError, ParameterError
 from candide.kernels.layouts import Array
+
+pl = late("polars")
 
 
 def made(n: int, seed: int = 0) -> tuple[pd.DataFrame, Array]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
+from tiers import late
 
 from candide import NaiveBayes, diagnostics
+
+pl = late("polars")
 
 RNG = np.random.default_rng(5)
 WHICH = RNG.integers(0, 2, 60)

@@ -39,7 +39,7 @@ def test_predicting_does_not_make_it_larger() -> None:
 def test_views_without_weight_go_with_the_rows() -> None:
     with_rows, without = (NaiveBayes(keep_sample=keep, compute_loo=False).fit(X, Y) for keep in (True, False))
     np.testing.assert_array_equal(without.predict_proba(X), with_rows.predict_proba(X))
-    weights: Any = without.model_.classifier.blend.views.weights.weight  # type: ignore[union-attr]
+    weights: Any = without.model_.classifier.fitted.views.weights.weight  # type: ignore[union-attr]
     first = len(X.columns) + 1
     assert weights[first:].any(axis=1).all()
 

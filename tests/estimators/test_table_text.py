@@ -8,16 +8,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
-from tiers import fitted_once
+from tiers import fitted_once, late
 
 from candide import NaiveBayes, TextNB, diagnostics, merge
 from candide.exceptions import InputError, MergeError, ParameterError
 from candide.specs.table import TableSpec
 
 from .test_text import corpus
+
+pl = late("polars")
 
 
 def table(n: int = 200, seed: int = 0) -> tuple[pd.DataFrame, Any]:

@@ -8,16 +8,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn import naive_bayes
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
+from tiers import late
 
 from candide import TextNB, diagnostics, merge
 from candide.exceptions import CandideError, ForgetError, InputError, MergeError, NotADensity, ParameterError
+
+pl = late("polars")
 
 WORDS = {
     "sport": ["match", "goal", "team", "player", "win", "score", "league", "cup", "ball", "coach"],
@@ -323,9 +325,9 @@ def test_nothing_is_drawn_without_names_or_a_density() -> None:
 def test_a_forgotten_text_leaves_the_weights_alone() -> None:
     """They hold no text; fitting them again for each message would cost more than all else."""
     model = TextNB().fit(X, Y)
-    weights: Any = model.model_.classifier.blend.views.weights.weight
+    weights: Any = model.model_.classifier.fitted.views.weights.weight
     model.forget(X[:1], Y[:1])
-    assert model.model_.classifier.blend.views.weights.weight is weights
+    assert model.model_.classifier.fitted.views.weights.weight is weights
     assert model.staleness_ > 0
 
 

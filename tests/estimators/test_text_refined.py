@@ -67,10 +67,10 @@ def test_merged_parts_equal_one_pass() -> None:
 def test_forgotten_texts_leave_the_refinement_with_the_next_refit() -> None:
     texts, labels = redundant(150, seed=4)
     model = TextNB(refine=True).fit(texts, labels)
-    fitted = model.model_.classifier.blend
+    fitted = model.model_.classifier.fitted
     model.forget(texts[:3], labels[:3])
     assert model.staleness_ == 3 / 150
-    assert model.model_.classifier.blend.refinement is fitted.refinement
+    assert model.model_.classifier.fitted.refinement is fitted.refinement
     model.refit()
     never = TextNB(refine=True).fit(texts[3:], labels[3:])
     assert np.allclose(model.predict_proba(texts), never.predict_proba(texts), rtol=0, atol=1e-9)
@@ -128,11 +128,11 @@ def test_the_summary_says_that_a_regression_has_a_part() -> None:
 
 def test_it_learns_from_words_whatever_looks_are_taken() -> None:
     texts, labels = redundant(100, seed=10)
-    model = TextNB(refine=True, looks=["words", "places", "4 or 5 characters"]).fit(texts, labels)
+    model = TextNB(refine=True, feature_sets=["words", "places", "4 or 5 characters"]).fit(texts, labels)
     summary = model.summary()
-    assert summary["look"][summary["by"] == "a regression"].tolist() == ["words"]
+    assert summary["feature_set"][summary["by"] == "a regression"].tolist() == ["words"]
     with pytest.raises(ParameterError, match="refine=True learns from words"):
-        TextNB(refine=True, looks=["places"]).fit(texts, labels)
+        TextNB(refine=True, feature_sets=["places"]).fit(texts, labels)
 
 
 def test_what_it_does_not_go_with() -> None:

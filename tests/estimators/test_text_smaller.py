@@ -22,18 +22,22 @@ growing = pytest.mark.parametrize("how", [how for how in KINDS if "vocabulary" n
 
 
 def n_tokens(model: TextNB) -> int:
-    return sum(int((look.weight > 0).sum()) for look in model.model_.classifier.state.statistics.looks)
+    return sum(
+        int((feature_set.weight > 0).sum()) for feature_set in model.model_.classifier.state.statistics.feature_sets
+    )
 
 
 def at_least_nothing(model: TextNB) -> bool:
-    return all(look.counts.total.min() >= 0 for look in model.model_.classifier.state.statistics.looks)
+    return all(
+        feature_set.counts.total.min() >= 0 for feature_set in model.model_.classifier.state.statistics.feature_sets
+    )
 
 
 @pytest.mark.parametrize("how", [{}, {"family": "bernoulli"}, {"family": "multinomial", "weighting": "tfidf"}], ids=str)
 def test_the_rarest_tokens_go(how: dict[str, Any]) -> None:
     model = TextNB(**how).fit(X, Y)
     before = n_tokens(model)
-    sums = [look.weight for look in model.model_.classifier.state.statistics.looks]
+    sums = [feature_set.weight for feature_set in model.model_.classifier.state.statistics.feature_sets]
     assert model.pruned_ == (0, 0.0)
     assert "pruned" not in model.summary()
     model.prune(max_tokens=30)
@@ -44,11 +48,12 @@ def test_the_rarest_tokens_go(how: dict[str, Any]) -> None:
     )
     assert model.score(X, Y) > 0.4
     shown = model.summary()
-    looks = {
-        look: (left, gone) for look, left, gone in zip(shown["look"], shown["tokens"], shown["pruned"], strict=True)
+    feature_sets = {
+        feature_set: (left, gone)
+        for feature_set, left, gone in zip(shown["feature_set"], shown["tokens"], shown["pruned"], strict=True)
     }
-    assert sum(left for left, _ in looks.values()) == 30
-    assert sum(gone for _, gone in looks.values()) == before - 30
+    assert sum(left for left, _ in feature_sets.values()) == 30
+    assert sum(gone for _, gone in feature_sets.values()) == before - 30
     assert model.prune(max_tokens=30).pruned_.tokens == before - 30
     assert model.prune(max_tokens=10).pruned_.tokens == before - 10
 
@@ -134,12 +139,12 @@ def with_idle(names: set[str], **how: Any) -> TextNB:
     from dataclasses import replace
 
     model = TextNB(**how).fit(X, Y)
-    blend: Any = model.model_.classifier.blend
-    idle = np.array([name.look in names for name in blend.views.names])
-    weight = np.where(idle[:, None], 0.0, blend.views.weights.weight)
-    views = replace(blend.views, weights=replace(blend.views.weights, weight=weight))
+    fitted: Any = model.model_.classifier.fitted
+    idle = np.array([name.feature_set in names for name in fitted.views.names])
+    weight = np.where(idle[:, None], 0.0, fitted.views.weights.weight)
+    views = replace(fitted.views, weights=replace(fitted.views.weights, weight=weight))
     classifier = model.model_.classifier
-    changed = type(classifier)(classifier.plan, classifier.state, replace(blend, views=views))
+    changed = type(classifier)(classifier.bound_spec, classifier.state, replace(fitted, views=views))
     model.model_ = replace(model.model_, classifier=changed)
     return model
 
@@ -153,14 +158,14 @@ def test_idle_looks_are_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     native: Any = type(model.model_.kernels)
     count = native.count_tokens
 
-    def counted(self: Any, texts: Any, looks: Any, **how: Any) -> Any:
-        asked.append(len(looks))
-        return count(self, texts, looks, **how)
+    def counted(self: Any, texts: Any, feature_sets: Any, **how: Any) -> Any:
+        asked.append(len(feature_sets))
+        return count(self, texts, feature_sets, **how)
 
     monkeypatch.setattr(native, "count_tokens", counted)
     model.predict(Z)
     assert sum(asked) == 3
-    assert (model.summary()["weight"][np.isin(model.summary()["look"], list(IDLE))] == 0).all()
+    assert (model.summary()["weight"][np.isin(model.summary()["feature_set"], list(IDLE))] == 0).all()
 
 
 @pytest.mark.parametrize("how", [{}, {"keep_sample": False}, {"refine": True}], ids=str)
@@ -170,8 +175,8 @@ def test_compacting_changes_no_prediction(how: dict[str, Any]) -> None:
     model.compact()
     np.testing.assert_array_equal(model.predict_proba(Z), before)
     assert set(model.compacted_) == IDLE - ({"pairs of words"} if "refine" in how else set())
-    assert set(model.summary()["look"]).isdisjoint(model.compacted_)
-    assert len(model.model_.classifier.state.statistics.looks) == 5 - len(model.compacted_)
+    assert set(model.summary()["feature_set"]).isdisjoint(model.compacted_)
+    assert len(model.model_.classifier.state.statistics.feature_sets) == 5 - len(model.compacted_)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(Z), before)
     assert model.compact().compacted_ == model.compacted_
 
@@ -186,8 +191,8 @@ def test_words_stay_though_nobody_hears_them() -> None:
 
 
 def test_a_model_in_which_nothing_is_heard() -> None:
-    looks = {look.name for look in TextSpec()._family(Schema(1)).looks}
-    model = with_idle(looks)
+    feature_sets = {feature_set.name for feature_set in TextSpec()._family(Schema(1)).feature_sets}
+    model = with_idle(feature_sets)
     before = model.predict_proba(Z)
     np.testing.assert_allclose(model.compact().predict_proba(Z), before)
     assert len(model.compacted_) == 4
@@ -198,11 +203,11 @@ def test_a_model_in_which_nothing_is_heard() -> None:
 def test_a_compacted_model_goes_on_with_what_is_left() -> None:
     model = with_idle(IDLE).compact()
     model.partial_fit(Z, Y[: len(Z)]).forget(X[:50], Y[:50])
-    assert len(model.model_.classifier.state.statistics.looks) == 3
+    assert len(model.model_.classifier.state.statistics.feature_sets) == 3
     again = with_idle(IDLE).compact().forget(X[:50], Y[:50]).merge(with_idle(IDLE).compact().forget(X[60:], Y[60:]))
     assert again.compacted_ == model.compacted_
     assert 0 < model.refit().loo_.accuracy <= 1
-    assert set(model.summary()["look"]) == {"words", "2 or 3 characters", "4 or 5 characters"}
+    assert set(model.summary()["feature_set"]) == {"words", "2 or 3 characters", "4 or 5 characters"}
     assert model.fit(X, Y).compacted_ == ()
 
 

@@ -11,7 +11,7 @@ from candide import TextNB
 from candide.data.texts import read_texts
 from candide.exceptions import CandideError, InputError, ParameterError
 from candide.families import Batch, Multinomial
-from candide.families.terms import TokenLook
+from candide.families.terms import FeatureSet
 from candide.families.text import TextFamily
 from candide.families.unlabeled import shared_out, token_by_token
 from candide.kernels import Kernels
@@ -85,12 +85,12 @@ def test_one_step_of_expectation_maximisation_by_hand() -> None:
 
 def family(presence: bool) -> TextFamily:
     way = "binary" if presence else "count"
-    looks = (
-        TokenLook(TokenizerConfig(), Vocabulary(), way),
-        TokenLook(TokenizerConfig(ngrams=(2, 2)), Buckets(12), way, name="pairs"),
-        TokenLook(TokenizerConfig(), Vocabulary.of([WORDS[1], "never", WORDS[61]]), way, fixed=True, name="given"),
+    feature_sets = (
+        FeatureSet(TokenizerConfig(), Vocabulary(), way),
+        FeatureSet(TokenizerConfig(ngrams=(2, 2)), Buckets(12), way, name="pairs"),
+        FeatureSet(TokenizerConfig(), Vocabulary.of([WORDS[1], "never", WORDS[61]]), way, fixed=True, name="given"),
     )
-    return TextFamily(looks, Multinomial(Dirichlet(1.0)))
+    return TextFamily(feature_sets, Multinomial(Dirichlet(1.0)))
 
 
 def dense(total: object) -> np.ndarray:
@@ -105,7 +105,7 @@ def test_a_text_that_is_all_of_one_class_counts_as_if_it_had_its_label(presence:
     whole = family(presence).observe(Batch(data, classes, weight, 3), Kernels())
     shared = shared_out(family(presence), data, np.eye(3)[classes] * weight[:, None], Kernels())
     assert np.allclose(whole.rows, shared.rows)
-    for mine, theirs in zip(whole.looks, shared.looks, strict=True):
+    for mine, theirs in zip(whole.feature_sets, shared.feature_sets, strict=True):
         assert mine.coding == theirs.coding
         assert np.allclose(dense(mine.counts.total), dense(theirs.counts.total))
 
@@ -118,7 +118,7 @@ def test_tokens_go_where_those_with_labels_went(presence: bool) -> None:
     more, _ = topical(30, seed=7)
     added = token_by_token(family(presence), sums, TextRows(read_texts(more)), None, Kernels())
     assert np.allclose(added.rows, sums.rows * 30 / 40)
-    for mine, theirs in zip(sums.looks, added.looks, strict=True):
+    for mine, theirs in zip(sums.feature_sets, added.feature_sets, strict=True):
         before, extra = dense(mine.counts.total), dense(theirs.counts.total)
         assert ((extra > 0) <= (before > 0)).all()
         if presence:
@@ -235,10 +235,10 @@ def test_a_refined_model_forgets_and_keeps_what_it_made_of_the_others() -> None:
     own = (np.arange(400), np.searchsorted(["a", "b", "c"], truth))
     model = TextNB(refine=True, unlabeled="em").fit(texts, labels)
     before = -np.log(model.predict_proba(held)[own]).mean()
-    fitted = model.model_.classifier.blend
+    fitted = model.model_.classifier.fitted
     model.forget(texts[:1], labels[:1])
     assert 0.0 < model.staleness_ < 0.1
-    assert model.model_.classifier.blend.refinement is fitted.refinement
+    assert model.model_.classifier.fitted.refinement is fitted.refinement
     after = -np.log(model.predict_proba(held)[own]).mean()
     assert abs(after - before) < 0.05
 
@@ -249,19 +249,19 @@ def test_a_refinement_beside_weights_that_last_is_fitted_again() -> None:
     texts, labels = some_labels(120, 240, seed=15)
     model = TextNB(refine=True, unlabeled="em").fit(texts, labels)
     assert model.unlabeled_.used
-    fitted = model.model_.classifier.blend
+    fitted = model.model_.classifier.fitted
     due = copy.deepcopy(model).forget(texts[:40], labels[:40])
     model.forget(texts[:30], labels[:30])
     assert 0.05 < model.staleness_ < 0.1
-    assert model.model_.classifier.blend.refinement is fitted.refinement
+    assert model.model_.classifier.fitted.refinement is fitted.refinement
     model.refit().forget(texts[30:40], labels[30:40]).refit()
     assert model.staleness_ == due.staleness_ == 0.0
     np.testing.assert_allclose(model.predict_proba(texts), due.predict_proba(texts), rtol=0, atol=1e-9)
     for one in (model, due):
-        assert one.model_.classifier.blend.lasting
-        np.testing.assert_array_equal(one.model_.classifier.blend.views.weights.weight, fitted.views.weights.weight)
-        parts = zip(one.model_.classifier.blend.refinement.weights, fitted.refinement.weights, strict=True)
+        assert one.model_.classifier.fitted.frozen
+        np.testing.assert_array_equal(one.model_.classifier.fitted.views.weights.weight, fitted.views.weights.weight)
+        parts = zip(one.model_.classifier.fitted.refinement.weights, fitted.refinement.weights, strict=True)
         assert not all(np.array_equal(mine, theirs) for mine, theirs in parts)
     learned = model.partial_fit(texts[:40], labels[:40])
     assert learned.staleness_ == 0.0
-    assert learned.model_.classifier.blend.lasting
+    assert learned.model_.classifier.fitted.frozen

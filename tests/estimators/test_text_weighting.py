@@ -153,20 +153,20 @@ def test_texts_without_labels_hold_tokens_too(weighting: Any) -> None:
     """Whatever class they are given: one text that holds a token is one text."""
     model, kernels = TextNB("multinomial", weighting=weighting, min_df=2).fit(X, Y), Kernels()
     family, statistics, data = (
-        model.model_.classifier.plan.family,
+        model.model_.classifier.bound_spec.family,
         model.model_.classifier.state.statistics,
         model.model_.spec.encode(Z),
     )
     by_share = shared_out(family, data, np.tile([0.5, 0.2, 0.3], (len(Z), 1)), kernels)
     by_token = token_by_token(family, statistics, data, None, kernels)
     vectors = CountVectorizer(binary=True).fit(Z)
-    for more in (by_share.looks[0], by_token.looks[0]):
+    for more in (by_share.feature_sets[0], by_token.feature_sets[0]):
         known = [token for token in vectors.get_feature_names_out() if token in more.coding.tokens()]
         expected = vectors.transform(Z)[:, [vectors.vocabulary_[token] for token in known]].sum(axis=0)
         assert len(known) > 20
         np.testing.assert_allclose(more.held.total[0, more.coding.codes(known)], np.asarray(expected).ravel())
         assert more.held.rows.sum() == pytest.approx(len(Z))
-        assert statistics.looks[0].merge(more).held.rows.sum() == pytest.approx(len(X) + len(Z))
+        assert statistics.feature_sets[0].merge(more).held.rows.sum() == pytest.approx(len(X) + len(Z))
 
 
 def test_among_equally_frequent_tokens_the_first_in_order_stay() -> None:
@@ -257,7 +257,7 @@ def test_a_temperature_that_follows_the_length_of_texts() -> None:
     def loss(log_probability: Any) -> float:
         return float(-log_probability[np.arange(len(truth)), truth].mean())
 
-    calibration = mine.model_.classifier.blend.calibration
+    calibration = mine.model_.classifier.fitted.calibration
     assert calibration.growth > 0.2
     scores = plain.predict_log_proba(new)
     even = min(loss(t - np.logaddexp.reduce(t, axis=1, keepdims=True)) for t in (scores / s for s in range(1, 60)))

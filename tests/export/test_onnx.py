@@ -83,7 +83,7 @@ def test_calibrations(name: str, method: str) -> None:
 def test_a_calibration_that_shortens_large_differences() -> None:
     digits, y = (part[:600] for part in load_digits(return_X_y=True))
     model = GaussianNB(calibrate="platt").fit(digits, y)
-    assert model.model_.classifier.blend.calibration.bend > 0
+    assert model.model_.classifier.fitted.calibration.bend > 0
     assert_same(model, digits)
 
 

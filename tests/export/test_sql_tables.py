@@ -75,9 +75,9 @@ def test_columns_together(score: Score) -> None:
     rng = np.random.default_rng(2)
     frame = pd.DataFrame(rng.integers(0, 9, (60, 4)), columns=list("abcd"))
     y = np.where(frame["a"] + frame["d"] > 8, "p", "q")
-    for blend in (None, "auto"):
+    for stacking in (None, "auto"):
         assert_same_answers(
-            NaiveBayes({("a", "b", "c"): "multinomial"}, stacking=blend, order="auto").fit(frame, y), frame, score
+            NaiveBayes({("a", "b", "c"): "multinomial"}, stacking=stacking, order="auto").fit(frame, y), frame, score
         )
 
 
@@ -97,10 +97,10 @@ def test_blend(order: int, score: Score) -> None:
 def weighing_all(model: Any, seed: int) -> Any:
     """The model with some weight on every column and view."""
     own, rng = model.model_.classifier, np.random.default_rng(seed)
-    mixture = own.blend.views.weights
+    mixture = own.fitted.views.weights
     weighed = replace(mixture, weight=rng.uniform(0.1, 0.5, mixture.weight.shape))
-    blend = replace(own.blend, views=replace(own.blend.views, weights=weighed))
-    model._model = Classifier(own.plan, own.state, blend)
+    fitted = replace(own.fitted, views=replace(own.fitted.views, weights=weighed))
+    model._model = Classifier(own.bound_spec, own.state, fitted)
     return model
 
 
@@ -114,7 +114,7 @@ def test_every_view_has_its_part(family: str, score: Score) -> None:
         "covariance of number columns",
         "random Fourier features of all columns",
         "random Fourier features of 2 to 4 columns",
-    } <= set(model.model_.classifier.blend.views.names)
+    } <= set(model.model_.classifier.fitted.views.names)
     assert_same_answers(model, with_strangers(frame)[:40], score)
 
 

@@ -32,7 +32,7 @@ class Geometric(Plain):
     def observe(self, batch: Batch, kernels: Kernels) -> Counts:
         return observe_counts(batch, kernels, "GeometricNB")
 
-    def settle(self, statistics: Counts) -> Geometric:
+    def resolve(self, statistics: Counts) -> Geometric:
         return self
 
     def with_alpha(self, alpha: float | Floats) -> Geometric:
@@ -58,13 +58,13 @@ class Geometric(Plain):
         low, high = self.posterior(statistics).interval(level)
         return low.ravel(), high.ravel()
 
-    def log_evidence(self, statistics: Counts) -> Floats:
+    def log_marginal_likelihood(self, statistics: Counts) -> Floats:
         require_proper(self.estimate, self.prior)
-        evidence = self.prior.log_evidence(statistics.observed(), statistics.dense())
-        return np.asarray(np.sum(evidence, axis=0))
+        marginal_likelihood = self.prior.log_marginal_likelihood(statistics.observed(), statistics.dense())
+        return np.asarray(np.sum(marginal_likelihood, axis=0))
 
-    def total_log_evidence(self, statistics: Counts) -> float:
-        return float(self.log_evidence(statistics).sum())
+    def total_log_marginal_likelihood(self, statistics: Counts) -> float:
+        return float(self.log_marginal_likelihood(statistics).sum())
 
     def score_variance(self, data: Data, statistics: Counts, kernels: Kernels) -> Floats:
         raise NotImplementedError

@@ -10,7 +10,8 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from tiers import late
 
-import candide.plot as plot
+plot = late("candide.plot")
+
 
 plt = late("matplotlib.pyplot")
 ROOT = Path(__file__).resolve().parents[2]

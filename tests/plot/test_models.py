@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
+from tiers import late
 
 import candide
-import candide.plot as plot
 from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes, PoissonNB
 from candide.exceptions import InputError, ParameterError
 
 from .rows import names, numbers, table, table_model, text_model, texts
+
+plot = late("candide.plot")
 
 
 def counts() -> tuple[np.ndarray, np.ndarray]:
@@ -179,7 +181,7 @@ def test_reliability_on_rows_given() -> None:
     shown = plot.reliability(model, X[1::2], y[1::2])
     assert set(shown.numbers) == {"raw", "calibrated"}
     assert shown.numbers["raw"] == pytest.approx(plot.reliability(raw, X[1::2], y[1::2]).numbers["raw"])
-    assert set(plot.reliability(table_model(2)).numbers) == {"raw", "blended"}
+    assert set(plot.reliability(table_model(2)).numbers) == {"raw", "stacked"}
 
 
 def test_confusion_and_risk_are_those_of_the_report() -> None:

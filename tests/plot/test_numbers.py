@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from tiers import late
 
-import candide.plot as plot
 from candide import BernoulliNB, GaussianNB, TextNB
 from candide.exceptions import InputError, NotADensity, ParameterError
 from candide.plot.style import names
 from candide.priors import Beta, Dirichlet, Gamma, Normal, NormalInverseGamma
 
 from .rows import text_model, texts
+
+plot = late("candide.plot")
 
 plt = late("matplotlib.pyplot")
 VALUES = [1.0, 2.0, 4.0, 5.0]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-import candide.plot as plot
 from candide import GaussianNB
 from candide.plot import Display
 from candide.priors import Beta, Gamma, NormalInverseGamma
@@ -19,7 +18,11 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.text import Text
 
+from tiers import late
+
 from .rows import names, numbers, table, table_model, text_model, texts
+
+plot = late("candide.plot")
 
 
 def bayes(n: int) -> Display:

@@ -72,7 +72,7 @@ def test_one_class_without_rows() -> None:
 def test_improper_priors_have_no_draws_and_no_evidence(prior: Any) -> None:
     assert not prior.is_proper
     summary = {"Dirichlet": ([1, 1],), "NormalInverseGamma": (1, 2, 1)}.get(type(prior).__name__, (1, 1))
-    for refused in (lambda: prior.sample(2), lambda: prior.log_evidence(*summary)):
+    for refused in (lambda: prior.sample(2), lambda: prior.log_marginal_likelihood(*summary)):
         with pytest.raises(ParameterError, match=re.escape(f"{prior!r} does not integrate to 1") + r".*choose .*above"):
             refused()
     assert prior.posterior(*summary).is_proper
@@ -113,16 +113,19 @@ def test_parameters_are_numbers(kind: type, value: Any) -> None:
         (lambda: Dirichlet([]), "concentration of Dirichlet is empty; give at least one number"),
         (lambda: Beta([1, 2], [1, 2, 3]), "shapes that do not go together: a (2,), b (3,); give single numbers"),
         (lambda: Beta().posterior(-0.5, 3), "on is -0.5; it must be finite and of at least 0"),
-        (lambda: Beta().log_evidence(1, [1, -3]), "off is [1, -3]; it must be finite and of at least 0"),
+        (lambda: Beta().log_marginal_likelihood(1, [1, -3]), "off is [1, -3]; it must be finite and of at least 0"),
         (lambda: Beta([1, 2]).posterior([1, 2, 3], 0), "do not go together: a (2,), on (3,); give single numbers"),
         (lambda: Dirichlet([1, 1]).posterior([-0.5, 1]), "count is [-0.5, 1]; it must be finite and of at least 0"),
         (lambda: Dirichlet([1, 1, 1]).posterior([3, 1]), "do not go together: concentration (3,), count (2,)"),
         (lambda: Dirichlet([1, 1, 1]).posterior([3]), "count has shape (1,) for 3 outcomes; give one number for each"),
-        (lambda: Dirichlet([1, 1, 1]).log_evidence(3), "count has shape () for 3 outcomes; give one number for each"),
+        (
+            lambda: Dirichlet([1, 1, 1]).log_marginal_likelihood(3),
+            "count has shape () for 3 outcomes; give one number for each",
+        ),
         (lambda: Gamma().posterior(1, -0.5), "exposure is -0.5; it must be finite and of at least 0"),
-        (lambda: Gamma().log_evidence(NAN, 1), "events is nan; it must be finite and of at least 0"),
+        (lambda: Gamma().log_marginal_likelihood(NAN, 1), "events is nan; it must be finite and of at least 0"),
         (lambda: Normal().posterior(INF, 1), "mean is inf; it must be finite"),
-        (lambda: Normal().log_evidence(0, -1, 2), "weight is -1; it must be finite and of at least 0"),
+        (lambda: Normal().log_marginal_likelihood(0, -1, 2), "weight is -1; it must be finite and of at least 0"),
         (lambda: NormalInverseGamma().posterior(0, 3, -0.1), "scatter is -0.1; it must be finite and of at least 0"),
         (lambda: NormalInverseGamma([0, 0]).posterior(0, [1, 2, 3], 0), "location (2,), weight (3,); give single"),
         (lambda: Beta().sample(-1), "n is -1; the number of draws must be a whole number above 0"),

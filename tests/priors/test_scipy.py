@@ -137,18 +137,18 @@ def test_predictions_one_after_the_other_are_the_evidence(prior: Any, values: li
         belief = belief.learn([value])
     n, mean, scatter = len(values), np.mean(values), np.var(values) * len(values)
     summary = {"Beta": (sum(values), n - sum(values)), "Gamma": (sum(values), n)}
-    evidence = prior.log_evidence(*summary.get(type(prior).__name__, (mean, n, scatter)))
+    marginal_likelihood = prior.log_marginal_likelihood(*summary.get(type(prior).__name__, (mean, n, scatter)))
     if isinstance(prior, Gamma):
-        evidence -= gammaln(np.array(values) + 1).sum()
-    assert found == pytest.approx(evidence, rel=1e-12)
+        marginal_likelihood -= gammaln(np.array(values) + 1).sum()
+    assert found == pytest.approx(marginal_likelihood, rel=1e-12)
 
 
 def test_the_next_draws_of_several_outcomes() -> None:
     prior = Dirichlet([[0.5, 1.0, 2.5], [2.0, 2.0, 2.0]])
     np.testing.assert_allclose(prior.predictive().logpmf([0, 0, 1]), np.log(prior.mean()[:, 2]))
     coefficient = np.log(30.0)  # of the orders in which two, one and two come
-    evidence = prior.log_evidence([[2, 1, 2]] * 2)
-    np.testing.assert_allclose(prior.predictive(5).logpmf([2, 1, 2]), evidence + coefficient)
+    marginal_likelihood = prior.log_marginal_likelihood([[2, 1, 2]] * 2)
+    np.testing.assert_allclose(prior.predictive(5).logpmf([2, 1, 2]), marginal_likelihood + coefficient)
 
 
 def test_strength_of_a_known_variance() -> None:
@@ -159,11 +159,15 @@ def test_strength_of_a_known_variance() -> None:
 def test_evidence_keeps_its_digits(n: float) -> None:
     """Strong beliefs and few data, few beliefs and many data, and both."""
     close = {"rel": 1e-13, "abs": 1e-13}
-    assert Beta(n, n).log_evidence(1, 1) == pytest.approx(np.log(0.25 * 2 * n / (2 * n + 1)), **close)
-    assert Beta(1, 1).log_evidence(n, 0) == pytest.approx(-np.log1p(n), **close)
-    assert Beta(n, 1).log_evidence(n, 0) == pytest.approx(-np.log(2), rel=1e-7)
-    assert Dirichlet([n, n, n]).log_evidence([1, 0, 1]) == pytest.approx(2 * np.log(1 / 3), abs=1e-8)
-    assert Dirichlet([1, 1, n]).log_evidence([0, 1, 0]) == pytest.approx(-np.log(n + 2), **close)
-    assert Dirichlet([1, n]).log_evidence([2, 5]) == pytest.approx(Beta(1, n).log_evidence(2, 5), **close)
-    assert Gamma(n, n).log_evidence(1, 1) == pytest.approx(-1.0, abs=1e-7)
-    assert NormalInverseGamma(0, 1, n, n).log_evidence(0, 1, 0) == pytest.approx(-0.5 * np.log(4 * np.pi), abs=1e-7)
+    assert Beta(n, n).log_marginal_likelihood(1, 1) == pytest.approx(np.log(0.25 * 2 * n / (2 * n + 1)), **close)
+    assert Beta(1, 1).log_marginal_likelihood(n, 0) == pytest.approx(-np.log1p(n), **close)
+    assert Beta(n, 1).log_marginal_likelihood(n, 0) == pytest.approx(-np.log(2), rel=1e-7)
+    assert Dirichlet([n, n, n]).log_marginal_likelihood([1, 0, 1]) == pytest.approx(2 * np.log(1 / 3), abs=1e-8)
+    assert Dirichlet([1, 1, n]).log_marginal_likelihood([0, 1, 0]) == pytest.approx(-np.log(n + 2), **close)
+    assert Dirichlet([1, n]).log_marginal_likelihood([2, 5]) == pytest.approx(
+        Beta(1, n).log_marginal_likelihood(2, 5), **close
+    )
+    assert Gamma(n, n).log_marginal_likelihood(1, 1) == pytest.approx(-1.0, abs=1e-7)
+    assert NormalInverseGamma(0, 1, n, n).log_marginal_likelihood(0, 1, 0) == pytest.approx(
+        -0.5 * np.log(4 * np.pi), abs=1e-7
+    )

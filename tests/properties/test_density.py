@@ -35,7 +35,7 @@ def mass(model: Any, X: Any) -> float:
 def test_bernoulli_sums_to_one(data: Any, alpha: float) -> None:
     """Over both values of each column, and over all rows there can be."""
     model = fitted(data, BERNOULLI, 3, alpha=alpha)
-    on, off = model.model_.classifier.plan.family.log_on_off(model.model_.classifier.state.statistics)
+    on, off = model.model_.classifier.bound_spec.family.log_on_off(model.model_.classifier.state.statistics)
     np.testing.assert_allclose(np.exp(on.value()) + np.exp(off.value()), 1.0, rtol=1e-12)
     assert mass(model, np.array(list(product([0.0, 1.0], repeat=3)))) == pytest.approx(1.0, rel=1e-10)
 

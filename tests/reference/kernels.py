@@ -58,6 +58,8 @@ class ReferenceKernels(LeftOutReference, DependenceReference, TokenReference, To
 
     def moments(self, data: Data, classes: Positions, weight: Floats | None, n_classes: int) -> MomentTable:
         x = data.floats()
+        if weight is not None:  # a row of weight 0 is absent, and its square may be infinite
+            x, classes, weight = x[weight > 0], classes[weight > 0], weight[weight > 0]
         known = ~np.isnan(x)
         member = _membership(classes, weight, n_classes)
         total = member @ known

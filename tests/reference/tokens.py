@@ -10,9 +10,10 @@ import numpy as np
 
 from candide.kernels import _core
 from candide.kernels.layouts import Floats, Positions, Sparse
-from candide.kernels.tokenizer import analyze
 from candide.kernels.tokens import TokenFeatures, TokenRows, TokenScores, TokenTables, TokenTally
 from candide.kernels.vocabulary import Buckets, Coding, SomeBuckets, Vocabulary
+
+from .tokenizer import analyze
 
 
 class TokenReference:
@@ -67,7 +68,7 @@ class TokenReference:
 
 
 def _count(texts: _core.Texts, feature: TokenFeatures, grow: bool) -> TokenRows:
-    tokens = [[] if text is None else analyze(text, feature.recipe) for text in texts.strings()]
+    tokens = [[] if text is None else analyze(text, feature.tokenizer) for text in texts.strings()]
     coding = _grown(feature.coding, tokens) if grow else feature.coding
     indptr: list[int] = [0]
     indices: list[int] = []

@@ -52,7 +52,8 @@ def test_forget_refits_a_table_before_it_writes(tmp_path: Path) -> None:
     for name, part in files.items():
         (tmp_path / f"{name}.csv").write_text("\n".join(["a,b,label", *part]) + "\n")
     for name in ("all", "others"):
-        done("train", tmp_path / f"{name}.csv", "-o", tmp_path / f"{name}.candide", "--updatable", "-q")
+        where = "-o", tmp_path / f"{name}.candide"
+        done("train", tmp_path / f"{name}.csv", *where, "--updatable", "--set", "compute_loo=false", "-q")
     done("forget", tmp_path / "all.candide", tmp_path / "some.csv", "-q")
     left, expected = (candide.load(tmp_path / f"{name}.candide") for name in ("all", "others"))
     X = {"a": rng.normal(0, 1, 40).tolist(), "b": rng.normal(0, 1, 40).tolist()}
@@ -71,7 +72,7 @@ def test_an_update_makes_no_report(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         raise AssertionError("rows were scored left out")
 
     with monkeypatch.context() as patch:
-        patch.setattr(classifier, "honest", refuse)
+        patch.setattr(classifier, "out_of_fold", refuse)
         assert stored.loo_.n_rows > 0  # of a model that has not changed it is in the file
         done("update", model, some, "-q")
         changed = candide.load(model)

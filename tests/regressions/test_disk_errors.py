@@ -203,7 +203,9 @@ main()
 """
 
 
-@pytest.mark.parametrize("ending", ["parquet", pytest.param("arrow", marks=pytest.mark.slow), "csv"])
+@pytest.mark.parametrize(
+    "ending", ["csv", *(pytest.param(one, marks=pytest.mark.slow) for one in ("arrow", "parquet"))]
+)
 @pytest.mark.parametrize("sign", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_a_signal_while_answers_are_written(folder: Path, ending: str, sign: signal.Signals) -> None:
     code = STOP.replace("signal.SIG)", f"signal.{sign.name})")

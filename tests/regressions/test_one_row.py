@@ -10,8 +10,8 @@ import pytest
 
 from candide import NaiveBayes
 from candide.kernels import Kernels
-from candide.model.blend import seen_rows
 from candide.model.classifier import Classifier
+from candide.model.fitted import seen_rows
 from candide.stacking.covariance import Covariance
 from candide.stacking.fourier_regression import FeatureSums, FourierRegression
 from candide.stacking.one_dependence import OneDependence
@@ -66,8 +66,8 @@ def sums(view: View, cases: LabeledRows) -> tuple[list[Any], list[Any]]:
 def test_views_hold_the_rows_of_now(changed: NaiveBayes) -> None:
     model = changed.model_.classifier
     assert changed.staleness_ == 15 / 390
-    assert model.blend is not None
-    seen, views = seen_rows(model.plan, model.state, "this test"), model.blend.views
+    assert model.fitted is not None
+    seen, views = seen_rows(model.bound_spec, model.state, "this test"), model.fitted.views
     assert len(seen.case_weight) == N - 5
     binned = views.binning.transform(seen.batch.data, Kernels(1))
     weight = seen.case_weight / views.row_weight
@@ -82,7 +82,7 @@ def test_views_hold_the_rows_of_now(changed: NaiveBayes) -> None:
 
 def test_scores_are_those_of_tables_made_anew(changed: NaiveBayes) -> None:
     model = changed.model_.classifier
-    anew = Classifier(model.plan, model.state, model.blend, choices=model.latest_choices)
+    anew = Classifier(model.bound_spec, model.state, model.fitted, choices=model.latest_choices)
     data = changed.model_.read(rows(range(60)))
     one, other = (which.posterior(data, Kernels(1), logarithm=False) for which in (model, anew))
     np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
@@ -90,9 +90,9 @@ def test_scores_are_those_of_tables_made_anew(changed: NaiveBayes) -> None:
 
 def test_views_count_rows_of_the_weight_they_have() -> None:
     """After a discount a further row weighs as many times more in the views as in the sums."""
-    model = NaiveBayes().fit(rows(range(100)), Y[:100]).discount(0.5).partial_fit(rows([100]), Y[[100]])
-    assert model.model_.classifier.blend is not None
-    views = model.model_.classifier.blend.views
+    model = NaiveBayes(order=1).fit(rows(range(100)), Y[:100]).discount(0.5).partial_fit(rows([100]), Y[[100]])
+    assert model.model_.classifier.fitted is not None
+    views = model.model_.classifier.fitted.views
     weights = [view.table.rows for view in views.views if isinstance(view, OneDependence)]
     assert weights
     for weight in weights:
@@ -102,7 +102,7 @@ def test_views_count_rows_of_the_weight_they_have() -> None:
 @pytest.mark.parametrize("budget", [10_000, 1_500])
 def test_a_sample_changes_row_by_row(budget: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The quick way, and the one by which all rows are put in order again."""
-    data, some = NaiveBayes().fit(X, Y).model_.read(rows(range(60))), KIND[:60].astype(np.int32)
+    data, some = NaiveBayes(stacking=None).fit(X, Y).model_.read(rows(range(60))), KIND[:60].astype(np.int32)
     whole = Sample.of(data, some, None, 3, budget)
     quick: list[Sample] = []
     for few in (64, -1):

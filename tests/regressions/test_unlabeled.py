@@ -219,7 +219,8 @@ def test_the_command_line(command: str, tmp_path: Path) -> None:
     FRAME.to_csv(path, index=False)
     expected(GaussianNB)
     NaiveBayes(order=0).fit(candide.read(_complete(tmp_path), label="label")).save(model)
-    ran = run(command, *([] if command in ("train", "compare") else [model]), path, "--label", "label")
+    plain = ["--set", "order=0"] if command == "train" else []
+    ran = run(command, *([] if command in ("train", "compare") else [model]), path, "--label", "label", *plain)
     assert ran.code == 0, ran.err
     assert ran.err.count("10 rows without a label were left out") == 1
     if command == "train":

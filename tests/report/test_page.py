@@ -74,7 +74,7 @@ def test_texts(mail: TextNB) -> None:
 
 
 def test_texts_in_a_table(messages: tuple[list[str], list[str]]) -> None:
-    texts, labels = messages
+    texts, labels = (part[:150] for part in messages)
     lengths = [float(len(text)) for text in texts]
     model = NaiveBayes({"text": "text"}).fit({"text": texts, "length": lengths}, labels)
     found = model.report()

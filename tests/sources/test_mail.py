@@ -135,7 +135,7 @@ def test_any_bytes_are_read() -> None:
     message.add_alternative("<p>html</p>", subtype="html")
     message.add_attachment(b"x", maintype="image", subtype="png", filename="é.png")
     whole = message.as_bytes()
-    for cut in range(0, len(whole), 7):
+    for cut in range(0, len(whole), 29):
         assert isinstance(parse_email(whole[:cut]).text, str)
         assert isinstance(parse_email(whole[cut:] + whole[:cut]).text, str)
         assert isinstance(parse_email(whole[:cut] + b"\xff\0" + whole[cut + 3 :]).text, str)

@@ -9,7 +9,7 @@ from candide import TextNB
 from candide.families import Batch
 from candide.kernels import Kernels
 from candide.kernels.layouts import Array
-from candide.model.blend import seen_rows
+from candide.model.fitted import seen_rows
 from candide.stacking.folds import contiguous_folds
 
 WORDS = np.array([f"word{i}" for i in range(15)])
@@ -29,7 +29,7 @@ def test_fold_scores_are_those_of_a_model_without_the_fold(n_classes: int) -> No
     """Where every token is in several folds: one that is in none of the others still counts as a token."""
     texts, labels = corpus(n_classes)
     model = TextNB().fit(texts * 3, np.tile(labels, 3))
-    family, statistics = model.model_.classifier.plan.family, model.model_.classifier.state.statistics
+    family, statistics = model.model_.classifier.bound_spec.family, model.model_.classifier.state.statistics
     batch = Batch(model.model_.spec.encode(texts * 3), np.tile(labels, 3).astype(np.int32), None, n_classes)
     folds = np.repeat(np.arange(3, dtype=np.int32), len(texts))
     got = model.model_.classifier.likelihood.token_bin_fold_scores(batch, folds, Kernels())
@@ -45,8 +45,8 @@ def test_copies_of_a_text_leave_together() -> None:
     scores = []
     for model in (TextNB().fit(texts * 2, np.tile(labels, 2)), TextNB().fit(texts, labels, np.full(len(texts), 2.0))):
         made = model.model_.classifier
-        seen = seen_rows(made.plan, made.state, "a test")
-        scores.append(made.blend.views.left_out_training_scores(made.likelihood, seen, Kernels()))
+        seen = seen_rows(made.bound_spec, made.state, "a test")
+        scores.append(made.fitted.views.left_out_training_scores(made.likelihood, seen, Kernels()))
     np.testing.assert_allclose(*scores, atol=1e-12)
 
 

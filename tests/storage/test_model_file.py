@@ -175,7 +175,7 @@ def test_tensors_of_others_are_no_model(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["TextNB", "NaiveBayes", "eval", "Classifier"])
 def test_a_model_of_another_kind_is_refused(kind: str, path: Path) -> None:
     with_metadata(path, kind=kind)
-    with pytest.raises(ModelFileError, match=r"kind is|plan is not that of"):
+    with pytest.raises(ModelFileError, match=r"kind is|bound spec is not that of"):
         read_model(path)
 
 

@@ -73,7 +73,7 @@ def test_waves_of_version_1_take_columns_for_independent() -> None:
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
     some = again.predict_proba({"x": X["x"]})
     np.testing.assert_allclose(some.sum(axis=1), 1.0)
-    views = [view for view in again.model_.classifier.blend.views.views if isinstance(view, FourierRegression)]
+    views = [view for view in again.model_.classifier.fitted.views.views if isinstance(view, FourierRegression)]
     assert views
     for view in views:
         np.testing.assert_array_equal(view.features.inputs.covariance, 1.01 * np.eye(2))

@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..clusters import Settled
-from ..clusters.arrow_rows import ArrowRows
-from ..clusters.rows import Chunk
+from ..clusters.rows import ArrowRows, Chunk
 from ..data.arrow_batches import labelled_cells
 from ..data.column_selection import Roles
 from ..model.accumulator import PartialState
@@ -61,10 +60,10 @@ class DatabaseRows(ArrowRows, Settled):
         # No other machine counts beside this one.
         model = replace(counter.model, spec=replace(counter.model.spec, n_threads=self._n_threads))
         counter = replace(counter, model=model)
-        classes, plan = self._classes, model.classifier.plan
-        picked = self._picked(counter) if plan.sample_bytes and can_count(plan.family) else None
+        classes, bound_spec = self._classes, model.classifier.bound_spec
+        picked = self._picked(counter) if bound_spec.sample_bytes and can_count(bound_spec.family) else None
         state: State | None
-        if can_count(plan.family) and (picked is not None or not plan.sample_bytes):
+        if can_count(bound_spec.family) and (picked is not None or not bound_spec.sample_bytes):
             counting = Counting(self._query, classes, model, self._head[0], counter.group_bytes)
             state = replace(counting.state(), sample=picked)
         else:
@@ -77,7 +76,7 @@ class DatabaseRows(ArrowRows, Settled):
         row_hash = query.database.row_hash([sql for sql, _ in query.cells.values()])
         if row_hash is None:
             return None
-        most = counter.model.classifier.plan.sample_bytes // self._row_bytes(counter)
+        most = counter.model.classifier.bound_spec.sample_bytes // self._row_bytes(counter)
         if self._classes.n_rows.sum() <= _MANY * np.minimum(self._classes.n_rows, most).sum():
             return None
         rest = query.rows_beside({"n": ("COUNT(*)", pa.int64())}) + f" AND {row_hash} * about.n < {most} * {1 << 32}"

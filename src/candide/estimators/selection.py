@@ -15,9 +15,9 @@ from ..data.arrays import as_array
 from ..data.labeled_rows import label_array, read_weights
 from ..exceptions import CandideError, ParameterError
 from ..kernels.layouts import Floats
-from ..model.honest import cross_chosen
 from ..model.leave_one_out import left_out_scores, read_folds
 from ..model.measures import mean_and_error
+from ..model.out_of_fold import cross_chosen
 from ..model.table import Table
 from ..specs.parameters import choice
 from ..stacking.folds import group_folds
@@ -156,10 +156,10 @@ def _judge(model: BaseNB, X: Any, y: Any, sample_weight: Any, blocks: tuple[Any,
     kernels, classifier = model.model_.kernels, model.model_.classifier
     classes = seen.batch.classes
     scores = left_out_scores(classifier, seen.batch, seen.blocks, kernels)
-    plan = replace(classifier.plan, calibrate=classifier.plan.calibrate or "temperature")
+    bound_spec = replace(classifier.bound_spec, calibrate=classifier.bound_spec.calibrate or "temperature")
     own = np.arange(len(classes)), classes
     folds = group_folds(classes, own[0] if seen.blocks is None else seen.blocks)
-    calibrated = cross_chosen(plan, classifier.state, seen, scores, folds, kernels)
+    calibrated = cross_chosen(bound_spec, classifier.state, seen, scores, folds, kernels)
     right = (calibrated.argmax(axis=1) == classes).astype(np.float64)
     return Judged(-calibrated[own], -scores[own], right, seen.case_weight)
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
-from ..model.blend import scores_left_out, seen_rows
 from ..model.classifier import Classifier
+from ..model.fitted import scores_left_out, seen_rows
 from ..model.summary import summary
 from ..model.table import Table, objects
 from ..stacking.calibration import log_softmax
@@ -60,7 +60,7 @@ def importance(model: Classifier, names: Array, kernels: Kernels) -> Table | Non
     spaced, so that it takes about a second whatever the size of the table.
     """
     if model.importance is None and model.state.sample is not None and len(model.classes) > 1:
-        seen = seen_rows(model.plan, model.state, "the importance of columns")
+        seen = seen_rows(model.bound_spec, model.state, "the importance of columns")
         if len(seen.case_weight):
             called, contribution = _contributions(model, _some(seen, len(names), _EXPLAINED), names, kernels)
             loss = np.full(len(called), np.nan)
@@ -126,7 +126,7 @@ def _losses(model: Classifier, seen: TrainingRows, columns: Array, kernels: Kern
 
 
 def _loss(model: Classifier, seen: TrainingRows, kernels: Kernels) -> float:
-    views = None if model.blend is None else model.blend.views
+    views = None if model.fitted_without_rows is None else model.fitted_without_rows.views
     if isinstance(views, StackedViews):
         views = views.without_unused()
         scores = views.left_out_view_scores(model.likelihood, seen.batch, seen.case_weight / seen.multiplicity, kernels)
@@ -135,6 +135,6 @@ def _loss(model: Classifier, seen: TrainingRows, kernels: Kernels) -> float:
         mixture, _ = views.weights_for_row(model.likelihood, first, model.scorer.offset)
         found = log_softmax(mixture.scores(scores))
     else:
-        found = scores_left_out(model.plan, model.state, seen, None, kernels)[0]
+        found = scores_left_out(model.bound_spec, model.state, seen, None, kernels)[0]
     own = found[np.arange(len(found)), seen.batch.classes]
     return -float(np.average(own, weights=seen.case_weight))

@@ -17,7 +17,7 @@ BITS = float(np.log(2.0))
 class Term:
     """What one thing adds to the score of each class, in natural logarithms.
 
-    ``kind`` is "prior" (what is believed of the classes before anything is seen, and the biases of a blend), "cell" (a
+    ``kind`` is "prior" (what is believed of the classes before anything is seen, and the biases of stacking), "cell" (a
     column's cell), "token" (of a text), "rest" (what no cell alone says: tokens that are not there, columns together),
     "limit" (what a view says beyond anything it said in training, and is not believed) or "calibration".
     """
@@ -46,7 +46,7 @@ class Term:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """The same for terms about the same thing, seen in different ways. Tokens are what one look finds."""
+        """The same for terms about the same thing, seen in different ways. Tokens are what one feature set finds."""
         return self.kind, self.column, self.value, self.view if self.kind == "token" else ""
 
     def between(self, of: int, against: int) -> float:

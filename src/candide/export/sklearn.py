@@ -21,14 +21,14 @@ def to_sklearn(model: Classifier, kind: str, names: Array | None) -> Any:
 
     ``kind`` is the name of the learner, ``names`` are those of its columns, if they have any.
     """
-    maker = _MAKERS.get(type(model.plan.family))
+    maker = _MAKERS.get(type(model.bound_spec.family))
     if maker is None:
         raise ParameterError(
             f"scikit-learn has no {kind}; it has GaussianNB, BernoulliNB, CategoricalNB, MultinomialNB and "
             f"ComplementNB; {_ELSEWHERE}"
         )
-    if model.plan.calibrate is not None:
-        raise _no_place(kind, f"calibrate={model.plan.calibrate!r}", f"train it without, or {_ELSEWHERE}")
+    if model.bound_spec.calibrate is not None:
+        raise _no_place(kind, f"calibrate={model.bound_spec.calibrate!r}", f"train it without, or {_ELSEWHERE}")
     if model.likelihood.is_limit:
         raise _no_place(
             kind, "probabilities of 0 and infinite densities", "smooth them: alpha or var_smoothing above 0"
@@ -52,7 +52,7 @@ def _gaussian(model: Classifier, family: Any, kind: str) -> Any:
     if family.estimate != "mle" or family.ddof or family.shared:
         raise _no_place(kind, "estimate, parameter_prior, ddof and variance='shared'", _ELSEWHERE)
     if not np.allclose(statistics.weight, statistics.rows[:, None], rtol=1e-9):
-        raise _holes(kind)
+        raise _no_missing_values(kind)
     estimator = GaussianNB(priors=_given_prior(model), var_smoothing=family.var_smoothing)
     estimator.class_prior_ = model.class_prior.copy()
     estimator.theta_, estimator.var_ = model.likelihood.mean.copy(), model.likelihood.variance.copy()
@@ -66,7 +66,7 @@ def _bernoulli(model: Classifier, family: Any, kind: str) -> Any:
 
     statistics = model.state.statistics
     if statistics.missing is not None and statistics.missing.sum() > 0:
-        raise _holes(kind)
+        raise _no_missing_values(kind)
     on, off = (pseudo_count(part, family.estimate) for part in (family.prior.a, family.prior.b))
     if not np.array_equal(on, off):
         raise _no_place(kind, "pseudo-counts that differ for on and off", _ELSEWHERE)
@@ -88,7 +88,7 @@ def _multinomial(model: Classifier, family: Any, kind: str) -> Any:
 def _complement(model: Classifier, family: Any, kind: str) -> Any:
     from sklearn.naive_bayes import ComplementNB
 
-    if model.plan.prior.class_weight is not None:
+    if model.bound_spec.prior.class_weight is not None:
         raise _no_place(kind, "class_weight", _ELSEWHERE)
     estimator = ComplementNB(alpha=_alpha(family.pseudo, kind), norm=family.norm, **_prior_settings(model))
     estimator.feature_all_ = model.state.statistics.dense().sum(axis=0)
@@ -128,7 +128,7 @@ def _counted(estimator: Any, model: Classifier, log_probability: Floats) -> Any:
     return estimator
 
 
-def _holes(kind: str) -> ParameterError:
+def _no_missing_values(kind: str) -> ParameterError:
     return _no_place(kind, "missing cells, which some training rows had", f"fill them and fit again, or {_ELSEWHERE}")
 
 
@@ -150,14 +150,14 @@ def _one_alpha(pseudo: list[Floats], kind: str) -> float | Floats:
 
 def _given_prior(model: Classifier) -> Floats | None:
     """The class prior where it is not the share of the rows."""
-    prior = model.plan.prior
-    shares = model.plan.target is None and prior.is_as_in_training and not np.any(prior.pseudo)
+    prior = model.bound_spec.prior
+    shares = model.bound_spec.target is None and prior.is_as_in_training and not np.any(prior.pseudo)
     return None if shares else model.class_prior.copy()
 
 
 def _prior_settings(model: Classifier) -> dict[str, Any]:
-    prior = model.plan.prior
-    even = model.plan.target is None and prior.given is None and prior.class_weight is None and not prior.fitted
+    prior = model.bound_spec.prior
+    even = model.bound_spec.target is None and prior.given is None and prior.class_weight is None and not prior.fitted
     return {"fit_prior": not even, "class_prior": None if even else _given_prior(model)}
 
 

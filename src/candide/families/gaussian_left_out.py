@@ -17,8 +17,8 @@ from ..kernels.tables import NormalTable
 from ..priors import Normal
 from ..statistics import Moments
 from .base import CELLS, Batch, Likelihood, Scores
-from .gaussian_likelihood import StudentLikelihood, dense_stretches, student_cells
-from .left_out import own_by_removal, remove_each, replace_own, stretches
+from .gaussian_likelihood import StudentLikelihood, dense_chunks, student_cells
+from .left_out import own_by_removal, remove_each, replace_own, row_ranges
 
 if TYPE_CHECKING:
     from .gaussian import Gaussian
@@ -30,7 +30,7 @@ _DELICATE = 1e-4
 def left_out_normal(
     family: Gaussian, batch: Batch, statistics: Moments, likelihood: Likelihood, offset: Floats, kernels: Kernels
 ) -> Scores:
-    """Scores of rows with themselves left out, ``(rows, classes)``; the family is settled."""
+    """Scores of rows with themselves left out, ``(rows, classes)``; the family is resolved."""
     if isinstance(family.prior, Normal):
         own = own_by_removal(family, batch, statistics, kernels)
     elif family.shared:
@@ -44,12 +44,13 @@ def left_out_normal(
 def _own(family: Gaussian, batch: Batch, statistics: Moments, table: NormalTable, kernels: Kernels) -> Scores:
     floor, student = family.floor(statistics), family.estimate == "predictive"
     finite = np.empty(len(batch.classes))
-    for begin, end, dense in dense_stretches(batch.data):
+    for begin, end, dense in dense_chunks(batch.data):
         weight = None if batch.weight is None else batch.weight[begin:end]
         finite[begin:end] = kernels.own_normal_scores(
             dense, batch.classes[begin:end], weight, table, family.extra(1), floor, student=student
         )
-    odd = np.flatnonzero(np.isnan(finite))
+    # A row of weight 0 is in no class, and its score here is not used.
+    odd = np.flatnonzero(np.isnan(finite) if batch.weight is None else np.isnan(finite) & (batch.weight > 0))
     if not len(odd):
         return Scores(finite)
     exact = _exactly(family, batch, odd, statistics, kernels)
@@ -90,9 +91,11 @@ def _recomputed(left: Moments, few: Batch, rows: Array, batch: Batch, statistics
 
 
 def _members(batch: Batch) -> list[Array]:
-    """The rows of each class."""
-    order = np.argsort(batch.classes, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(batch.classes, minlength=batch.n_classes))[:-1])
+    """The rows of each class; those of weight 0 are absent."""
+    rows = np.arange(len(batch.classes)) if batch.weight is None else np.flatnonzero(batch.weight)
+    classes = batch.classes[rows]
+    order = rows[np.argsort(classes, kind="stable")]
+    return np.split(order, np.cumsum(np.bincount(classes, minlength=batch.n_classes))[:-1])
 
 
 def _column(batch: Batch, j: int, rows: Array) -> Floats:
@@ -116,7 +119,7 @@ def _shared(family: Gaussian, batch: Batch, statistics: Moments, offset: Floats,
     if np.isnan(table.location[:, statistics.weight.any(axis=0)]).any():
         finite = np.full((len(batch.classes), batch.n_classes), np.nan)
     elif family.estimate == "predictive":
-        parts = [_shared_student(table, part) for part in stretches(batch, table.location.size)]
+        parts = [_shared_student(table, part) for part in row_ranges(batch, table.location.size)]
         finite = np.concatenate(parts) + offset
     else:
         parts = [
@@ -124,7 +127,7 @@ def _shared(family: Gaussian, batch: Batch, statistics: Moments, offset: Floats,
                 dense, batch.classes[begin:end], None if batch.weight is None else batch.weight[begin:end],
                 table.location, table.strength, table.shape[0], table.scale[0], extra, floor, offset,
             )
-            for begin, end, dense in dense_stretches(batch.data)
+            for begin, end, dense in dense_chunks(batch.data)
         ]  # fmt: skip
         finite = parts[0] if len(parts) == 1 else np.concatenate(parts)
     if not np.isnan(finite.sum()):
@@ -141,13 +144,15 @@ def _shared_student(table: NormalTable, batch: Batch) -> Floats:
     x, own = batch.data.floats(), (np.arange(len(batch.classes)), batch.classes)
     weight = np.where(np.isnan(x), 0.0, 1.0 if batch.weight is None else batch.weight[:, None])
     mine = NormalTable(*(part[batch.classes] for part in table))
-    strength, away = mine.strength - weight, np.nan_to_num(x - mine.location, nan=0.0)
+    strength, away = mine.strength - weight, np.where(weight > 0, x - mine.location, 0.0)
     share = np.divide(weight, strength, out=np.zeros_like(weight), where=weight > 0)
     shape, scale = mine.shape - weight / 2, mine.scale - mine.strength * share * away**2 / 2
     location = np.broadcast_to(table.location, (len(x), *table.location.shape)).copy()
     strengths = np.broadcast_to(table.strength, location.shape).copy()
     location[own], strengths[own] = mine.location - away * share, strength
-    cells = student_cells(x[:, None, :], NormalTable(strengths, location, shape[:, None], scale[:, None]))
+    # The square of a row of weight 0 may be infinite, and its score too.
+    with np.errstate(over="ignore"):
+        cells = student_cells(x[:, None, :], NormalTable(strengths, location, shape[:, None], scale[:, None]))
     return np.asarray(np.where(np.isnan(x)[:, None, :], 0.0, cells).sum(axis=2))
 
 

@@ -1,10 +1,10 @@
-"""How a text is cut into tokens: the configuration, and the same rules in Python for one text."""
+"""How a text is cut into tokens: the configuration, and words that only Python can cut."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -18,13 +18,7 @@ Accents = Literal["unicode", "ascii"] | None
 ANALYZERS: tuple[Analyzer, ...] = ("word", "char", "char_wb", "place")
 ACCENTS: tuple[Accents, ...] = (None, "unicode", "ascii")
 
-_WORD = re.compile(r"\w+")
-_WORD_OR_MARK = re.compile(r"\w+|[^\w\s]")
 _DIGIT = re.compile(r"\d")
-_WHITE_SPACES = re.compile(r"\s\s+")
-
-# Number of words at the beginning and at the end of a text that are tokens with their position.
-_FIRST, _LAST = 4, 3
 
 
 @dataclass(frozen=True)
@@ -116,26 +110,24 @@ def _allow(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
         raise ParameterError(f"{name} is {value!r}; it must be one of {', '.join(map(repr, allowed))}")
 
 
-def normalize_text(text: str, recipe: TokenizerConfig) -> str:
+def normalize_text(text: str, config: TokenizerConfig) -> str:
     """Return the text in the form that is tokenized."""
-    text = text.lower() if recipe.lowercase else text
-    if recipe.strip_accents:
+    text = text.lower() if config.lowercase else text
+    if config.strip_accents:
         parts = unicodedata.normalize("NFKD", text)
         text = "".join(part for part in parts if not unicodedata.combining(part))
-    if recipe.strip_accents == "ascii":
+    if config.strip_accents == "ascii":
         text = text.encode("ascii", "ignore").decode("ascii")
-    return _DIGIT.sub("0", text) if recipe.fold_numbers else text
+    return _DIGIT.sub("0", text) if config.fold_numbers else text
 
 
-def words(text: str, recipe: TokenizerConfig) -> list[str]:
-    """Return the words of a text, including stop words."""
-    text = normalize_text(text, recipe)
-    if recipe.tokenizer is not None:
-        return _cut(recipe.tokenizer, text)
-    if recipe.pattern is not None:
-        return _compiled(recipe.pattern).findall(text)
-    found = (_WORD_OR_MARK if recipe.marks else _WORD).findall(text)
-    return [word for word in found if len(word) >= recipe.min_length or not _WORD.match(word)]
+def words(text: str, config: TokenizerConfig) -> list[str]:
+    """Return the words of a text by the pattern or the function of a tokenizer configuration, including stop words."""
+    text = normalize_text(text, config)
+    if config.tokenizer is not None:
+        return _cut(config.tokenizer, text)
+    assert config.pattern is not None
+    return _compiled(config.pattern).findall(text)
 
 
 def _cut(tokenizer: Callable[[str], Iterable[str]], text: str) -> list[str]:
@@ -150,35 +142,3 @@ def _cut(tokenizer: Callable[[str], Iterable[str]], text: str) -> list[str]:
 @lru_cache(maxsize=64)
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
-
-
-def analyze(text: str, recipe: TokenizerConfig) -> list[str]:
-    """Return the tokens of a text in order."""
-    if recipe.analyzer == "word":
-        kept = [word for word in words(text, recipe) if word not in recipe.stop_words]
-        kept = ["", *kept, ""] if recipe.ends and kept else kept
-        return [" ".join(part) for part in _ngrams(kept, *recipe.ngrams)]
-    if recipe.analyzer == "place":
-        return _places(words(text, recipe))
-    text = _WHITE_SPACES.sub(" ", normalize_text(text, recipe))
-    if recipe.analyzer == "char":
-        return ["".join(part) for part in _ngrams(text, *recipe.ngrams)]
-    return [token for word in text.split() for token in _within(f" {word} ", *recipe.ngrams)]
-
-
-def _ngrams(pieces: Sequence[str], low: int, high: int) -> list[Sequence[str]]:
-    lengths = range(low, min(high, len(pieces)) + 1)
-    return [pieces[at : at + n] for n in lengths for at in range(len(pieces) - n + 1)]
-
-
-def _places(kept: list[str]) -> list[str]:
-    first = [f"{place}:{word}" for place, word in enumerate(kept[:_FIRST])]
-    last = [f"-{place}:{word}" for place, word in enumerate(kept[: -_LAST - 1 : -1])]
-    return first + last + [" ".join(kept[:n]) for n in range(2, min(_FIRST, len(kept)) + 1)]
-
-
-def _within(word: str, low: int, high: int) -> list[str]:
-    """Return n-grams of a word; a word that is shorter than these is one token."""
-    if len(word) <= low:
-        return [word]
-    return ["".join(part) for part in _ngrams(word, low, high)]

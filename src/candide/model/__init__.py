@@ -1,1 +1,1 @@
-"""From a plan and rows to a state, from a state to a scorer, from a scorer to answers."""
+"""The trained model: state, estimates, scores, evaluation and decisions."""

@@ -11,8 +11,8 @@ T = TypeVar("T")
 class cached(Generic[T]):  # noqa: N801  # it is used like a function
     """As ``functools.cached_property``, whose lock in Python 3.11 is one for all objects of a class.
 
-    There, two models in two threads may wait for each other for ever: one makes its family for the blend, the other its
-    blend for the family. Without a lock both threads may make the same thing; the first to end is kept.
+    There, two models in two threads may deadlock: one makes its family to fit stacking weights, the other fits weights
+    for its family. Without a lock both threads may compute the same value; the first one is kept.
     """
 
     def __init__(self, make: Callable[[Any], T]) -> None:

@@ -1,11 +1,11 @@
-"""A trained model without scikit-learn: a plan, a state, what was fitted to rows left out, and the scorer made from
-them when first needed.
+"""A trained model on encoded rows: the bound spec, the state, what was fitted on the sample, and the scorer, which is
+made when it is first needed.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -20,8 +20,8 @@ from ..specs import BoundSpec, ClassPrior
 from ..stacking.calibration import log_softmax
 from ..stacking.token_views import StackedTokenViews
 from ..statistics.hashing import ABOVE_ALL
-from .blend import Blend, fit_blend, held_out, seen_rows, with_refinement
 from .cached import cached
+from .fitted import Fitted, fit_on_sample, held_out, seen_rows, with_refinement
 from .given import log_posterior, nothing_given
 from .log_likelihood import log_likelihood, plus_base
 from .scorer import Scorer, log_sum
@@ -30,32 +30,33 @@ from .table import Table, named
 
 if TYPE_CHECKING:
     from ..families.table import TableFamily
-    from .evaluation import Report
-    from .honest import Honest
+    from ..stacking.stacked_views import StackedViews
+    from .evaluation import Evaluation
+    from .out_of_fold import OutOfFoldScores
     from .token_names import Names
 
 
 class Classifier:
-    """Immutable: learning gives a new one. Predicting only reads, so threads may share it."""
+    """A trained model on encoded rows. Immutable: learning returns a new one, and threads may share it."""
 
     def __init__(
         self,
-        plan: BoundSpec,
+        bound_spec: BoundSpec,
         state: State,
-        blend: Blend | None = None,
-        report: Report | None = None,
+        fitted: Fitted | None = None,
+        report: Evaluation | None = None,
         token_names: Names | None = None,
         importance: Table | None = None,
         choices: Family | None = None,
     ) -> None:
         # An impossible prior is an error now, not at predict.
-        plan.prior.probability(state.classes, state.rows)
-        if plan.target is not None:
-            ClassPrior(plan.target).check(state.classes)
-        self.plan = plan
+        bound_spec.prior.probability(state.classes, state.rows)
+        if bound_spec.target is not None:
+            ClassPrior(bound_spec.target).check(state.classes)
+        self.bound_spec = bound_spec
         self.state = state
-        self._earlier_blend = blend
-        # The families of columns that were chosen when the blend was fitted.
+        self._earlier_fitted = fitted
+        # The families of columns that were chosen when ``fitted`` was made.
         self._earlier_choices = choices
         # Made before the training rows went.
         self._report = report
@@ -63,17 +64,22 @@ class Classifier:
         self.importance = importance  # of columns, once somebody asked (explain/importance.py)
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {"plan": self.plan, "state": self.state, "_report": self._report, "token_names": self.token_names}
-        made = {"_earlier_blend": _consolidated(self.latest_blend), "_earlier_choices": self.latest_choices}
+        kept = {
+            "bound_spec": self.bound_spec,
+            "state": self.state,
+            "_report": self._report,
+            "token_names": self.token_names,
+        }
+        made = {"_earlier_fitted": _consolidated(self.latest_fitted), "_earlier_choices": self.latest_choices}
         return {**kept, **made, "importance": self.importance}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update({"_earlier_choices": None, **state})
 
     def parts(self) -> dict[str, Any]:
-        """What it is made of, by the names that the constructor has for them; the blend if it was made already."""
-        made = {"blend": _consolidated(self.latest_blend), "report": self._report, "token_names": self.token_names}
-        return {"plan": self.plan, "state": self.state, **made, "importance": self.importance}
+        """Return the arguments of the constructor by name; ``fitted`` is None if nothing was fitted yet."""
+        made = {"fitted": _consolidated(self.latest_fitted), "report": self._report, "token_names": self.token_names}
+        return {"bound_spec": self.bound_spec, "state": self.state, **made, "importance": self.importance}
 
     @property
     def classes(self) -> Index:
@@ -82,20 +88,20 @@ class Classifier:
     @cached
     def family(self) -> Family:
         """The family with all that it takes from the classes together fixed at what they say now."""
-        family = self.plan.family
-        if self.plan.alpha == "evidence":
-            from .smoothing import by_evidence
+        family = self.bound_spec.family
+        if self.bound_spec.alpha == "evidence":
+            from .smoothing import by_marginal_likelihood
 
-            family = family.with_alpha(by_evidence(family, self.state.statistics))
-        elif self.plan.alpha == "loo" and self.current is not None and self.current.alpha is not None:
+            family = family.with_alpha(by_marginal_likelihood(family, self.state.statistics))
+        elif self.bound_spec.alpha == "loo" and self.current is not None and self.current.alpha is not None:
             family = family.with_alpha(self.current.alpha)
         earlier = self._kept_choices
         if earlier is not None:
             return earlier.for_sums(self.statistics)
         if is_table(family) and self.state.sample is not None and self.state.sample.grouped:
-            held = held_out(self.plan, self.state, self.statistics, Kernels(self.plan.n_threads))
-            return family.settle(self.statistics, held)
-        return family.settle(self.statistics)
+            held = held_out(self.bound_spec, self.state, self.statistics, Kernels(self.bound_spec.n_threads))
+            return family.resolve(self.statistics, held)
+        return family.resolve(self.statistics)
 
     @cached
     def statistics(self) -> Any:
@@ -108,84 +114,99 @@ class Classifier:
     @property
     def _kept_choices(self) -> TableFamily | None:
         """Families of columns that were chosen before, if what was fitted with them is still in use."""
-        choices, kept = self._earlier_choices, self.kept_blend
-        return choices if is_table(choices) and kept is not None and kept is self._earlier_blend else None
+        choices, kept = self._earlier_choices, self.kept_fitted
+        return choices if is_table(choices) and kept is not None and kept is self._earlier_fitted else None
 
     @property
     def latest_choices(self) -> Family | None:
-        """Families of columns, which stay as long as the blend that weighs them; without rows there is no refit that
-        would choose them again, so that they follow the sums.
+        """The families chosen for columns, which stay as long as the stacking weights fitted with them.
+
+        None without a sample: no refit could choose them again, so they are chosen from the current sums.
         """
-        follows = self.state.sample is None or not self.plan.looks_back or self.latest_blend is None
-        return None if follows or not is_table(self.plan.family) else self.family
+        follows = self.state.sample is None or not self.bound_spec.looks_back or self.latest_fitted is None
+        return None if follows or not is_table(self.bound_spec.family) else self.family
 
     def complete(self) -> Classifier:
-        """The same model, with everything fitted that the plan asks for.
+        """Fit everything that the bound spec asks for, and return the model.
 
         Estimators complete a model whenever it has changed, so that predicting only reads it: what is fitted depends on
-        the rows learned, and never on when somebody predicted.
+        the rows learned, and never on when a prediction was made.
         """
         _ = self.current
-        if self.plan.alpha is not None or is_table(self.plan.family):
+        if self.bound_spec.alpha is not None or is_table(self.bound_spec.family):
             _ = self.family  # pseudo-counts and families of columns are chosen
         return self
 
     @property
     def staleness(self) -> float:
         """The weight learned and forgotten since the last refit, as a share of the weight at that refit."""
-        blend = self.latest_blend
-        return 0.0 if blend is None or not self.plan.looks_back else blend.age
+        fitted = self.latest_fitted
+        return 0.0 if fitted is None or not self.bound_spec.looks_back else fitted.age
 
     @property
     def can_refit(self) -> bool:
         """Whether there are rows to refit on, and they can tell again what was fitted."""
-        lasts = (blend := self.latest_blend) is not None and blend.lasting and blend.refinement is None
-        return self.plan.looks_back and self.state.sample is not None and not lasts
+        lasts = (fitted := self.latest_fitted) is not None and fitted.frozen and fitted.refinement is None
+        return self.bound_spec.looks_back and self.state.sample is not None and not lasts
 
     @cached
-    def blend(self) -> Blend | None:
+    def fitted(self) -> Fitted | None:
         """What was chosen by looking at rows again, with all changes since in the sums of its views."""
         return _consolidated(self.current)
 
     @cached
-    def current(self) -> Blend | None:
-        """The same as it is scored: the earlier one while little has changed since, else a new one."""
-        if not self.plan.looks_back:
-            return None
-        earlier, kernels = self._earlier_blend, Kernels(self.plan.n_threads)
-        if earlier is not None and earlier.suits(self.plan, self.state):
-            return earlier
-        if earlier is not None and earlier.lasts_for(self.plan, self.state):
-            return with_refinement(self, earlier, kernels)
-        return fit_blend(self, kernels)
+    def fitted_without_rows(self) -> Fitted | None:
+        """What was fitted, with all that must be fitted before the training rows go: for files, exports and workers.
 
-    @property
-    def latest_blend(self) -> Blend | None:
-        """The blend if it was made already."""
-        return vars(self).get("current", self._earlier_blend)
-
-    @property
-    def kept_blend(self) -> Blend | None:
-        """The blend while it may be used; an outdated one must not be mistaken for that of the rows of now."""
-        if "current" in vars(self):
-            return self.current
-        blend = self.latest_blend
-        return blend if blend is not None and blend.suits(self.plan, self.state) else None
+        These are the weights for rows with absent columns. Where training rows are kept, most such rows are scored by
+        models of the columns that they have (``given.py``), so the weights are fitted when they are first needed.
+        """
+        fitted = self.fitted
+        if fitted is None or not _lacks_partial_weights(fitted.views) or self.state.sample is None:
+            return fitted
+        seen = seen_rows(self.bound_spec, self.state, "stacking='auto'")
+        views = fitted.views.with_partial_weights(self.likelihood, seen, Kernels(self.bound_spec.n_threads))
+        return replace(fitted, views=views)
 
     @cached
-    def honest(self) -> Honest:
-        """Training rows scored by models that never saw them."""
-        from .honest import Honest, honest
+    def current(self) -> Fitted | None:
+        """The same as it is scored: the earlier one while little has changed since, else a new one."""
+        if not self.bound_spec.looks_back:
+            return None
+        earlier, kernels = self._earlier_fitted, Kernels(self.bound_spec.n_threads)
+        if earlier is not None and earlier.suits(self.bound_spec, self.state):
+            return earlier
+        if earlier is not None and earlier.weights_frozen_for(self.bound_spec, self.state):
+            return with_refinement(self, earlier, kernels)
+        return fit_on_sample(self, kernels)
 
-        result = honest(self, Kernels(self.plan.n_threads))
+    @property
+    def latest_fitted(self) -> Fitted | None:
+        """What was fitted last, without fitting anything now."""
+        return vars(self).get("current", self._earlier_fitted)
+
+    @property
+    def kept_fitted(self) -> Fitted | None:
+        """What was fitted last if it is still valid for the current state; nothing is fitted now."""
+        if "current" in vars(self):
+            return self.current
+        fitted = self.latest_fitted
+        return fitted if fitted is not None and fitted.suits(self.bound_spec, self.state) else None
+
+    @cached
+    def out_of_fold(self) -> OutOfFoldScores:
+        """Training rows scored by models that never saw them."""
+        from .out_of_fold import OutOfFoldScores, score_out_of_fold
+
+        result = score_out_of_fold(self, Kernels(self.bound_spec.n_threads))
         scores = (self._retargeted(part) for part in (result.log_probability, result.optimistic))
-        if self.plan.target is None:
-            return Honest(result.seen, *scores)
+        if self.bound_spec.target is None:
+            return OutOfFoldScores(result.seen, *scores)
         # Where the model is used, the classes have other shares than among the rows that were kept.
-        trained = self.plan.prior.as_in_training.probability(self.classes, self.state.rows)
-        share = np.divide(self.plan.target, trained, out=np.zeros_like(trained), where=trained > 0)
+        trained = self.bound_spec.prior.as_in_training.probability(self.classes, self.state.rows)
+        share = np.divide(self.bound_spec.target, trained, out=np.zeros_like(trained), where=trained > 0)
         weight = result.seen.case_weight * share[result.seen.batch.classes]
-        return Honest(result.seen._replace(case_weight=weight), *scores)
+        return OutOfFoldScores(result.seen._replace(case_weight=weight), *scores)
 
     @property
     def can_report(self) -> bool:
@@ -193,13 +214,13 @@ class Classifier:
         return self._report is not None or (self.state.sample is not None and not self.state.sample.is_empty)
 
     @property
-    def report(self) -> Report:
-        """How good the model honestly is."""
+    def report(self) -> Evaluation:
+        """Measures of the model on training rows that it was not fitted on."""
         if self._report is not None:
             return self._report
-        from .honest import report
+        from .out_of_fold import report
 
-        return report(self.honest, self.classes.labels)
+        return report(self.out_of_fold, self.classes.labels)
 
     @cached
     def likelihood(self) -> Any:
@@ -208,9 +229,9 @@ class Classifier:
     @cached
     def class_prior(self) -> Floats:
         """p(class), fitted or given, class weights included."""
-        if self.plan.target is not None:
-            return self.plan.target
-        return self.plan.prior.probability(self.classes, self.state.rows)
+        if self.bound_spec.target is not None:
+            return self.bound_spec.target
+        return self.bound_spec.prior.probability(self.classes, self.state.rows)
 
     @cached
     def log_prior(self) -> Floats:
@@ -225,7 +246,7 @@ class Classifier:
         """What the classes add to every score if they have so many rows: their log prior, where it has a place."""
         prior = self.prior_in_score
         with np.errstate(divide="ignore"):
-            if self.plan.prior_in_score or len(self.classes) == 1:
+            if self.bound_spec.prior_in_score or len(self.classes) == 1:
                 return np.log(prior.probability(self.classes, rows))
             return np.log(prior.weight(self.classes, rows))
 
@@ -234,15 +255,15 @@ class Classifier:
         """The class prior that scores hold. Calibrated scores hold the shares of training, whatever was given: the
         calibration would undo what is given, so that comes after it.
         """
-        if self.plan.corrects:
-            return self.plan.prior.as_in_training
-        return self.plan.prior if self.plan.target is None else ClassPrior(self.plan.target)
+        if self.bound_spec.corrects:
+            return self.bound_spec.prior.as_in_training
+        return self.bound_spec.prior if self.bound_spec.target is None else ClassPrior(self.bound_spec.target)
 
-    def learn(self, batch: State, plan: BoundSpec, *, in_place: bool = False) -> Classifier:
+    def learn(self, batch: State, bound_spec: BoundSpec, *, in_place: bool = False) -> Classifier:
         """After further rows, with the settings of now. ``in_place``: this model is used up."""
         from .changes import after_rows
 
-        return after_rows(self, self.state.learn(batch, in_place=in_place), plan, batch, 1.0)
+        return after_rows(self, self.state.learn(batch, in_place=in_place), bound_spec, batch, 1.0)
 
     def forget(self, batch: State) -> Classifier:
         """Without rows that were learned."""
@@ -258,80 +279,84 @@ class Classifier:
 
     def kept_below(self, classes: Index) -> Hashes | None:
         """Hashes below which rows of these classes matter: to the sample, or to views made of an earlier one."""
-        below, views = self.state.kept_below(classes), self.latest_blend and self.latest_blend.views
-        bound = getattr(views, "hash_bound", None)
-        if below is not None and bound is not None:
-            earlier = np.append(bound, ABOVE_ALL)[classes.positions_in(self.classes)]
+        below, fitted = self.state.kept_below(classes), self.latest_fitted
+        views = None if fitted is None else fitted.views
+        if below is not None and _are_of_table(views) and views.hash_bound is not None:
+            earlier = np.append(views.hash_bound, ABOVE_ALL)[classes.positions_in(self.classes)]
             below = np.maximum(below, earlier)
         return below
 
     def discount(self, factor: float) -> Classifier:
         """With all weights multiplied."""
-        blend, state = self.latest_blend, self.state.discount(factor)
-        if blend is not None and factor == 0 and state.sample is not None:
-            blend = None  # nothing is left of what it was fitted on
-        blend = None if blend is None else blend.discounted(factor)
-        return Classifier(self.plan, state, blend, token_names=self.token_names, choices=self.latest_choices)
+        fitted, state = self.latest_fitted, self.state.discount(factor)
+        if fitted is not None and factor == 0 and state.sample is not None:
+            fitted = None  # nothing is left of what it was fitted on
+        fitted = None if fitted is None else fitted.discounted(factor)
+        return Classifier(self.bound_spec, state, fitted, token_names=self.token_names, choices=self.latest_choices)
 
-    def refitted(self, plan: BoundSpec) -> Classifier:
+    def refitted(self, bound_spec: BoundSpec) -> Classifier:
         """With everything that looks at rows again made anew; without rows to look at, an error."""
-        if plan.looks_back:
-            seen_rows(plan, self.state, "refit")
-        blend = self.latest_blend
-        if blend is not None and blend.refinement is not None and blend.lasts_for(plan, self.state):
-            refined = with_refinement(self, blend, Kernels(plan.n_threads))
-            return Classifier(plan, self.state, refined, token_names=self.token_names)
-        if blend is not None and blend.lasting:
+        if bound_spec.looks_back:
+            seen_rows(bound_spec, self.state, "refit")
+        fitted = self.latest_fitted
+        if fitted is not None and fitted.refinement is not None and fitted.weights_frozen_for(bound_spec, self.state):
+            refined = with_refinement(self, fitted, Kernels(bound_spec.n_threads))
+            return Classifier(bound_spec, self.state, refined, token_names=self.token_names)
+        if fitted is not None and fitted.frozen:
             raise ParameterError(
                 "refit would judge training texts by sums that know their labels, by way of the texts without labels; "
                 "fit again, with all texts"
             )
-        anew = Classifier(plan, self.state)
-        return Classifier(plan, self.state, anew.current, token_names=self.token_names, choices=anew.latest_choices)
+        anew = Classifier(bound_spec, self.state)
+        return Classifier(
+            bound_spec, self.state, anew.current, token_names=self.token_names, choices=anew.latest_choices
+        )
 
     def without_sample(self, *, compute_loo: bool) -> Classifier:
         """Without training rows; what needs them is made before they go."""
-        from .telling import heavy_names
+        from .top_features import top_token_names
 
         made = self.report if compute_loo and self.can_report else None
         # Views that no weight was found for are weighed again only with rows.
-        blend = self.blend
-        if blend is not None and blend.views is not None:
-            blend = replace(blend, views=blend.views.without_unused())
-        names = self.token_names if self.state.sample is None else heavy_names(self, Kernels(self.plan.n_threads))
+        fitted = self.fitted_without_rows
+        if fitted is not None and fitted.views is not None:
+            fitted = replace(fitted, views=fitted.views.without_unused())
+        names = (
+            self.token_names if self.state.sample is None else top_token_names(self, Kernels(self.bound_spec.n_threads))
+        )
         state = replace(self.state, statistics=self.statistics, sample=None)
-        return Classifier(self.plan, state, blend, made, names, self.importance)
+        return Classifier(self.bound_spec, state, fitted, made, names, self.importance)
 
     def resolved(self, *, compute_loo: bool) -> Classifier:
         """With all that looks at rows again made already; after changes the report, slow as a refit, waits."""
         known = self._report is not None or (self.can_report and not self.staleness)
         made = self.report if compute_loo and known else None
-        return Classifier(self.plan, self.state, self.blend, made, self.token_names, self.importance)
+        return Classifier(self.bound_spec, self.state, self.fitted, made, self.token_names, self.importance)
 
     def for_file(self, *, forgot: bool = False) -> Classifier:
         """The same model, or refitted where a file could not tell all of it, or would tell what was forgotten.
 
         A file holds the sums, not the families of columns, which are chosen again; a refinement holds forgotten words.
         """
-        untold = self.latest_choices or (forgot and getattr(self.latest_blend, "refinement", None) is not None)
-        return self.refitted(self.plan) if self.staleness and self.can_refit and untold else self
+        untold = self.latest_choices or (forgot and getattr(self.latest_fitted, "refinement", None) is not None)
+        return self.refitted(self.bound_spec) if self.staleness and self.can_refit and untold else self
 
-    def smaller(self, plan: BoundSpec, state: State, blend: Blend) -> Classifier:
+    def smaller(self, bound_spec: BoundSpec, state: State, fitted: Fitted) -> Classifier:
         """Without something that predicting never asks."""
-        return Classifier(plan, state, blend, self._report, self.token_names, self.importance)
+        return Classifier(bound_spec, state, fitted, self._report, self.token_names, self.importance)
 
     def with_class_prior(self, prior: Floats) -> Classifier:
         """For rows among which the classes have other shares than in training.
 
         A calibration was fitted with the shares of training, so the change comes after it. What was chosen stays.
         """
-        plan, choices = replace(self.plan, target=prior), self.latest_choices
-        return Classifier(plan, self.state, self.current, token_names=self.token_names, choices=choices)
+        bound_spec, choices = replace(self.bound_spec, target=prior), self.latest_choices
+        return Classifier(bound_spec, self.state, self.current, token_names=self.token_names, choices=choices)
 
     @property
     def prior_change(self) -> Floats:
         """What another class prior adds to calibrated log posteriors; -inf where one of the two rules a class out."""
-        if not self.plan.corrects or (self.plan.target is None and self.plan.prior.is_as_in_training):
+        if not self.bound_spec.corrects or (self.bound_spec.target is None and self.bound_spec.prior.is_as_in_training):
             return np.zeros(len(self.classes))
         with np.errstate(divide="ignore", invalid="ignore"):
             change = np.log(self.class_prior) - np.log(self.prior_in_score.probability(self.classes, self.state.rows))
@@ -343,24 +368,24 @@ class Classifier:
 
     def predict(self, data: Any, kernels: Kernels) -> Array:
         """The label of each row."""
-        if not self.plan.corrects:
+        if not self.bound_spec.corrects:
             return self.classes.labels[self.scorer.best(data, kernels)]
         best = self.posterior(data, kernels, logarithm=True).argmax(axis=1)
         return np.asarray(self.classes.labels[best])
 
     def posterior(self, data: Any, kernels: Kernels, *, logarithm: bool) -> Floats:
-        """p(class | x), or its logarithm, calibrated if the plan says so."""
-        if not self.plan.corrects:
+        """p(class | x), or its logarithm, calibrated if the bound spec says so."""
+        if not self.bound_spec.corrects:
             return self.scorer.posterior(data, kernels, logarithm=logarithm)
         scores = log_posterior(self, data, kernels)
         return scores if logarithm else np.exp(scores)
 
     def uncalibrated(self, data: Any, kernels: Kernels) -> Floats:
         """Log posteriors before they are calibrated: of the views with their weights, if there are any."""
-        views = None if self.current is None else self.current.views
+        views = self.views_for(data)
         if views is None:
             return self.scorer.posterior(data, kernels, logarithm=True)
-        prior = () if isinstance(views, StackedTokenViews) else (self.scorer.offset,)
+        prior = (self.scorer.offset,) if _are_of_table(views) else ()
         scores: Floats = views.scores(self.likelihood, data, *prior, kernels)  # type: ignore[call-arg]
         if self.current is not None and self.current.refinement is not None:
             scores += self.current.refinement.scores(data, kernels)
@@ -368,16 +393,23 @@ class Classifier:
         kernels.normalize(scores, logarithm=True)
         return scores
 
+    def views_for(self, data: Any) -> StackedViews | StackedTokenViews | None:
+        """The views that score these rows: rows with absent columns have other weights."""
+        fitted = self.current
+        if fitted is not None and _lacks_partial_weights(fitted.views):
+            fitted = fitted if fitted.views.absent(self.likelihood, data) is None else self.fitted_without_rows
+        return None if fitted is None else fitted.views
+
     def calibrated(self, scores: Floats, data: Any) -> Floats:
         """Log posteriors as the calibration corrects them, under the class prior of where the model is used."""
         return self._retargeted(self.as_in_training(scores, data))
 
     def as_in_training(self, scores: Floats, data: Any) -> Floats:
         """Log posteriors as the calibration corrects them, under the class prior that it was fitted with."""
-        blend = self.current
-        if blend is None or blend.calibration is None:
+        fitted = self.current
+        if fitted is None or fitted.calibration is None:
             return scores
-        out = blend.calibration.apply(scores, self.plan.family.amount(data))
+        out = fitted.calibration.apply(scores, self.bound_spec.family.amount(data))
         out = np.where(nothing_given(self, data), scores, out)
         impossible = np.isneginf(scores)
         # Curves know nothing of what cannot be.
@@ -407,12 +439,19 @@ class Classifier:
     @property
     def n_parameters(self) -> int:
         """Free parameters: those of p(x | class) and of p(class)."""
-        prior = len(self.classes) - 1 if self.plan.prior_in_score else 0
+        prior = len(self.classes) - 1 if self.bound_spec.prior_in_score else 0
         return int(self.family.n_parameters(self.state.statistics)) + prior
 
 
-def _consolidated(old: Blend | None) -> Blend | None:
+def _are_of_table(views: StackedViews | StackedTokenViews | None) -> TypeGuard[StackedViews]:
+    """Return whether views are ``StackedViews``, whose module is imported for tables alone."""
+    return not (views is None or isinstance(views, StackedTokenViews))
+
+
+def _lacks_partial_weights(views: StackedViews | StackedTokenViews | None) -> TypeGuard[StackedViews]:
+    return _are_of_table(views) and views.partial is None
+
+
+def _consolidated(old: Fitted | None) -> Fitted | None:
     """With all changes in the tables of its views."""
-    if old is None or old.views is None or isinstance(old.views, StackedTokenViews):
-        return old
-    return replace(old, views=old.views.consolidated())
+    return replace(old, views=old.views.consolidated()) if old and _are_of_table(old.views) else old

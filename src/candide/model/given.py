@@ -96,7 +96,7 @@ def nothing_given(model: Classifier, data: Any) -> Array:
 def _by_given(model: Classifier, data: object) -> Iterator[tuple[Array, Classifier]] | None:
     """Rows with the model that scores them; None where the model of all columns scores all."""
     absent = _lacking(model, data)
-    if absent is None or not model.plan.corrects or model.state.sample is None:
+    if absent is None or not model.bound_spec.corrects or model.state.sample is None:
         return None
     patterns, first, of_row, sizes = np.unique(
         absent, axis=0, return_index=True, return_inverse=True, return_counts=True
@@ -117,7 +117,7 @@ def _parts(model: Classifier, patterns: Array, of_row: Array, exact: set[int]) -
 
 def _lacking(model: Classifier, data: object) -> Array | None:
     """``(rows, columns)``: the columns that rows lack and the model uses; None if they lack none."""
-    if not isinstance(data, Columns) or not is_table(model.plan.family):
+    if not isinstance(data, Columns) or not is_table(model.bound_spec.family):
         return None
     absent = data.absent()
     if absent is None:
@@ -151,7 +151,7 @@ def _made(model: Classifier, absent: frozenset[int]) -> Classifier:
     if any(j in absent for block in family.blocks for j in block.columns):
         assert state.sample is not None
         state = replace(state, sample=replace(state.sample, data=_emptied(state.sample.data, absent)))
-    made = Classifier(replace(model.plan, family=family.without(absent)), state)
+    made = Classifier(replace(model.bound_spec, family=family.without(absent)), state)
     # The sums are the same, and so are the models of single columns.
     vars(made)["statistics"] = model.statistics
     return made.complete()

@@ -179,15 +179,15 @@ def linear_form(
     model: Classifier, column_names: Array, reader: Callable[[Any], Any], kernels: Kernels, *, squares: bool
 ) -> LinearForm:
     """The linear form of a model; an error where it has none."""
-    if model.plan.order is not None:
+    if model.bound_spec.order is not None:
         raise not_linear(
-            "its answer is a blend of several looks at a row, which bends what they say",
+            "its scores are stacked views, which are not linear in the columns",
             "train a model of one family, such as CategoricalNB or TextNB('multinomial')",
         )
     parts = linear_scores(model.likelihood, squares=squares).plus(model.scorer.offset)
-    calibration = None if model.blend is None else model.blend.calibration
+    calibration = None if model.fitted is None else model.fitted.calibration
     if calibration is not None:
-        parts = _calibrated(parts, calibration, str(model.plan.calibrate))
+        parts = _calibrated(parts, calibration, str(model.bound_spec.calibrate))
     parts = parts.plus(model.prior_change)
     return LinearForm(model.classes.labels.copy(), parts.inputs.names(column_names), parts, reader, kernels)
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ..data.arrays import as_array
-from ..data.column_selection import Roles, check_columns, similar_name
-from ..data.index import Index, encode
+from ..data.column_selection import Roles
+from ..data.index import encode
 from ..data.labeled_rows import LabeledRows, label_array, read_labels, read_weights, warn_if_continuous
 from ..exceptions import InputError, MergeError, ParameterError
 from ..families import Batch, Family
@@ -24,13 +24,14 @@ from .accumulator import RowCounts, summarize
 from .classifier import Classifier
 from .decisions import adapt_prior, conformal_threshold, label_set, least_cost, read_costs, read_shares
 from .drawn_cells import as_seen
-from .label_filter import LabelFilter
+from .labels import LabelFilter, drop_unlabeled, one_dimensional, with_labels
 from .leave_one_out import check_prior, read_folds
+from .source_columns import roles_in
 from .state import State
 from .table import Table
 
 if TYPE_CHECKING:
-    from .evaluation import Report, Verdicts
+    from .evaluation import Evaluation, RowScores
     from .unlabeled import Unlabeled
 
 
@@ -106,7 +107,7 @@ class Model:
 
     def with_state(self, spec: Spec, schema: Schema, bound: BoundSpec, batch: State) -> Model:
         """Return the model after the rows of a state that was counted for it."""
-        bound = replace(bound, target=self.classifier.plan.target)
+        bound = replace(bound, target=self.classifier.bound_spec.target)
         after = self._finished(self.classifier.learn(batch, bound), spec=spec, schema=schema)
         if len(after.classes) > len(self.classes):
             warn_if_continuous(after.classes)
@@ -138,7 +139,7 @@ class Model:
         """Bind parameters to the columns of training. Parameters that change what is counted are refused."""
         schema = spec.resolved(self.schema, self.classifier)
         bound = spec.bind(schema, self.classifier)
-        spec.check_counting(self.classifier.plan.family, bound.family)
+        spec.check_counting(self.classifier.bound_spec.family, bound.family)
         return schema, bound
 
     def merge(self, other: Model) -> Model:
@@ -157,13 +158,13 @@ class Model:
         """Return the model with all that is estimated from the training rows kept estimated again."""
         spec = spec or self.spec
         schema = spec.resolved(self.schema, self.classifier)
-        bound = replace(spec.bind(schema, self.classifier), target=self.classifier.plan.target)
+        bound = replace(spec.bind(schema, self.classifier), target=self.classifier.bound_spec.target)
         return self._changed(self.classifier.refitted(bound).complete(), spec=spec, schema=schema)
 
     def with_class_prior(self, class_prior: Any) -> Model:
         """Return the model for rows among which the classes have other shares than in training."""
         classifier = self.classifier
-        if not classifier.plan.prior_in_score and classifier.plan.calibrate is None:
+        if not classifier.bound_spec.prior_in_score and classifier.bound_spec.calibrate is None:
             raise ParameterError(
                 f"the scores of {self.spec.name} hold no class prior that could be changed; make them "
                 "probabilities with calibrate='temperature' (or 'platt') first"
@@ -244,31 +245,7 @@ class Model:
 
     def roles_in(self, names: list[str], text: str | None = None, label: str | None = None) -> Roles:
         """Return which of the named columns the model reads; ``label``: of labels, if it is another."""
-        trained = self.schema.roles
-        if label is None:
-            label = trained.label if trained else ""
-        if self.spec.reads_texts:
-            known = trained.text if trained else None
-            column = _text_column(text or known, known, names, label)
-            return Roles(label, column, (column,))
-        others = {label, *((trained.label, trained.weight) if trained else ())}
-        return Roles(label, None, self._table_columns(names, others))
-
-    def _table_columns(self, names: list[str], others: set[str | None]) -> tuple[str, ...]:
-        """Return the columns of training; ``others`` are labels and weights."""
-        known, roles = self.schema.feature_names, self.schema.roles
-        if known is None:
-            trained = roles.columns if roles else ()
-            found = trained if trained and set(trained) <= set(names) else ()
-            return found or tuple(name for name in names if name not in others)
-        found = tuple(name for name in known if name in names)
-        if not found:
-            raise InputError(
-                f"the model was trained on the columns {', '.join(known)}, and the source has none of them, but "
-                f"{', '.join(names)}; pass a source with these columns"
-            )
-        check_columns(list(known), names, getattr(self.spec, "absent", None), others)
-        return found
+        return roles_in(self.spec, self.schema, names, text, label)
 
     # What was learned.
 
@@ -307,7 +284,7 @@ class Model:
         return self.spec.compute_loo is not False and self.classifier.can_report
 
     @property
-    def loo(self) -> Report:
+    def loo(self) -> Evaluation:
         """Leave-one-out figures of the model.
 
         Training rows are scored with themselves left out; what was chosen or fitted on such scores is fitted again
@@ -319,7 +296,7 @@ class Model:
         if not classifier.can_report and classifier.state.sample is not None:
             raise AttributeError(
                 "loo_ needs training rows, and each is larger than the limit for those that are kept "
-                f"({classifier.plan.sample_bytes:,} bytes for each class); fit again with shorter rows"
+                f"({classifier.bound_spec.sample_bytes:,} bytes for each class); fit again with shorter rows"
             )
         if not classifier.can_report:
             raise AttributeError(
@@ -331,8 +308,8 @@ class Model:
     @property
     def calibration(self) -> dict[str, Any]:
         """The numbers of the calibration by name; empty without one."""
-        blend = self.classifier.blend
-        return {} if blend is None or blend.calibration is None else blend.calibration.describe()
+        fitted = self.classifier.fitted
+        return {} if fitted is None or fitted.calibration is None else fitted.calibration.describe()
 
     def parameters(self) -> Table:
         """Return the parameters of p(x | class), one a row, with the counts behind them."""
@@ -376,7 +353,7 @@ class Model:
     def predict_set(self, X: Any, coverage: float = 0.9, by_class: bool = False) -> Array:
         """Return sets of classes that hold the true class in about ``coverage`` of all rows."""
         by_class, share = flag(by_class, "by_class"), number(coverage, "coverage", most=1.0)
-        result = self.classifier.honest
+        result = self.classifier.out_of_fold
         classes, weight = result.seen.batch.classes, result.seen.case_weight
         own = result.log_probability[np.arange(len(classes)), classes]
         thresholds = conformal_threshold(
@@ -404,7 +381,7 @@ class Model:
         self, X: Any, y: Any, sample_weight: Any = None, class_prior: Literal["removed", "fixed"] = "removed"
     ) -> Floats:
         """Return log probabilities of training rows, each by the model that has not seen it."""
-        from .honest import left_out_posterior
+        from .out_of_fold import left_out_posterior
 
         batch = self.batch(X, y, sample_weight)
         return left_out_posterior(self.classifier, batch, self.kernels, check_prior(class_prior))
@@ -419,20 +396,20 @@ class Model:
         class_prior: Literal["removed", "fixed"] = "removed",
     ) -> Floats:
         """Return log probabilities of training rows, each fold by the model that has not seen it."""
-        from .honest import folds_left_out
+        from .out_of_fold import folds_left_out
 
         batch = self.batch(X, y, sample_weight)
         folds = read_folds(groups, n_folds, batch.data.n_rows)
         return folds_left_out(self.classifier, batch, folds, self.kernels, check_prior(class_prior))
 
-    def scored_rows(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Verdicts:
+    def scored_rows(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> RowScores:
         """Return the scores of rows with labels that the model knows, for an evaluation."""
-        from .evaluation import Verdicts
+        from .evaluation import RowScores
 
         batch = self.batch(X, y, sample_weight)
         scores = self.classifier.posterior(batch.data, self.kernels, logarithm=True)
         weight = np.ones(len(scores)) if batch.weight is None else batch.weight
-        return Verdicts.of(scores, batch.classes, weight, groups=group_hashes(groups, batch.data.n_rows))
+        return RowScores.of(scores, batch.classes, weight, groups=group_hashes(groups, batch.data.n_rows))
 
     # For files and for other machines.
 
@@ -445,7 +422,10 @@ class Model:
         """Return the model without training rows, for machines that have a core for each partition."""
         classifier = self.classifier
         sent = Classifier(
-            classifier.plan, replace(classifier.state, sample=None), classifier.blend, choices=classifier.family
+            classifier.bound_spec,
+            replace(classifier.state, sample=None),
+            classifier.fitted_without_rows,
+            choices=classifier.family,
         )
         return replace(self, spec=replace(self.spec, n_threads=1), classifier=sent, provenance=None)
 
@@ -467,62 +447,13 @@ def finish(spec: Spec, schema: Schema, classifier: Classifier, *, more_to_come: 
     """Return the model of a first training, with everything fitted that the spec asks for."""
     warn_if_continuous(classifier.classes.labels)
     if not more_to_come:
-        classifier.plan.prior.check_weights(classifier.classes)
+        classifier.bound_spec.prior.check_weights(classifier.classes)
     return Model(spec, schema, completed(spec, classifier), **known)
 
 
 def completed(spec: Spec, classifier: Classifier) -> Classifier:
     """Return a classifier with everything fitted that is due, and without training rows where none are kept."""
-    spec.check_classes(classifier.plan, len(classifier.classes))
+    spec.check_classes(classifier.bound_spec, len(classifier.classes))
     if spec.keep_sample is False and classifier.state.sample is not None:
         classifier = classifier.without_sample(compute_loo=bool(spec.compute_loo))
     return classifier.complete()
-
-
-def drop_unlabeled(spec: Spec, X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Any, Any]:
-    """Return the rows that have a label, to be scored; the others are counted in a warning."""
-    labeled = LabelFilter(spec, learning=False)
-    X, y, sample_weight = labeled.drop(*spec.split_label(X, y), sample_weight)
-    labeled.warn()
-    return X, y, sample_weight
-
-
-def with_labels(data: Any, y: Any, sample_weight: Any, groups: Any, kernels: Kernels) -> LabeledRows:
-    """Return encoded rows with their classes, weights and groups."""
-    classes, positions = read_labels(one_dimensional(y), data.n_rows, kernels)
-    weight = read_weights(sample_weight, data.n_rows)
-    return LabeledRows(data, classes, positions, weight, group_hashes(groups, data.n_rows))
-
-
-def one_dimensional(y: Any) -> Any:
-    """Return labels; a table of one column becomes an array."""
-    if y is not None and type(y) is not np.ndarray:
-        y = as_array(y, "y")
-    return y.ravel() if y is not None and y.ndim == 2 and y.shape[1] == 1 else y
-
-
-def _text_column(wanted: str | None, trained: str | None, names: list[str], label: str | None) -> str:
-    if wanted in names:
-        return str(wanted)
-    others = [name for name in names if name != label]
-    if wanted is None and len(others) == 1:
-        return others[0]
-    raise no_column(wanted, "text", trained, names)
-
-
-def no_column(name: str | None, role: str, trained: str | None, names: list[str]) -> InputError:
-    """Return the error for a column that a source should have: the one of training, or another that was named."""
-    why = ", which the model was trained with" if name == trained else ""
-    advice = f"name the column of {role}s with {role}= (--{role} in a terminal)"
-    meant = None if name is None else similar_name(name, names)
-    hint = "" if meant is None else f"did you mean {meant!r}? "
-    return InputError(f"the source has no column {name!r} of {role}s{why}; it has {', '.join(names)}; {hint}{advice}")
-
-
-def check_declared(declared: Index, n_given: int, known: Index) -> None:
-    """Raise an error if declared classes are not those that a model has."""
-    if declared != known or len(declared) != n_given:
-        raise ParameterError(
-            f"classes={declared.labels!r} is not the same as on last call to partial_fit, which knew "
-            f"{known.labels!r}; leave classes out to let new ones join"
-        )

@@ -64,12 +64,12 @@ def _row(model: Classifier, family: TableFamily, statistics: TableStatistics, j:
 
 
 def _words(statistics: TableStatistics, j: int) -> str:
-    return f"{n_seen(statistics.texts[statistics.place(j)].looks[0].counts):,} words"
+    return f"{n_seen(statistics.texts[statistics.place(j)].feature_sets[0].counts):,} words"
 
 
 def _text_bits(model: Classifier, j: int) -> float:
     """What a text alone tells about the class; nobody knows where nothing was left out."""
-    views = None if model.blend is None else model.blend.views
+    views = None if model.fitted is None else model.fitted.views
     gains = {text.column: text.gain for text in views.texts} if isinstance(views, StackedViews) else {}
     return max(0.0, gains[j]) / float(np.log(2.0)) if j in gains else np.nan
 
@@ -84,7 +84,7 @@ def _weights(model: Classifier, n_columns: int) -> tuple[Floats, list[tuple[str,
     family = model.family
     assert isinstance(family, TableFamily)
     assert family.choices is not None
-    views = None if model.blend is None else model.blend.views
+    views = None if model.fitted is None else model.fitted.views
     if not isinstance(views, StackedViews):
         kinds = model.state.statistics.kinds
         own = [float(choice.model is not None or kinds[j] == "text") for j, choice in enumerate(family.choices)]
@@ -95,14 +95,14 @@ def _weights(model: Classifier, n_columns: int) -> tuple[Floats, list[tuple[str,
     return weight, list(zip(views.names, notes, strict=True))
 
 
-def _columns_of(view: View, look: TableBinning) -> Array:
+def _columns_of(view: View, binning: TableBinning) -> Array:
     """The columns that a view is of, by their places among those of the codes."""
-    numbers = np.array([i for i, column in enumerate(look.columns) if column.is_number], dtype=np.int64)
+    numbers = np.array([i for i, column in enumerate(binning.columns) if column.is_number], dtype=np.int64)
     if isinstance(view, Covariance):
         return np.sort(view.coordinates.code_columns(numbers))
     if isinstance(view, FourierRegression):
         return np.unique(view.features.inputs.column)
-    return np.arange(len(look.columns))
+    return np.arange(len(binning.columns))
 
 
 def _listed(names: list[str]) -> str:

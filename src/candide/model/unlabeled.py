@@ -21,10 +21,10 @@ from ..stacking.token_views import StackedTokenViews
 from ..stacking.training_rows import TrainingRows
 from ..statistics.hashing import row_hashes
 from .accumulator import summarize
-from .blend import Blend
 from .classifier import Classifier
-from .evaluation import Report
-from .honest import weighed_again
+from .evaluation import Evaluation
+from .fitted import Fitted
+from .out_of_fold import weighed_again
 
 How = Literal["em", "sfe"]
 # What a probability of 0 counts as: that of a class whose texts were all in one fold.
@@ -50,7 +50,7 @@ class Unread:
 
     def added_to(self, model: Classifier, kernels: Kernels) -> Classifier:
         """The model with what they add to its sums."""
-        family, state = model.plan.family, model.state
+        family, state = model.bound_spec.family, model.state
         assert isinstance(family, TextFamily)
         if self.how == "sfe":
             more = token_by_token(family, state.statistics, self.data, self.weight, kernels)
@@ -58,7 +58,7 @@ class Unread:
             share = model.posterior(self.data, kernels, logarithm=False)
             share = share if self.weight is None else share * self.weight[:, None]
             more = shared_out(family, self.data, share, kernels)
-        return Classifier(model.plan, replace(state, statistics=state.statistics.merge(more)), model.blend)
+        return Classifier(model.bound_spec, replace(state, statistics=state.statistics.merge(more)), model.fitted)
 
 
 def learn_unlabeled(
@@ -80,16 +80,16 @@ def learn_unlabeled(
     used = bool(after.log_loss < before.log_loss)
     if used:
         state = texts.added_to(model, kernels).state
-        blend = _blend(Classifier(model.plan, state, model.blend), seen, together, kernels)
+        fitted = _fitted(Classifier(model.bound_spec, state, model.fitted), seen, together, kernels)
         # The rows kept would know what their labels made of the texts without.
-        model = Classifier(model.plan, state, blend, after, model.token_names)
+        model = Classifier(model.bound_spec, state, fitted, after, model.token_names)
     return model, Unlabeled(texts.data.n_rows, used, before.log_loss, after.log_loss)
 
 
 def _judges(model: Classifier, batch: Batch) -> Array:
     """The rows with labels that are scored: as many as weights are fitted on."""
-    views = None if model.blend is None else model.blend.views
-    if isinstance(views, StackedTokenViews) and not model.plan.refine:
+    views = None if model.fitted is None else model.fitted.views
+    if isinstance(views, StackedTokenViews) and not model.bound_spec.refine:
         return views.subsample(_seen(batch))
     return np.arange(len(batch.classes))
 
@@ -118,8 +118,8 @@ def _scores_of_fold(
 ) -> _Fold:
     rest = batch.take(np.flatnonzero(~here))
     rows_left = LabeledRows(rest.data, model.classes, rest.classes, rest.weight)
-    state = summarize(model.plan, rows_left, kernels)
-    other = Classifier(model.plan, state)
+    state = summarize(model.bound_spec, rows_left, kernels)
+    other = Classifier(model.bound_spec, state)
     rows = judges[here[judges]]
     held = batch.data.take(rows)
     both = (_view_scores(one, held, kernels) for one in (other, texts.added_to(other, kernels)))
@@ -128,38 +128,38 @@ def _scores_of_fold(
 
 def _view_scores(model: Classifier, data: TextRows, kernels: Kernels) -> Floats:
     """``(views, rows, classes)``; of a model without views, one: log posteriors that are not calibrated."""
-    if model.plan.order is None:
+    if model.bound_spec.order is None:
         return model.scorer.posterior(data, kernels, logarithm=True)[None]
     scores: Floats = model.likelihood.token_bin_scores(data, kernels)
     return scores
 
 
-def _report(model: Classifier, seen: TrainingRows, scores: Floats, folds: Array, kernels: Kernels) -> Report:
+def _report(model: Classifier, seen: TrainingRows, scores: Floats, folds: Array, kernels: Kernels) -> Evaluation:
     classes, weight = seen.batch.classes, seen.case_weight
-    if model.blend is not None and model.blend.views is not None:
-        out = weighed_again(model.plan, model.blend.views, seen, scores, folds)
-        if model.plan.refine:
+    if model.fitted is not None and model.fitted.views is not None:
+        out = weighed_again(model.bound_spec, model.fitted.views, seen, scores, folds)
+        if model.bound_spec.refine:
             out = log_softmax(refine_out_of_fold(model.likelihood, seen, out, folds, kernels))
     else:
-        amount = model.plan.family.amount(seen.batch.data)
-        out = cross_fitted(model.plan.calibrate, scores[0], classes, weight, amount, seen.multiplicity, folds)
-    return Report.of(log_softmax(np.logaddexp(out, np.log(_LEAST))), classes, weight, model.classes.labels)
+        amount = model.bound_spec.family.amount(seen.batch.data)
+        out = cross_fitted(model.bound_spec.calibrate, scores[0], classes, weight, amount, seen.multiplicity, folds)
+    return Evaluation.of(log_softmax(np.logaddexp(out, np.log(_LEAST))), classes, weight, model.classes.labels)
 
 
-def _blend(model: Classifier, seen: TrainingRows, scores: Floats, kernels: Kernels) -> Blend | None:
+def _fitted(model: Classifier, seen: TrainingRows, scores: Floats, kernels: Kernels) -> Fitted | None:
     """What looks at rows again, by the scores of folds."""
-    blend, plan = model.blend, model.plan
-    if blend is None:
+    fitted, bound_spec = model.fitted, model.bound_spec
+    if fitted is None:
         return None
     out, views, refinement, calibration = scores[0], None, None, None
-    if isinstance(blend.views, StackedTokenViews):
-        # Of all looks: a model that keeps no rows has dropped those without weight, and they may have one now.
+    if isinstance(fitted.views, StackedTokenViews):
+        # Of all feature sets: a model that keeps no rows has dropped those without weight, and they may have one now.
         views = StackedTokenViews.unweighted(model.likelihood).fit_weights(scores, seen)
         out = views.combine(scores)
-        refinement = fit_refinement(model.likelihood, seen, out, kernels) if plan.refine else None
-    if plan.calibrate is not None:
-        amount = plan.family.amount(seen.batch.data)
+        refinement = fit_refinement(model.likelihood, seen, out, kernels) if bound_spec.refine else None
+    if bound_spec.calibrate is not None:
+        amount = bound_spec.family.amount(seen.batch.data)
         parts = seen.batch.classes, seen.case_weight, amount, seen.multiplicity
-        calibration = calibrate(plan.calibrate, log_softmax(out), *parts)
+        calibration = calibrate(bound_spec.calibrate, log_softmax(out), *parts)
     weight = float(model.state.rows.sum())
-    return Blend(plan, model.classes, weight, blend.alpha, calibration, views, refinement, lasting=True)
+    return Fitted(bound_spec, model.classes, weight, fitted.alpha, calibration, views, refinement, frozen=True)

@@ -15,9 +15,9 @@ from ..exceptions import InputError, NotADensity, ParameterError
 from ..explain.values import date_columns, written
 from ..families.columns.histogram import are_whole
 from ..kernels.layouts import Array, Floats
-from ..model.blend import scores_left_out, seen_rows
-from ..model.evaluation import Report
-from ..model.evidence import class_place
+from ..model.evaluation import Evaluation
+from ..model.fitted import scores_left_out, seen_rows
+from ..model.marginal_likelihood import class_place
 from ..model.table import Table
 from ..statistics.table import TableStatistics
 from . import style
@@ -69,35 +69,35 @@ def log_odds(log_probability: Floats, of: int, against: int | None) -> Floats:
         return np.asarray(log_probability[:, of] - rest)
 
 
-def evaluate(model: BaseNB, X: Any, y: Any, sample_weight: Any, *, raw: bool = False) -> Report:
+def evaluate(model: BaseNB, X: Any, y: Any, sample_weight: Any, *, raw: bool = False) -> Evaluation:
     """How good the model is: on rows that are given, or on its training rows, each left out.
 
-    ``raw``: without blend and calibration.
+    ``raw``: without stacking and calibration.
     """
-    fitted = model._fitted().classifier
+    classifier = model._fitted().classifier
     if X is None:
         if y is not None:
             raise InputError("y is given without X; pass both, or neither to judge the model by its training rows")
         return _uncorrected_loo(model) if raw else model.loo_ if model._fitted().has_loo else _no_evaluation(model)
     batch, kernels = model._fitted().batch(X, y, sample_weight), model._fitted().kernels
     weight = np.ones(len(batch.classes)) if batch.weight is None else batch.weight
-    of = fitted.scorer if raw else fitted
-    return Report.of(of.posterior(batch.data, kernels, logarithm=True), batch.classes, weight, model.classes_)
+    of = classifier.scorer if raw else classifier
+    return Evaluation.of(of.posterior(batch.data, kernels, logarithm=True), batch.classes, weight, model.classes_)
 
 
-def _uncorrected_loo(model: BaseNB) -> Report:
-    fitted = model._fitted().classifier
-    plan, state, alpha = (
-        fitted.plan,
-        fitted.state,
-        None if fitted.blend is None else fitted.blend.alpha,
+def _uncorrected_loo(model: BaseNB) -> Evaluation:
+    classifier = model._fitted().classifier
+    bound_spec, state, alpha = (
+        classifier.bound_spec,
+        classifier.state,
+        None if classifier.fitted is None else classifier.fitted.alpha,
     )
-    seen = seen_rows(plan, state, "a picture of rows left out")
-    scores, _ = scores_left_out(plan, state, seen, alpha, model._fitted().kernels)
-    return Report.of(scores, seen.batch.classes, seen.case_weight, model.classes_, seen.multiplicity)
+    seen = seen_rows(bound_spec, state, "a picture of rows left out")
+    scores, _ = scores_left_out(bound_spec, state, seen, alpha, model._fitted().kernels)
+    return Evaluation.of(scores, seen.batch.classes, seen.case_weight, model.classes_, seen.multiplicity)
 
 
-def _no_evaluation(model: BaseNB) -> Report:
+def _no_evaluation(model: BaseNB) -> Evaluation:
     raise ParameterError(
         f"this {type(model).__name__} keeps no training rows; pass X and y, or construct it with compute_loo=True "
         "and fit again"

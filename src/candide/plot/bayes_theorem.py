@@ -56,10 +56,15 @@ def bayes_theorem(
     beside = style.size_beside(texts)
     ax = style.one_axes(ax, 4.6 + beside[0], max(3.9, beside[1]))
     for i, text in enumerate(texts):
-        look: dict[str, Any] = {"facecolor": style.color(i), "hatch": style.hatch(i), "edgecolor": "white", "lw": 0.8}
+        bar_style: dict[str, Any] = {
+            "facecolor": style.color(i),
+            "hatch": style.hatch(i),
+            "edgecolor": "white",
+            "lw": 0.8,
+        }
         ax.bar(begin[i], 1.0, width[i], align="edge", color=style.PALE, edgecolor="white", lw=0.8, alpha=0.6)
-        ax.bar(begin[i], height[i], width[i], align="edge", label=text, **look)
-        ax.bar(_BAR[0], share[i], _BAR[1], bottom=share[:i].sum(), align="edge", **look)
+        ax.bar(begin[i], height[i], width[i], align="edge", label=text, **bar_style)
+        ax.bar(_BAR[0], share[i], _BAR[1], bottom=share[:i].sum(), align="edge", **bar_style)
     _finish(ax, style.name(evidence))
     columns = {"class": np.array(list(prior), dtype=object), "prior": width, "likelihood": height, "area": area}
     return Display((ax,), Table(columns | {"posterior": share}), {"evidence": float(area.sum())})

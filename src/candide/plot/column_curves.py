@@ -15,9 +15,9 @@ from ..exceptions import InputError, ParameterError
 from ..families import Batch
 from ..families.columns import CodedColumn, ColumnModel, named_column
 from ..families.columns.histogram import atoms_of, middles
-from ..families.table import TableFamily, Wanted
+from ..families.table import ColumnSpec, TableFamily
 from ..kernels.layouts import Array, Floats
-from ..model.blend import seen_rows
+from ..model.fitted import seen_rows
 from ..statistics.grid import Cells
 from ._inputs import Scale, column_scale, single_cell_rows
 
@@ -158,13 +158,15 @@ def _seen_parts(model: BaseNB, place: int, X: Any, y: Any) -> dict[str, Any] | N
     if X is None and not model._fitted().has_training_rows:
         return None
     if X is None:
-        seen = seen_rows(model._fitted().classifier.plan, model._fitted().classifier.state, "a picture of the data")
+        seen = seen_rows(
+            model._fitted().classifier.bound_spec, model._fitted().classifier.state, "a picture of the data"
+        )
         batch = seen.batch._replace(weight=seen.case_weight)
     else:
         batch = model._fitted().batch(X, y, None)
     kind = "category" if isinstance(model, CategoricalNB) else "number"
     column = batch.data.columns[place] if isinstance(batch.data, Columns) else _column(batch.data.column(place), kind)
-    family = TableFamily((column.name,), (Wanted(),))
+    family = TableFamily((column.name,), (ColumnSpec(),))
     table = Batch(Columns((column,), len(column.values)), batch.classes, batch.weight, batch.n_classes)
     return dict(family._parts(family.observe(table, model._fitted().kernels), 0))
 

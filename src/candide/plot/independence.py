@@ -117,7 +117,7 @@ def _read(a: Any, b: Any, given: Any, names: tuple[str, str, str]) -> tuple[Code
         raise InputError(f"a, b and given have {[len(column) for column in columns]} rows; give as many of each")
     known = ~np.any([missing_cells(column) for column in columns], axis=0)
     if not known.any():
-        raise InputError("no row has all three values, so there is nothing to draw; pass rows without holes")
+        raise InputError("no row has all three values, so there is nothing to draw; pass rows without missing values")
     first, second, classes = (_code_values(column[known], name) for column, name in zip(columns, names, strict=True))
     for coded, name in ((first, names[0]), (second, names[1])):
         if len(coded.labels) > _MAX_VALUES:

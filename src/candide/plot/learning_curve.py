@@ -31,7 +31,7 @@ def learning_curve(
 
     The rows are dealt into blocks, each is summed up once, and models of one block, of two, and so on are sums of
     these. Every row is judged once for each size. Where the curve still falls (or rises, for accuracy) at its end, more
-    rows help. A model with a blend makes it again for each size and block.
+    rows help. Stacking weights are fitted again for each size and block.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from ..model.evaluation import Report
+from ..model.evaluation import Evaluation
 from ..model.table import Table
 from . import style
 from ._inputs import check_fitted, describe_rows, evaluate
@@ -59,13 +59,13 @@ def reliability(
     return Display((ax,), _table(reports), {curve: report.ece for curve, report in reports.items()})
 
 
-def _reports(model: Any, X: Any, y: Any, sample_weight: Any) -> dict[str, Report]:
+def _reports(model: Any, X: Any, y: Any, sample_weight: Any) -> dict[str, Evaluation]:
     """What there is to show: raw scores alone where nothing corrects them; without rows, none of them."""
-    plan = model._fitted().classifier.plan
+    bound_spec = model._fitted().classifier.bound_spec
     said = evaluate(model, X, y, sample_weight)
-    if not plan.corrects:
+    if not bound_spec.corrects:
         return {"raw": said}
-    corrected = "calibrated" if plan.order is None else "blended"
+    corrected = "calibrated" if bound_spec.order is None else "stacked"
     if X is None and not model._fitted().has_training_rows:
         return {corrected: said}
     return {"raw": evaluate(model, X, y, sample_weight, raw=True), corrected: said}
@@ -81,7 +81,7 @@ def _draw(ax: Axes, i: int, label: str, bins: Table) -> None:
     )  # fmt: skip
 
 
-def _table(reports: dict[str, Report]) -> Table:
+def _table(reports: dict[str, Evaluation]) -> Table:
     curve = np.repeat(list(reports), [report.reliability.n_rows for report in reports.values()])
     parts = ("confidence", "accuracy", "weight")
     return Table(

@@ -27,7 +27,7 @@ def token_scatter(
 
     Rare tokens spread wide, because few counts say anything by chance; those that are frequent and far from 0 carry the
     model. They have their names written beside them, as far as there is room. ``TextNB()`` ("auto") shows its words
-    under plain shares, which its blend weighs further.
+    under plain shares, before stacking weights.
 
     Parameters
     ----------

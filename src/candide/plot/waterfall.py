@@ -57,7 +57,7 @@ def waterfall(
         )
     first, second = explanation.pair(of, against)
     of, against = explanation.classes[first], explanation.classes[second]
-    terms, bits = _steps(explanation.evidence(of, against, by=by or explanation.for_people), most)
+    terms, bits = _steps(explanation.contributions(of, against, by=by or explanation.for_people), most)
     whole = explanation.log_odds(of, against)
     with np.errstate(invalid="ignore"):  # what speaks infinitely for both
         end = np.append(np.cumsum(bits), whole)

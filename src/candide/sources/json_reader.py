@@ -96,10 +96,10 @@ class JsonLinesReader(Reader):
 
 def _rows_with_nulls(rows: pa.Table) -> list[int]:
     """Rows with a missing cell: only these may have been read wrongly."""
-    holes = pc.is_null(rows.columns[0])
+    missing = pc.is_null(rows.columns[0])
     for column in rows.columns[1:]:
-        holes = pc.or_(holes, pc.is_null(column))
-    return list(pc.indices_nonzero(holes).to_pylist())
+        missing = pc.or_(missing, pc.is_null(column))
+    return list(pc.indices_nonzero(missing).to_pylist())
 
 
 def _find_problem(line: str, read: dict[str, Any]) -> str | None:

@@ -95,9 +95,9 @@ def read(
     """
     if isinstance(columns, str):
         raise ParameterError(f"columns is the text {columns!r}; pass a list of names: columns=[{columns!r}]")
-    asked = RequestedRoles(label, text, None if columns is None else tuple(columns), weight)
+    requested = RequestedRoles(label, text, None if columns is None else tuple(columns), weight)
     how = ReadOptions(check_format(format), encoding, tuple(missing), extensions)
-    return Source(_open_all([os.fspath(path) for path in paths], sql, how), asked, on_bad_row)
+    return Source(_open_all([os.fspath(path) for path in paths], sql, how), requested, on_bad_row)
 
 
 @dataclass(frozen=True)

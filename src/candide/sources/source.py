@@ -29,13 +29,13 @@ class Source:
     columns and types are those of then.
     """
 
-    def __init__(self, parts: Sequence[Reader], asked: RequestedRoles, on_bad_row: OnBadRow = "error") -> None:
-        self._asked, self._on_bad_row = asked, on_bad_row
+    def __init__(self, parts: Sequence[Reader], requested: RequestedRoles, on_bad_row: OnBadRow = "error") -> None:
+        self._requested, self._on_bad_row = requested, on_bad_row
         #: Names and types of the columns.
         self.schema = union_schema(parts[:_MAX_CHECKED])
         self._parts = [part.as_types(self.schema) for part in parts[:_MAX_CHECKED]] + list(parts[_MAX_CHECKED:])
         self._progress = ReadProgress(BadRows(on_bad_row))
-        asked.check(self.names)
+        requested.check(self.names)
 
     def __repr__(self) -> str:
         places = self._parts[0].name if len(self._parts) == 1 else f"{len(self._parts)} places"
@@ -75,7 +75,7 @@ class Source:
     def roles(self) -> Roles:
         """Which column is the label, and which are learned from; as given, or found on the first rows."""
         name = self._parts[0].name if len(self._parts) == 1 else "the source"
-        return infer_roles(self._asked, self.head(_INFERENCE_ROWS), self._describes_texts(), name)
+        return infer_roles(self._requested, self.head(_INFERENCE_ROWS), self._describes_texts(), name)
 
     def _describes_texts(self) -> bool:
         return all(part.is_texts for part in self._parts)

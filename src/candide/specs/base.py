@@ -26,7 +26,7 @@ class Previous(Protocol):
     """What was learned before: the part of a classifier that a spec looks at when it is bound again."""
 
     @property
-    def plan(self) -> BoundSpec: ...
+    def bound_spec(self) -> BoundSpec: ...
     @property
     def state(self) -> Any: ...
 
@@ -173,7 +173,7 @@ class Spec(ABC):
 
     def read_columns(self, X: Any, schema: Schema, previous: Previous) -> tuple[Any, Family]:
         """Return some of the columns, encoded, and the family that counts them."""
-        return self.encode(X), previous.plan.family
+        return self.encode(X), previous.bound_spec.family
 
     def split_label(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Return rows and labels, where ``y`` may be the name of a column of ``X``."""
@@ -207,7 +207,7 @@ class Spec(ABC):
                 f"the models have different columns: {names[0] or mine.n_features} and "
                 f"{names[1] or other.n_features}; merge models that saw the same columns"
             )
-        found = first_difference(self.counting, models[0].plan.family, models[1].plan.family)
+        found = first_difference(self.counting, models[0].bound_spec.family, models[1].bound_spec.family)
         if found is not None:
             raise MergeError(
                 f"{found.what} is {found.one} in one model and {found.other} in the other, so they counted different "

@@ -47,7 +47,7 @@ class TableSpec(Spec):
             raise ParameterError("alpha is 0, and a table needs smoothing; for none, use CategoricalNB(alpha=0)")
         missing = choice(self.missing, "missing", ("auto", "ignore", "category", "error"))
         unseen = choice(self.unseen, "unseen", ("ignore", "smooth"))
-        return TableFamily(schema.names, schema.wanted, schema.blocks, missing, unseen, alpha, auto_family())
+        return TableFamily(schema.names, schema.column_specs, schema.blocks, missing, unseen, alpha, auto_family())
 
     def resolved(self, schema: Schema, previous: Previous | None) -> Schema:
         """Return the schema with the families that ``columns`` asks for now."""
@@ -97,7 +97,7 @@ class TableSpec(Spec):
     def read_columns(self, X: Any, schema: Schema, previous: Previous) -> tuple[Columns, Family]:
         assert isinstance(schema, TableSchema)
         data = schema.read_some(X, previous.state.statistics.kinds)
-        family: Any = previous.plan.family
+        family: Any = previous.bound_spec.family
         return data, family.among(data.names)
 
     def column_names(self, schema: Schema, previous: Previous) -> Array:

@@ -50,7 +50,8 @@ class StackedViews:
     weights: StackingWeights
     texts: tuple[TextColumnView, ...] = ()
     row_weight: float = 1.0  # weights are divided by it: views of several columns count rows
-    partial: PartialWeights | None = None  # for rows with absent columns; None: the weights of complete rows
+    # For rows with absent columns. None: not fitted yet, and the weights of complete rows are used.
+    partial: PartialWeights | None = None
     # By class: rows with a smaller hash are in the views, and their weight is multiplied by the scale, because a sample
     # that holds a part of the rows represents all. None: unknown, so that the views cannot be updated.
     hash_bound: Hashes | None = None
@@ -321,8 +322,8 @@ class StackedViews:
             out = self._table_without_blocks(
                 likelihood, training, np.arange(len(training.blocks)), training.batch.data, kernels
             )
-        for i, (text, bands) in enumerate(zip(self.texts, bin_scores, strict=True), self._n_past):
-            out[i] = text.left_out_training_scores(bands, training)
+        for i, (text, bins) in enumerate(zip(self.texts, bin_scores, strict=True), self._n_past):
+            out[i] = text.left_out_training_scores(bins, training)
         return out
 
     def _heard(self, likelihood: TableLikelihood, training: TrainingRows, kernels: Kernels) -> list[Floats]:
@@ -335,10 +336,22 @@ class StackedViews:
         bin_scores = self._heard(likelihood, training, kernels)
         scores = self._judged(likelihood, training, bin_scores, kernels)
         alone = (gained(own, training.batch.classes, training.case_weight) for own in scores[self._n_past :])
-        texts = (text.fit_weights(bands, training) for text, bands in zip(self.texts, bin_scores, strict=True))
+        texts = (text.fit_weights(bins, training) for text, bins in zip(self.texts, bin_scores, strict=True))
         known = tuple(replace(text, gain=gain) for text, gain in zip(texts, alone, strict=True))
-        weighed = replace(self, texts=known).fit_weights(scores, training)
-        return replace(weighed, partial=weighed._fit_partial(likelihood, training, scores, kernels)), scores
+        return replace(self, texts=known).fit_weights(scores, training), scores
+
+    def with_partial_weights(
+        self, likelihood: TableLikelihood, training: TrainingRows, kernels: Kernels
+    ) -> StackedViews:
+        """Return the views with weights for rows with absent columns, fitted on training rows."""
+        some = self.fitted_rows(training)
+        scores = self.left_out_training_scores(likelihood, some, kernels)
+        return replace(self, partial=self._fit_partial(likelihood, some, scores, kernels))
+
+    def fitted_rows(self, training: TrainingRows) -> TrainingRows:
+        """Return the training rows that weights are fitted on."""
+        rows = self.subsample(training)
+        return training if len(rows) == len(training.case_weight) else training.take(rows, training.multiplicity[rows])
 
     @single_threaded_blas()
     def _fit_partial(
@@ -392,7 +405,5 @@ def fit_stacked_views(
     likelihood: TableLikelihood, training: TrainingRows, order: int, kernels: Kernels
 ) -> tuple[StackedViews, Floats, Array]:
     """Fit views and weights; also return the out-of-sample scores that weights were fitted on, and of which rows."""
-    blended = make_views(likelihood, training, order, kernels)
-    rows = blended.subsample(training)
-    some = training if len(rows) == len(training.case_weight) else training.take(rows, training.multiplicity[rows])
-    return *blended.fitted(likelihood, some, kernels), rows
+    stacked = make_views(likelihood, training, order, kernels)
+    return *stacked.fitted(likelihood, stacked.fitted_rows(training), kernels), stacked.subsample(training)

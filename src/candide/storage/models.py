@@ -19,11 +19,19 @@ if TYPE_CHECKING:
     from .background_reader import BackgroundReader
     from .content import Content
 
-_LEARNED = ("plan", "state", "blend", "report", "token_names", "importance")
+# Arguments of a classifier, by their names in files.
+_LEARNED = {"plan": "bound_spec", "state": "state", "blend": "fitted", "report": "report",
+            "token_names": "token_names", "importance": "importance"}  # fmt: skip
 # Errors that a parameter of an unexpected type may raise.
 _OF_UNEXPECTED_TYPES = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError)
 # Parameters of 0.1.0 under the names that they have now.
-_RENAMED = {"unlabelled": "unlabeled", "evaluate": "compute_loo", "blend": "stacking", "model": "family"}
+_RENAMED = {
+    "unlabelled": "unlabeled",
+    "evaluate": "compute_loo",
+    "blend": "stacking",
+    "model": "family",
+    "looks": "feature_sets",
+}
 
 
 def save_model(model: Model, path: str | os.PathLike[str], *, rows: bool = False) -> None:
@@ -89,7 +97,7 @@ def without_rows(model: Model) -> Model:
     classifier = model.classifier
     if classifier.state.sample is None:
         return model
-    if is_table(classifier.plan.family):
+    if is_table(classifier.bound_spec.family):
         from ..explain.importance import importance
 
         importance(classifier, model.column_names(), model.kernels)
@@ -105,8 +113,9 @@ def content_of(model: Model, note: dict[str, Any] | None = None) -> Content:
     if isinstance(settings.get("vocabulary"), os.PathLike):
         # The list that was read is stored: the file may be gone when the model is loaded.
         settings["vocabulary"] = model.column_names().tolist()
+    learned = model.classifier.parts()
     parts = {
-        **model.classifier.parts(),
+        **{stored: learned[name] for stored, name in _LEARNED.items()},
         "n_features": schema.n_features,
         "feature_names": schema.feature_names,
         "schema": schema.parts(),
@@ -134,7 +143,7 @@ def model_of(content: Content, path: Any) -> Model:
             "from another version of candide"
         )
     spec, parts = kind(**settings), content.parts
-    learned: dict[str, Any] = {name: parts.get(name) for name in _LEARNED}
+    learned: dict[str, Any] = {name: parts.get(stored) for stored, name in _LEARNED.items()}
     model = Model(
         spec,
         _schema(parts),

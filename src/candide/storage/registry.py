@@ -54,14 +54,14 @@ CLASSES = {
     "class prior": "candide.specs.bound:ClassPrior",
     **COLUMN_FAMILIES,
     "table family": "candide.families.table:TableFamily",
-    "wanted": "candide.families.table:Wanted",
+    "wanted": "candide.families.table:ColumnSpec",
     "block": "candide.families.table:Block",
     "text family": "candide.families.text:TextFamily",
-    "token look": "candide.families.terms:TokenLook",
+    "token look": "candide.families.terms:FeatureSet",
     "limits": "candide.families.terms:Limits",
     "plan": "candide.specs.bound:BoundSpec",
     # Estimates from the training rows: weights of views, calibration, leave-one-out measures.
-    "blend": "candide.model.blend:Blend",
+    "blend": "candide.model.fitted:Fitted",
     "scaling": "candide.stacking.calibration.scaling:Scaling",
     "beta curves": "candide.stacking.calibration.curves:Beta",
     "isotonic curves": "candide.stacking.calibration.curves:Isotonic",
@@ -87,9 +87,9 @@ CLASSES = {
     "inputs": "candide.stacking.fourier_features:Inputs",
     "text view": "candide.stacking.token_views:TextColumnView",
     "text blended": "candide.stacking.token_views:StackedTokenViews",
-    "band name": "candide.families.text_likelihood:BandName",
+    "band name": "candide.families.text_likelihood:TokenBinName",
     "refinement": "candide.stacking.refinement:Refinement",
-    "report": "candide.model.evaluation:Report",
+    "report": "candide.model.evaluation:Evaluation",
     "unlabelled": "candide.model.unlabeled:Unlabeled",
 }
 NAMES = {reference: name for name, reference in CLASSES.items()}
@@ -128,7 +128,7 @@ DECLARED = {
     "Calibration": stand_in("beta curves", "chain", "isotonic curves", "scaling"),
     "View": stand_in("covariance", "one-dependence", "two-dependence", "waves"),
     "Coordinates": stand_in("clipped coordinates", "rank coordinates"),
-    "Report": stand_in("report"),
+    "Evaluation": stand_in("report"),
     "Sample": stand_in("sample"),
     "StackedViews": stand_in("blended"),
 }

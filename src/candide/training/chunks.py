@@ -12,8 +12,8 @@ from ..exceptions import InputError
 from ..kernels import Kernels
 from ..model.accumulator import Accumulator, summarize
 from ..model.classifier import Classifier
-from ..model.label_filter import LabelFilter, NoLabels
-from ..model.model import Model, finish, with_labels
+from ..model.labels import LabelFilter, NoLabels, with_labels
+from ..model.model import Model, finish
 from ..model.state import State
 from ..specs import BoundSpec, ClassPrior, Spec
 from ..statistics.kept_rows import row_bytes
@@ -78,7 +78,7 @@ class ChunkReader:
     def __init__(self, spec: Spec, labeled: LabelFilter, model: Model | None = None) -> None:
         self.spec, self.labeled = spec, labeled
         self.schema = None if model is None else model.schema
-        self.bound: BoundSpec | None = None if model is None else model.classifier.plan
+        self.bound: BoundSpec | None = None if model is None else model.classifier.bound_spec
         self.learned: Classifier | None = None if model is None else model.classifier
 
     def read(self, chunks: Iterable[Any]) -> Iterator[Chunk]:
@@ -115,7 +115,7 @@ def count_chunks(model: Model, chunks: Iterable[Any], group_bytes: int) -> State
     """Return the state of chunks that are read like the rows of training; None if there are no rows."""
     accumulator, reader = Accumulator(), ChunkReader(model.spec, LabelFilter(model.spec), model)
     for group in gather(reader.read(chunks), group_bytes):
-        add_chunks(accumulator, model.classifier.plan, group, model.kernels)
+        add_chunks(accumulator, model.classifier.bound_spec, group, model.kernels)
         group.clear()
     return accumulator.total() if accumulator.main is not None else None
 

@@ -11,7 +11,7 @@ from ..data.column_selection import Roles
 from ..exceptions import InputError
 from ..model.accumulator import PartialState, RowCounts
 from ..model.classifier import Classifier
-from ..model.label_filter import LabelFilter
+from ..model.labels import LabelFilter
 from ..model.model import Model, finish, first_state
 from ..model.state import State
 from ..specs import BoundSpec, ClassPrior, Spec
@@ -47,9 +47,9 @@ def train_distributed(spec: Spec, cluster: Cluster, X: Any, y: Any, sample_weigh
     schema = replace(schema, roles=rows.roles)
     # The class prior may name classes that are in other rows.
     head = Model(spec, schema, Classifier(replace(bound, prior=ClassPrior()), state))
-    part = _count(head, head.classifier.plan, rows)
+    part = _count(head, head.classifier.bound_spec, rows)
     assert part.state is not None
-    learned = Classifier(head.classifier.plan, part.state)
+    learned = Classifier(head.classifier.bound_spec, part.state)
     # ``columns`` may name kinds of columns that only other rows showed.
     schema = spec.resolved(schema, learned)
     final = replace(spec.bind(schema, learned), sample_bytes=bound.sample_bytes)

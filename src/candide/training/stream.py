@@ -56,7 +56,7 @@ class StreamTrainer:
         assert self.model is not None
         if self._recent is not None:
             classifier = self.model.classifier
-            bound = replace(self._bound, target=classifier.plan.target)
+            bound = replace(self._bound, target=classifier.bound_spec.target)
             after = classifier.learn(self._recent.total(), bound, in_place=True)
             self.spec.check_classes(bound, len(after.classes))
             self.model = replace(

@@ -1,7 +1,7 @@
 """A model as one query that scores a table where it is.
 
 A query is a chain of steps: cells as numbers and labels (``cells``), codes of them (``codes``), what columns and views
-say of each class (``likelihoods``, ``columns``, ``blend``), and from scores to probabilities (``posterior``,
+say of each class (``likelihoods``, ``columns``, ``stacking``), and from scores to probabilities (``posterior``,
 ``calibrations``). It is thought out first, which tells what the first steps must make, and written then (``query``).
 """
 

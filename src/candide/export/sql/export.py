@@ -13,16 +13,15 @@ from ...families.text_likelihood import TextLikelihood
 from ...kernels.layouts import Floats
 from ...model.classifier import Classifier
 from ...stacking.stacked_views import StackedViews
-from .blend import Blend
 from .calibrations import calibrate, grows
 from .cells import Cells
 from .codes import Codes
+from .dialects import dialect_named, transpiled
 from .expressions import total
-from .own import Own
 from .posterior import Posterior, label_text
-from .query import Query
+from .query import Own, Query
+from .stacking import StackingQuery
 from .terms import Scores, family_scores, table_scores
-from .transpiling import dialect_named, transpiled
 
 
 def to_sql(
@@ -37,7 +36,7 @@ def to_sql(
     how = dialect_named(dialect)
     query, cells, own = Query(how), Cells(names, examples, how), Own(table, keep, how)
     posterior = _scored(model, query, cells, own)
-    if model.plan.corrects:
+    if model.bound_spec.corrects:
         _correct(posterior, model)
     labels = model.classes.labels.tolist()
     answers = posterior.answer([label_text(label, how) for label in labels], proba=proba)
@@ -63,17 +62,17 @@ def _scored(model: Classifier, query: Query, cells: Cells, own: Own) -> Posterio
     """Steps up to the scores of the classes that can be."""
     codes, possible = Codes(query), np.isfinite(model.scorer.offset)
     posterior = Posterior(query, np.flatnonzero(possible).tolist(), len(possible))
-    views = None if model.blend is None else model.blend.views
+    views = None if model.fitted_without_rows is None else model.fitted_without_rows.views
     if isinstance(views, StackedViews):
-        blend = Blend(views, model.likelihood, query, cells, codes, model.scorer.offset)
+        stacking = StackingQuery(views, model.likelihood, query, cells, codes, model.scorer.offset)
         _begin(query, cells, codes, own)
-        blend.write()
+        stacking.write()
         return posterior
     scores = _scores(model.likelihood, np.where(possible, model.scorer.offset, 0.0), cells, codes)
     _begin(query, cells, codes, own)
     columns = {f"s{k}": scores.finite[k] for k in posterior.alive}
     columns |= {f"l{i}_{k}": limit[k] for i, limit in enumerate(scores.limits) for k in posterior.alive}
-    if model.blend is not None and grows(model.blend.calibration):
+    if model.fitted is not None and grows(model.fitted.calibration):
         columns["amount"] = total(list(cells.inputs))
     query.step("scores", columns)
     posterior.rule_out(len(scores.limits))
@@ -94,7 +93,7 @@ def _begin(query: Query, cells: Cells, codes: Codes, own: Own) -> None:
 
 def _correct(posterior: Posterior, model: Classifier) -> None:
     """What was fitted on rows left out, and what is believed of where the model is used."""
-    calibration = None if model.blend is None else model.blend.calibration
+    calibration = None if model.fitted is None else model.fitted.calibration
     if calibration is not None:
         calibrate(posterior, calibration, "amount" if grows(calibration) else None)
     change = model.prior_change

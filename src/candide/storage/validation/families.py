@@ -44,20 +44,21 @@ _CHECKS: dict[str | None, Callable[[Any, int], int]] = {
 
 def check_family(family: Any, statistics: Any, n_classes: int) -> int:
     """Check that a family and its statistics match, and return the number of columns."""
-    name = name_of(type(family))
-    require(name in COLUMN_FAMILIES, f"a {type(family).__name__} is not a family of columns")
+    registered = name_of(type(family))
+    require(registered in COLUMN_FAMILIES, f"a {type(family).__name__} is not a family of columns")
     kind = family.statistic
     require(type(statistics) is kind, f"a {type(family).__name__} does not use {type(statistics).__name__}")
     n_columns = _CHECKS[name_of(kind)](statistics, n_classes)
     require(
-        getattr(family, "overall", None) is None, "the family of a plan is resolved, which only fitted families are"
+        getattr(family, "overall", None) is None,
+        "the family of a bound spec is resolved, which only fitted families are",
     )
-    if name == "bernoulli family":
+    if registered == "bernoulli family":
         require(statistics.presence, "the counts are not counts of presence")
         require(family.threshold is None or are_finite(family.threshold), "a threshold is not finite")
     for name in ("var_smoothing", "ddof"):
         require(0 <= getattr(family, name, 0.0) <= _MAX_PARAMETER, f"{name} is not a number of at least 0")
-    if name == "categorical family":
+    if registered == "categorical family":
         _check_categorical(family, statistics)
     else:
         check_prior(family.prior, n_classes, n_columns)

@@ -1,4 +1,4 @@
-"""Checks of a whole model: plan, state, fitted parts, and what its estimator stores."""
+"""Checks of a whole model: bound spec, state, fitted parts, and what its estimator stores."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from ...data.index import label_type
 from ...families.base import is_table
 from ...families.text import TextFamily
-from ...model.blend import Blend
 from ...model.classifier import Classifier
+from ...model.fitted import Fitted
 from ...model.state import State
 from ...model.table import Table
 from ...model.token_names import Names
@@ -27,10 +27,10 @@ from .texts import check_refinement, check_texts, check_token_views
 from .weights import check_calibration
 
 if TYPE_CHECKING:
-    from ...model.evaluation import Report
+    from ...model.evaluation import Evaluation
     from ..content import Content
 
-# Estimators, and the families of their plans by their names in files.
+# Estimators, and the names of their families in files.
 KINDS = {
     "BernoulliNB": "bernoulli family",
     "CategoricalNB": "categorical family",
@@ -44,7 +44,7 @@ KINDS = {
 _PARTS: dict[str, Any] = {
     "plan": BoundSpec,
     "state": State,
-    "blend": Blend | None,
+    "blend": Fitted | None,
     "report": stand_in("report") | None,
     "token_names": Names,
     "importance": Table | None,
@@ -64,12 +64,14 @@ _ROLES: dict[str, Any] = {
     "columns": tuple[str, ...],
     "weight": str | None,
 }
+_COLUMN_SPEC: Any = stand_in("wanted")
+_BLOCK: Any = stand_in("block")
 _SCHEMA: dict[str, Any] = {
     "given": tuple[Any, ...] | None,
     "n_given": int,
     "names": tuple[Any, ...],
-    "wanted": tuple[stand_in("wanted"), ...],
-    "blocks": tuple[stand_in("block"), ...],
+    "wanted": tuple[_COLUMN_SPEC, ...],
+    "blocks": tuple[_BLOCK, ...],
     "backend": str | None,
     "examples": dict[Any, Any],
     "whole": frozenset[Any],
@@ -91,18 +93,18 @@ def check_content(content: Content) -> None:
     for name, hint in _PARTS.items():
         require(matches_type(parts.get(name), hint), f"its part {name!r} is not of the expected type")
     _check_threads(content.settings.get("n_threads"))
-    plan, state = parts["plan"], parts["state"]
-    require(name_of(type(plan.family)) == KINDS[content.kind], f"its plan is not that of a {content.kind}")
-    n_columns = _check_state(plan, state)
-    _check_plan(plan, state)
-    _check_blend(plan, state, parts["blend"], n_columns)
+    bound_spec, state = parts["plan"], parts["state"]
+    require(name_of(type(bound_spec.family)) == KINDS[content.kind], f"its bound spec is not that of a {content.kind}")
+    n_columns = _check_state(bound_spec, state)
+    _check_bound_spec(bound_spec, state)
+    _check_fitted(bound_spec, state, parts["blend"], n_columns)
     _check_columns(parts, n_columns)
     _check_importance(parts.get("importance"), n_columns)
     _check_report(parts["report"], len(state.classes))
     _check_roles(parts["roles"])
     require(_is_plain(parts["note"]), "its note contains values other than plain ones")
     # This validates the prior of the classes.
-    Classifier(plan, state)
+    Classifier(bound_spec, state)
 
 
 def _check_importance(found: Table | None, n_columns: int) -> None:
@@ -122,7 +124,7 @@ def _check_importance(found: Table | None, n_columns: int) -> None:
     )
 
 
-def _check_report(report: Report | None, n_classes: int) -> None:
+def _check_report(report: Evaluation | None, n_classes: int) -> None:
     """Check that the measures of an evaluation, also the optimistic ones, are those of these classes."""
     if report is None:
         return
@@ -144,7 +146,7 @@ def _check_threads(n_threads: Any) -> None:
     require(n_threads is None or 1 <= n_threads <= _MAX_THREADS, f"the number of threads is {n_threads}")
 
 
-def _check_state(plan: BoundSpec, state: State) -> int:
+def _check_state(bound_spec: BoundSpec, state: State) -> int:
     """Check the state, and return the number of columns."""
     labels = state.classes.labels
     check_labels(labels)
@@ -157,12 +159,12 @@ def _check_state(plan: BoundSpec, state: State) -> int:
         state.declared.shape == (n_classes,) and state.declared.dtype == bool,
         "the flags of declared classes are invalid",
     )
-    n_columns = _check_statistics(plan.family, state.statistics, n_classes)
+    n_columns = _check_statistics(bound_spec.family, state.statistics, n_classes)
     # Deferred rows are checked when they are read.
     if state.sample is not None and name_of(type(state.sample)) is not None:
         from .sample import check_sample
 
-        check_sample(state.sample, plan.family, n_classes, n_columns)
+        check_sample(state.sample, bound_spec.family, n_classes, n_columns)
     return n_columns
 
 
@@ -171,9 +173,9 @@ def check_deferred_sample(content: Content, sample: Any) -> None:
     from .sample import check_sample
 
     require(matches_type(sample, stand_in("sample")), "the training rows are not a sample")
-    plan, state = content.parts["plan"], content.parts["state"]
-    n_columns = _check_statistics(plan.family, state.statistics, len(state.classes))
-    check_sample(sample, plan.family, len(state.classes), n_columns)
+    bound_spec, state = content.parts["plan"], content.parts["state"]
+    n_columns = _check_statistics(bound_spec.family, state.statistics, len(state.classes))
+    check_sample(sample, bound_spec.family, len(state.classes), n_columns)
 
 
 def _check_statistics(family: Any, statistics: Any, n_classes: int) -> int:
@@ -187,23 +189,30 @@ def _check_statistics(family: Any, statistics: Any, n_classes: int) -> int:
     return check_family(family, statistics, n_classes)
 
 
-def _check_plan(plan: BoundSpec, state: State) -> None:
+def _check_bound_spec(bound_spec: BoundSpec, state: State) -> None:
     n_classes = len(state.classes)
-    require(plan.calibrate is None or plan.calibrate in METHODS, f"calibrate is {plan.calibrate!r:.20}")
-    views = is_table(plan.family) or isinstance(plan.family, TextFamily)
-    require(plan.order in ((None, 0, 1, 2) if views else (None,)), f"order is {plan.order}")
     require(
-        not plan.refine or (isinstance(plan.family, TextFamily) and plan.order is not None),
+        bound_spec.calibrate is None or bound_spec.calibrate in METHODS, f"calibrate is {bound_spec.calibrate!r:.20}"
+    )
+    views = is_table(bound_spec.family) or isinstance(bound_spec.family, TextFamily)
+    require(bound_spec.order in ((None, 0, 1, 2) if views else (None,)), f"order is {bound_spec.order}")
+    require(
+        not bound_spec.refine or (isinstance(bound_spec.family, TextFamily) and bound_spec.order is not None),
         "refine is set for a model that cannot be refined",
     )
     require(
-        plan.alpha is None or name_of(type(plan.family)) not in ("gaussian family", "table family"),
+        bound_spec.alpha is None or name_of(type(bound_spec.family)) not in ("gaussian family", "table family"),
         "alpha is set for a model that has none",
     )
-    require(0 <= plan.sample_bytes <= _MAX_BYTES, f"the size of the training rows is {plan.sample_bytes} bytes")
-    require(plan.target is None or are_shares(plan.target, n_classes), "the target shares of classes are invalid")
-    _check_threads(plan.n_threads)
-    _check_class_prior(plan.prior, n_classes)
+    require(
+        0 <= bound_spec.sample_bytes <= _MAX_BYTES, f"the size of the training rows is {bound_spec.sample_bytes} bytes"
+    )
+    require(
+        bound_spec.target is None or are_shares(bound_spec.target, n_classes),
+        "the target shares of classes are invalid",
+    )
+    _check_threads(bound_spec.n_threads)
+    _check_class_prior(bound_spec.prior, n_classes)
 
 
 def _check_class_prior(prior: ClassPrior, n_classes: int) -> None:
@@ -218,44 +227,54 @@ def _check_class_prior(prior: ClassPrior, n_classes: int) -> None:
     )
 
 
-def _check_blend(plan: BoundSpec, state: State, blend: Blend | None, n_columns: int) -> None:
-    if blend is None:
-        require(state.sample is not None or not plan.looks_back, "it has neither training rows nor estimates from them")
+def _check_fitted(bound_spec: BoundSpec, state: State, fitted: Fitted | None, n_columns: int) -> None:
+    if fitted is None:
+        require(
+            state.sample is not None or not bound_spec.looks_back,
+            "it has neither training rows nor estimates from them",
+        )
         return
-    n_classes = len(blend.classes)
-    check_labels(blend.classes.labels)
-    require(blend.suits(plan, state) or state.sample is not None, "its fitted parts belong to another plan")
-    require(blend.classes == state.classes, "its fitted parts have other classes")
-    require(are_weights(np.array([blend.weight, blend.changed])), "its fitted parts have an invalid weight")
-    _check_alpha(blend.alpha, plan, n_columns)
-    if blend.calibration is not None:
-        check_calibration(blend.calibration, n_classes)
-    require((blend.calibration is None) == (blend.plan.calibrate is None), "its calibration is not the one of its plan")
-    require((blend.views is None) == (blend.plan.order is None), "its views are not those of its plan")
-    _check_views(blend, state)
+    n_classes = len(fitted.classes)
+    check_labels(fitted.classes.labels)
+    require(
+        fitted.suits(bound_spec, state) or state.sample is not None, "its fitted parts belong to another bound spec"
+    )
+    require(fitted.classes == state.classes, "its fitted parts have other classes")
+    require(are_weights(np.array([fitted.weight, fitted.changed])), "its fitted parts have an invalid weight")
+    _check_alpha(fitted.alpha, bound_spec, n_columns)
+    if fitted.calibration is not None:
+        check_calibration(fitted.calibration, n_classes)
+    require(
+        (fitted.calibration is None) == (fitted.bound_spec.calibrate is None),
+        "its calibration is not the one of its bound spec",
+    )
+    require((fitted.views is None) == (fitted.bound_spec.order is None), "its views are not those of its bound spec")
+    _check_views(fitted, state)
 
 
-def _check_alpha(alpha: Any, plan: BoundSpec, n_columns: int) -> None:
-    require((alpha is None) == (plan.alpha != "loo"), "its pseudo-count is not the one of its plan")
+def _check_alpha(alpha: Any, bound_spec: BoundSpec, n_columns: int) -> None:
+    require((alpha is None) == (bound_spec.alpha != "loo"), "its pseudo-count is not the one of its bound spec")
     shaped = alpha is None or np.shape(alpha) in ((), (n_columns,))
     require(shaped and (alpha is None or are_weights(np.asarray(alpha))), "its pseudo-count is invalid")
 
 
-def _check_views(blend: Blend, state: State) -> None:
-    family, statistics, n_classes = blend.plan.family, state.statistics, len(state.classes)
-    require((blend.refinement is not None) == blend.plan.refine, "its refinement is not the one of its plan")
-    if isinstance(blend.views, StackedTokenViews):
+def _check_views(fitted: Fitted, state: State) -> None:
+    family, statistics, n_classes = fitted.bound_spec.family, state.statistics, len(state.classes)
+    require(
+        (fitted.refinement is not None) == fitted.bound_spec.refine, "its refinement is not the one of its bound spec"
+    )
+    if isinstance(fitted.views, StackedTokenViews):
         require(isinstance(family, TextFamily), "it has views of texts, but is not a text model")
         assert isinstance(family, TextFamily)
-        check_token_views(blend.views, family, n_classes)
-    elif blend.views is not None:
+        check_token_views(fitted.views, family, n_classes)
+    elif fitted.views is not None:
         from .tables import check_stacked_views
 
         require(is_table(family), "it has views of a table, but is not a table model")
         assert is_table(family)
-        check_stacked_views(blend.views, family, statistics)
-    if blend.refinement is not None:
-        check_refinement(blend.refinement, n_classes)
+        check_stacked_views(fitted.views, family, statistics)
+    if fitted.refinement is not None:
+        check_refinement(fitted.refinement, n_classes)
 
 
 def _check_roles(roles: dict[str, Any] | None) -> None:
@@ -277,7 +296,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _check_columns(parts: dict[str, Any], n_columns: int) -> None:
-    """Check that the columns of the estimator are those of the plan."""
+    """Check that the columns of the estimator are those of the bound spec."""
     n_features, names, schema = parts["n_features"], parts["feature_names"], parts["schema"]
     require(names is None or len(names) == n_features, "the number of column names is not the number of columns")
     if not is_table(parts["plan"].family):
@@ -293,4 +312,4 @@ def _check_columns(parts: dict[str, Any], n_columns: int) -> None:
     )
     family = parts["plan"].family
     same = (schema["names"], len(schema["wanted"])) == (family.names, len(family.names))
-    require(same and len(schema["blocks"]) == len(family.blocks), "its columns are not those of its plan")
+    require(same and len(schema["blocks"]) == len(family.blocks), "its columns are not those of its bound spec")

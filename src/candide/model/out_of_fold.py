@@ -1,4 +1,4 @@
-"""Training rows scored by models that have not seen them, with all that was chosen and fitted: the honest figure."""
+"""Training rows scored by models that were fitted without them, choices and weights included."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ..exceptions import ParameterError
 from ..families import Batch
-from ..families.left_out import refuse_strangers
+from ..families.left_out import refuse_unseen_categories
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, chunks
 from ..specs import BoundSpec
@@ -21,54 +21,54 @@ from ..stacking.token_views import StackedTokenViews
 from ..stacking.training_rows import TrainingRows
 from ..statistics import Sample
 from ..statistics.hashing import group_hashes, row_hashes
-from .blend import alphas, scores_left_out, seen_rows
-from .evaluation import Report
-from .leave_one_out import PriorWhileOut, blocked_folds, leave_one_out
+from .evaluation import Evaluation
+from .fitted import alphas, scores_left_out, seen_rows
+from .leave_one_out import PriorWhileOut, cross_val_log_proba, leave_one_out
 from .state import State
 
 if TYPE_CHECKING:
     from .classifier import Classifier
 
-# Rows up to which a table's model is made again, whole, without each fold.
+# Rows up to which the whole model of a table is fitted again without each fold.
 _MOST_MADE_AGAIN = 5_000
-# Folds up to which a blend is made again for each.
-_MOST_BLENDS = 10
+# Folds up to which stacked views are fitted again for each.
+_MAX_STACKED_FOLDS = 10
 
 
-class Honest(NamedTuple):
-    """Log probabilities of training rows by models that never saw them, and by choices that never saw them."""
+class OutOfFoldScores(NamedTuple):
+    """Log probabilities of training rows by models, choices and weights that were fitted without them."""
 
     seen: TrainingRows
     log_probability: Floats
     optimistic: Floats  # the same with the choices made on all rows
 
 
-def honest(model: Classifier, kernels: Kernels) -> Honest:
-    """Every row scored with itself left out, and with all choices made again without its fold."""
-    plan, state = model.plan, model.state
-    seen = seen_rows(plan, state, "scoring rows left out (loo_, predict_set)")
-    blend = model.blend
-    if blend is not None and blend.views is not None:
-        return _honest_views(model, blend.views, seen, kernels)
-    if blend is None:
-        scores, _ = scores_left_out(plan, state, seen, None, kernels)
-        return Honest(seen, scores, scores)
+def score_out_of_fold(model: Classifier, kernels: Kernels) -> OutOfFoldScores:
+    """Score every row with itself left out, and with all choices made again without its fold."""
+    bound_spec, state = model.bound_spec, model.state
+    seen = seen_rows(bound_spec, state, "scoring rows left out (loo_, predict_set)")
+    fitted = model.fitted
+    if fitted is not None and fitted.views is not None:
+        return _stacked_out_of_fold(model, fitted.views, seen, kernels)
+    if fitted is None:
+        scores, _ = scores_left_out(bound_spec, state, seen, None, kernels)
+        return OutOfFoldScores(seen, scores, scores)
     row, folds, copies = seen.stratified_folds()
     seen = seen.take(row, copies)
-    scores, amount = scores_left_out(plan, state, seen, blend.alpha, kernels)
-    optimistic = scores if blend.calibration is None else blend.calibration.apply(scores, amount)
-    return Honest(seen, cross_chosen(plan, state, seen, scores, folds, kernels), optimistic)
+    scores, amount = scores_left_out(bound_spec, state, seen, fitted.alpha, kernels)
+    optimistic = scores if fitted.calibration is None else fitted.calibration.apply(scores, amount)
+    return OutOfFoldScores(seen, cross_chosen(bound_spec, state, seen, scores, folds, kernels), optimistic)
 
 
-def _honest_views(
+def _stacked_out_of_fold(
     model: Classifier, views: StackedViews | StackedTokenViews, seen: TrainingRows, kernels: Kernels
-) -> Honest:
-    if isinstance(views, StackedTokenViews) and model.plan.refine:
-        return _honest_refined(model, views, seen, kernels)
+) -> OutOfFoldScores:
+    if isinstance(views, StackedTokenViews) and model.bound_spec.refine:
+        return _refined_out_of_fold(model, views, seen, kernels)
     row, folds, copies = seen.stratified_folds()
     if isinstance(views, StackedViews) and _is_small(model.state, seen):
         seen = seen.take(row, copies)
-        return Honest(
+        return OutOfFoldScores(
             seen, _made_again(model, seen, folds, kernels), _optimistic(model, _left_out(model, seen, kernels))
         )
     few = views.subsample(seen)
@@ -76,28 +76,34 @@ def _honest_views(
     seen = seen.take(few, seen.multiplicity[few])
     row, folds, copies = seen.stratified_folds()
     scores, seen = _left_out(model, seen, kernels)[:, row], seen.take(row, copies)
-    return Honest(seen, weighed_again(model.plan, views, seen, scores, folds), _optimistic(model, scores))
+    return OutOfFoldScores(
+        seen, weighed_again(model.bound_spec, views, seen, scores, folds), _optimistic(model, scores)
+    )
 
 
-def _honest_refined(model: Classifier, views: StackedTokenViews, seen: TrainingRows, kernels: Kernels) -> Honest:
-    """By models that have not seen a text; of many texts by refinements that have not, with the blend as it is.
+def _refined_out_of_fold(
+    model: Classifier, views: StackedTokenViews, seen: TrainingRows, kernels: Kernels
+) -> OutOfFoldScores:
+    """Score texts by models fitted without them; of many texts, the refinement alone is fitted again.
 
-    Copies, which are one row, leave together: a refinement would know a text by heart.
+    Copies, which are one row, are left out together: a refinement would memorize a text.
     """
-    assert model.blend is not None
-    assert model.blend.refinement is not None
+    assert model.fitted is not None
+    assert model.fitted.refinement is not None
     folds = make_folds(seen.batch.classes, seen.blocks, N_FOLDS)
     begun = out_of_fold_scores(model.likelihood, views, seen, kernels)
-    optimistic = log_softmax(begun + model.blend.refinement.scores(seen.batch.data, kernels))
-    if _is_small(model.state, seen) and folds.any() and not model.blend.lasting:
-        return Honest(seen, _made_again(model, seen, folds, kernels), optimistic)
-    return Honest(seen, log_softmax(refine_out_of_fold(model.likelihood, seen, begun, folds, kernels)), optimistic)
+    optimistic = log_softmax(begun + model.fitted.refinement.scores(seen.batch.data, kernels))
+    if _is_small(model.state, seen) and folds.any() and not model.fitted.frozen:
+        return OutOfFoldScores(seen, _made_again(model, seen, folds, kernels), optimistic)
+    return OutOfFoldScores(
+        seen, log_softmax(refine_out_of_fold(model.likelihood, seen, begun, folds, kernels)), optimistic
+    )
 
 
 def _is_small(state: State, seen: TrainingRows) -> bool:
-    """Whether all rows are there, and few enough that models are made again without each fold.
+    """Return whether the sample holds all rows, and few enough to fit the whole model again without each fold.
 
-    Of more rows the weights alone are fitted again: there, the other choices hardly depend on a fold.
+    With more rows only the weights are fitted again: the other choices then hardly depend on a fold.
     """
     assert state.sample is not None
     everything = np.allclose(state.sample.represented(), state.rows, rtol=1e-9, atol=0.0)
@@ -111,23 +117,23 @@ def _left_out(model: Classifier, seen: TrainingRows, kernels: Kernels) -> Floats
 
 
 def _views(model: Classifier) -> StackedViews | StackedTokenViews | None:
-    return None if model.blend is None else model.blend.views
+    return None if model.fitted is None else model.fitted.views
 
 
 def _optimistic(model: Classifier, scores: Floats) -> Floats:
-    """Rows left out of all sums, by choices and weights that they had a part in."""
-    assert model.blend is not None
-    assert model.blend.views is not None
-    calibration, out = model.blend.calibration, log_softmax(model.blend.views.combine(scores))
+    """Return scores of rows left out of all sums, by choices and weights that were fitted with them."""
+    assert model.fitted is not None
+    assert model.fitted.views is not None
+    calibration, out = model.fitted.calibration, log_softmax(model.fitted.views.combine(scores))
     return out if calibration is None else calibration.apply(out, None)
 
 
 def _made_again(model: Classifier, seen: TrainingRows, folds: Array, kernels: Kernels) -> Floats:
-    """By models that have not seen a row's fold: families, views, weights and all."""
-    bare = type(model)(replace(model.plan, target=None), model.state)
+    """Score each row by a model fitted without its fold: families, views and weights."""
+    bare = type(model)(replace(model.bound_spec, target=None), model.state)
     out = np.empty((len(folds), len(model.classes)))
     for here in rows_by_fold(folds):
-        if len(here) == len(folds):  # all rows are copies of one: a model of none says nothing
+        if len(here) == len(folds):  # all rows are copies of one, so no model is left
             out[here] = -np.log(len(model.classes))
             continue
         rows = seen.batch.take(here).data
@@ -136,20 +142,20 @@ def _made_again(model: Classifier, seen: TrainingRows, folds: Array, kernels: Ke
 
 
 def _without_fold(model: Classifier, seen: TrainingRows, here: Array, kernels: Kernels) -> Classifier:
-    """The model of all rows but those of a fold; copies, which are one row, stay so."""
+    """Return the model of all rows but those of a fold; copies, which are one row, stay so."""
     rest = np.delete(np.arange(len(seen.case_weight)), here)
     here, rest = (np.repeat(rows, seen.multiplicity[rows]) for rows in (here, rest))
     gone, left = seen.batch.take(here), seen.batch.take(rest)
-    plan, state = model.plan, model.state
-    statistics = state.statistics_with_copies().forget(plan.family.observe(gone, kernels))
+    bound_spec, state = model.bound_spec, model.state
+    statistics = state.statistics_with_copies().forget(bound_spec.family.observe(gone, kernels))
     groups = None if seen.blocks is None else group_hashes(seen.blocks[rest], len(rest))
     kept = left.data, left.classes, left.weight, left.n_classes
-    sample = Sample.of(*kept, plan.sample_bytes, groups=groups)
-    return type(model)(plan, replace(state, statistics=statistics, sample=sample))
+    sample = Sample.of(*kept, bound_spec.sample_bytes, groups=groups)
+    return type(model)(bound_spec, replace(state, statistics=statistics, sample=sample))
 
 
 def _possible(log_probability: Floats, weight: float) -> Floats:
-    """With half a row for a class all of whose rows were in one fold: infinitely wrong would be an odd figure."""
+    """Return log probabilities with half a row for classes whose rows were all in one fold, so that all are finite."""
     if np.isfinite(log_probability).all():
         return log_probability
     least = 0.5 / max(weight, 1.0)
@@ -157,55 +163,55 @@ def _possible(log_probability: Floats, weight: float) -> Floats:
 
 
 def weighed_again(
-    plan: BoundSpec, views: StackedViews | StackedTokenViews, seen: TrainingRows, scores: Floats, folds: Array
+    bound_spec: BoundSpec, views: StackedViews | StackedTokenViews, seen: TrainingRows, scores: Floats, folds: Array
 ) -> Floats:
-    """By weights that a row's fold had no part in."""
+    """Score each row by weights that were fitted without its fold."""
     out = np.empty(scores.shape[1:])
     for here in rows_by_fold(folds):
         rest = np.setdiff1d(np.arange(len(folds)), here, assume_unique=True)
-        # A single row has no others to weigh by, and is of the only class.
+        # A single row has no others to fit weights on, and is of the only class.
         again = views.fit_weights(scores[:, rest], seen.take(rest, seen.multiplicity[rest])) if len(rest) else views
         out[here] = again.combine(scores[:, here])
     parts = seen.batch.classes, seen.case_weight, None, seen.multiplicity
-    return cross_fitted(plan.calibrate, log_softmax(out), *parts, folds)
+    return cross_fitted(bound_spec.calibrate, log_softmax(out), *parts, folds)
 
 
 def cross_chosen(
-    plan: BoundSpec, state: State, seen: TrainingRows, scores: Floats, folds: Array, kernels: Kernels
+    bound_spec: BoundSpec, state: State, seen: TrainingRows, scores: Floats, folds: Array, kernels: Kernels
 ) -> Floats:
-    """Log probabilities of training rows from their ``scores``, with all choices made again without each row's fold.
+    """Return log probabilities of training rows from their ``scores``, with choices made again without each fold.
 
     The scores are those of rows left out one by one, or with the whole block that they are in; then folds hold whole
     blocks.
     """
-    classes, weight, amount = seen.batch.classes, seen.case_weight, plan.family.amount(seen.batch.data)
-    if plan.alpha != "loo":
-        return cross_fitted(plan.calibrate, scores, classes, weight, amount, seen.multiplicity, folds)
+    classes, weight, amount = seen.batch.classes, seen.case_weight, bound_spec.family.amount(seen.batch.data)
+    if bound_spec.alpha != "loo":
+        return cross_fitted(bound_spec.calibrate, scores, classes, weight, amount, seen.multiplicity, folds)
     out, held = np.empty_like(scores), [folds == fold for fold in np.unique(folds)]
     others = [np.flatnonzero(~here) for here in held]
     # Fold by fold, because blocks may be many: each would be scored again for every α and column.
     alone = seen if seen.blocks is None else seen._replace(blocks=folds)
-    for here, rest, alpha in zip(held, others, alphas(plan, state, alone, others, kernels), strict=True):
-        scores, amount = scores_left_out(plan, state, seen, alpha, kernels)
-        out[here] = _applied(plan, scores, amount, seen, rest)[here]
+    for here, rest, alpha in zip(held, others, alphas(bound_spec, state, alone, others, kernels), strict=True):
+        scores, amount = scores_left_out(bound_spec, state, seen, alpha, kernels)
+        out[here] = _applied(bound_spec, scores, amount, seen, rest)[here]
     return out
 
 
-def _applied(plan: BoundSpec, scores: Floats, amount: Floats | None, seen: TrainingRows, rows: Array) -> Floats:
-    """All rows, calibrated by some of them."""
-    if plan.calibrate is None:
+def _applied(bound_spec: BoundSpec, scores: Floats, amount: Floats | None, seen: TrainingRows, rows: Array) -> Floats:
+    """Return the scores of all rows, calibrated on some of them."""
+    if bound_spec.calibrate is None:
         return scores
     part = scores[rows], seen.batch.classes[rows], seen.case_weight[rows]
     extra = None if amount is None else amount[rows], seen.multiplicity[rows]
-    return calibrate(plan.calibrate, *part, *extra).apply(scores, amount)
+    return calibrate(bound_spec.calibrate, *part, *extra).apply(scores, amount)
 
 
 def left_out_posterior(model: Classifier, batch: Batch, kernels: Kernels, prior: PriorWhileOut) -> Floats:
-    """log p(class | x) of rows that the model has learned, each with itself left out; what was fitted stays.
+    """Return log p(class | x) of learned rows, each with itself left out; what was fitted stays.
 
-    Copies of a row leave with it, as far as the rows kept tell them from coincidences.
+    Copies of a row are left out with it, where the sample distinguishes them from coincidences.
     """
-    refuse_strangers(batch, model.state.statistics)
+    refuse_unseen_categories(batch, model.state.statistics)
     if model.state.sample is not None:
         distinct, places = _without_copies(model.state.sample, batch)
         return _left_out_posterior(model, distinct, kernels, prior)[places]
@@ -213,7 +219,7 @@ def left_out_posterior(model: Classifier, batch: Batch, kernels: Kernels, prior:
 
 
 def _without_copies(sample: Sample, batch: Batch) -> tuple[Batch, Array | slice]:
-    """Rows with copies as one row that weighs as much as all of them, and where each row of the batch is among them."""
+    """Return the batch with copies as one row of their total weight, and the position of each original row in it."""
     if not sample.has_copies:
         return batch, slice(None)
     weight, place = sample.copied_weight(batch.classes, row_hashes(batch.data))
@@ -224,15 +230,20 @@ def _without_copies(sample: Sample, batch: Batch) -> tuple[Batch, Array | slice]
 
 
 def _left_out_posterior(model: Classifier, batch: Batch, kernels: Kernels, prior: PriorWhileOut) -> Floats:
-    blend = model.blend
-    if blend is not None and blend.refinement is not None:
+    fitted = model.fitted
+    if fitted is not None and fitted.refinement is not None:
         raise ParameterError(
             "refine=True fits a regression on all training texts at once, and leaving one out has no closed form; "
-            "use blocked_folds, which fits it again for each fold, or loo_"
+            "use cross_val_log_proba, which fits it again for each fold, or loo_"
         )
-    if blend is not None and isinstance(blend.views, StackedViews) and blend.changed and model.state.sample is not None:
+    if (
+        fitted is not None
+        and isinstance(fitted.views, StackedViews)
+        and fitted.changed
+        and model.state.sample is not None
+    ):
         # Views without the rows learned since cannot leave them out.
-        model = model.refitted(model.plan)
+        model = model.refitted(model.bound_spec)
     views = _views(model)
     if views is None:
         return model.calibrated(leave_one_out(model, batch, kernels, prior), batch.data)
@@ -246,15 +257,15 @@ def _left_out_posterior(model: Classifier, batch: Batch, kernels: Kernels, prior
 
 
 def folds_left_out(model: Classifier, batch: Batch, folds: Array, kernels: Kernels, prior: PriorWhileOut) -> Floats:
-    """log p(class | x) of rows that the model has learned, each fold by a model without it.
+    """Return log p(class | x) of learned rows, each fold by a model without it.
 
-    What was fitted stays, but for a blend, whose views have seen the fold: that is made again, and for many folds,
-    which then leave several together.
+    What was fitted stays, except stacked views, which contain the fold: they are fitted again. Many folds are then
+    grouped, so that several are left out together.
     """
     if _views(model) is None:
-        return model.calibrated(blocked_folds(model, batch, folds, kernels, prior), batch.data)
-    refuse_strangers(batch, model.state.statistics)
-    if len(np.unique(folds)) > _MOST_BLENDS:
+        return model.calibrated(cross_val_log_proba(model, batch, folds, kernels, prior), batch.data)
+    refuse_unseen_categories(batch, model.state.statistics)
+    if len(np.unique(folds)) > _MAX_STACKED_FOLDS:
         folds = group_folds(batch.classes, folds)
     out = np.empty((len(folds), len(model.classes)))
     for rows in rows_by_fold(folds):
@@ -264,19 +275,19 @@ def folds_left_out(model: Classifier, batch: Batch, folds: Array, kernels: Kerne
 
 
 def _without(model: Classifier, batch: Batch, kernels: Kernels) -> Classifier:
-    """The model that has not seen these rows; classes stay, though they may have lost all theirs."""
-    plan, state = model.plan, model.state
-    seen_rows(plan, state, "blocked_folds of a blend")
+    """Return the model without these rows; its classes stay, even those without rows."""
+    bound_spec, state = model.bound_spec, model.state
+    seen_rows(bound_spec, state, "cross_val_log_proba of stacked views")
     assert state.sample is not None
-    gone = Sample.of(batch.data, batch.classes, batch.weight, batch.n_classes, plan.sample_bytes)
-    rest = state.statistics.forget(plan.family.observe(batch, kernels))
+    gone = Sample.of(batch.data, batch.classes, batch.weight, batch.n_classes, bound_spec.sample_bytes)
+    rest = state.statistics.forget(bound_spec.family.observe(batch, kernels))
     return type(model)(
-        plan, replace(state, statistics=rest, sample=state.sample.forget(state.sample.in_same_groups(gone)))
+        bound_spec, replace(state, statistics=rest, sample=state.sample.forget(state.sample.in_same_groups(gone)))
     )
 
 
 def _share_in_sample(state: State, batch: Batch) -> Floats:
-    """The weight that rows have in what was made from the sample; 0 for those that are not in it."""
+    """Return the weight that rows have in what was fitted on the sample; 0 for rows outside it."""
     weight = np.ones(len(batch.classes)) if batch.weight is None else batch.weight
     sample = state.sample
     if sample is None:
@@ -287,9 +298,9 @@ def _share_in_sample(state: State, batch: Batch) -> Floats:
     return np.where(inside, weight * scale[batch.classes], 0.0)
 
 
-def report(result: Honest, labels: Array) -> Report:
-    """How good the model honestly is, with the optimistic figure beside it."""
+def report(result: OutOfFoldScores, labels: Array) -> Evaluation:
+    """Return the measures of out-of-fold scores, and the optimistic ones."""
     seen = result.seen
     groups = None if seen.blocks is None else seen.blocks.astype(np.uint64) + np.uint64(1)
     of = seen.batch.classes, seen.case_weight, labels, seen.multiplicity, groups
-    return replace(Report.of(result.log_probability, *of), optimistic=Report.of(result.optimistic, *of))
+    return replace(Evaluation.of(result.log_probability, *of), optimistic=Evaluation.of(result.optimistic, *of))
