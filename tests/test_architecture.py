@@ -16,6 +16,7 @@ import candide
 SOURCE = Path(candide.__file__).parent
 PACKAGES = [
     "lazy_dataclass",
+    "lazy_names",
     "printable",
     "exceptions",
     "kernels",

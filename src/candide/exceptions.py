@@ -25,7 +25,6 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from .printable import printable
 
@@ -112,7 +111,7 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """A warning that points at the line of the user's, however deep inside candide it arose."""
-    home = str(Path(__file__).parent)
+    home = os.path.dirname(__file__)
     depth, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(home):
         depth, frame = depth + 1, frame.f_back

@@ -15,7 +15,7 @@ _SHOWN = {
     **dict.fromkeys((*_BIDI, *_OTHERS), 0xFFFD),
 }
 _BLOCK = _SHOWN | {ord("\n"): ord("\n"), ord("\t"): ord("\t")}
-_UNSAFE_IN_JSON = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNSAFE_IN_JSON = r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 
 
 def printable(value: object, *, lines: bool = False) -> str:
@@ -36,7 +36,7 @@ def printable_json(text: str) -> str:
     >>> printable_json('["\\x9b31m"]')
     '["\\\\u009b31m"]'
     """
-    return text if text.isascii() and "\x7f" not in text else _UNSAFE_IN_JSON.sub(_escape, text)
+    return text if text.isascii() and "\x7f" not in text else re.sub(_UNSAFE_IN_JSON, _escape, text)
 
 
 def _escape(found: re.Match[str]) -> str:

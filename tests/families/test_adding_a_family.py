@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from candide import families
 from candide.exceptions import ForgetError
 from candide.export.sql.cells import Cells
 from candide.export.sql.codes import Codes
@@ -115,9 +116,10 @@ def test_sampling_and_expectations() -> None:
 
 def test_stored_and_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     # A line in FAMILIES has these effects when the registry of model files is imported.
-    monkeypatch.setitem(FAMILIES, "geometric", Geometric)
-    monkeypatch.setitem(registry.CLASSES, "geometric family", Geometric)
-    monkeypatch.setitem(registry.NAMES, Geometric, "geometric family")
+    reference = f"{Geometric.__module__}:Geometric"
+    monkeypatch.setitem(registry.COLUMN_FAMILIES, "geometric family", reference)
+    monkeypatch.setitem(registry.CLASSES, "geometric family", reference)
+    monkeypatch.setitem(registry.NAMES, reference, "geometric family")
     encoder = Encoder()
     tree = encoder.tree({"family": FAMILY, "statistics": STATISTICS}, "model")
     loaded = Decoder(encoder.arrays).value(tree, "model")
@@ -129,9 +131,8 @@ def test_stored_and_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_registered_families_can_be_stored() -> None:
-    assert {family: f"{name.replace('_', ' ')} family" for name, family in FAMILIES.items()}.items() <= (
-        registry.NAMES.items()
-    )
+    for name, family in FAMILIES.items():
+        assert registry.name_of(getattr(families, family)) == f"{name.replace('_', ' ')} family"
 
 
 class _Normal(TermLikelihood):

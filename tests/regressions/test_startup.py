@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -52,6 +53,48 @@ def test_a_text_needs_no_library_but_numpy(model: Any, sample: bool, tmp_path: P
     answer, loaded = classify(path, "cash now")
     assert answer.startswith("spam\t")
     assert loaded == "loaded:"
+
+
+# What only tables, training, or models of other kinds need.
+UNNEEDED = (
+    "data.categories",
+    "data.factorize",
+    "data.table",
+    "families.categorical",
+    "families.columns",
+    "families.gaussian",
+    "families.multivariate_normal",
+    "families.poisson",
+    "families.table",
+    "families.table_likelihood",
+    "model.changes",
+    "model.out_of_fold",
+    "model.top_features",
+    "model.unlabeled",
+    "priors.normal",
+    "specs.table_schema",
+    "stacking.calibration.curves",
+    "stacking.covariance",
+    "stacking.fourier_features",
+    "stacking.stacked_views",
+    "statistics.moments",
+    "statistics.sample",
+    "statistics.table",
+    "storage.atomic_write",
+    "storage.encoder",
+    "storage.validation.tables",
+)
+
+
+def test_a_text_needs_no_module_of_tables_or_training(tmp_path: Path) -> None:
+    path = tmp_path / "mail.candide"
+    TextNB().fit(TEXTS, LABELS).save(path)
+    modules = {f"candide.{name}" for name in UNNEEDED}
+    more = f"atexit.register(lambda: print(*({modules} & set(sys.modules))))"
+    answer, imported, _ = classify(path, "cash now", more)
+    assert answer.startswith("spam\t")
+    assert imported == ""
+    assert all(map(importlib.util.find_spec, modules))
 
 
 def test_the_training_rows_are_not_kept(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from candide.kernels.layouts import TextRows
-from candide.storage.registry import CLASSES, IMPLEMENTATIONS, NAMES, field_types
+from candide.storage.registry import CLASSES, DECLARED, NAMES, class_named, field_types, name_of
 
 from .example_models import EXAMPLES
 from .storing import content_of
@@ -38,9 +38,9 @@ def test_every_class_of_a_trained_model_is_registered() -> None:
         case = make()
         for sample in (False, True):
             found |= set(classes_in(content_of(case.model, sample=sample).parts))
-    assert found <= NAMES.keys()
+    assert None not in set(map(name_of, found))
     # No file needs a class that no model contains.
-    assert NAMES.keys() <= found
+    assert CLASSES.keys() <= set(map(name_of, found))
 
 
 def test_names_are_unique() -> None:
@@ -49,9 +49,17 @@ def test_names_are_unique() -> None:
 
 
 @pytest.mark.parametrize("name", list(CLASSES))
+def test_classes_exist(name: str) -> None:
+    assert name_of(class_named(name)) == name
+
+
+@pytest.mark.parametrize("name", list(CLASSES))
 def test_field_types_can_be_resolved(name: str) -> None:
-    assert field_types(CLASSES[name])
+    assert field_types(class_named(name))
 
 
-def test_implementations_are_registered() -> None:
-    assert {cls for classes in IMPLEMENTATIONS.values() for cls in classes} <= NAMES.keys()
+@pytest.mark.parametrize("declared", list(DECLARED))
+def test_stand_ins_are_for_registered_classes(declared: str) -> None:
+    names = DECLARED[declared].names
+    assert set(names) <= CLASSES.keys()
+    assert len(names) > 1 or class_named(*names).__name__ == declared

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..printable import printable
@@ -17,16 +16,18 @@ from .session import Session
 from .session import as_json as to_json
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..kernels.layouts import Floats
     from ..model.model import Model
 
 
 def run_without_options(model: str, texts: list[str]) -> None:
     """Run ``candide classify MODEL [TEXT]...``."""
-    guarded(lambda: classify_texts(Path(model), texts or None, None, Session()))
+    guarded(lambda: classify_texts(model, texts or None, None, Session()))
 
 
-def classify_texts(model: Path, texts: list[str] | None, abstain: float | None, session: Session) -> None:
+def classify_texts(model: str | Path, texts: list[str] | None, abstain: float | None, session: Session) -> None:
     """Write a line for each text; lines of standard input are classified as they arrive."""
     texts = texts if texts is not None else [STDIN]
     check_stdin(model, texts)

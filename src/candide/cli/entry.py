@@ -13,6 +13,8 @@ def main() -> None:
     """Run the command line."""
     # Imports create many objects that all stay; garbage collection takes a tenth of the time of a short command.
     gc.set_threshold(200_000)
+    # A thread that reads a model file waits this long for the one that imports modules, each time it needs it.
+    sys.setswitchinterval(0.001)
     try:
         with at_once():
             _run(sys.argv[1:])

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from io import BufferedReader
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ..exceptions import ModelFileError, ParameterError
 from .session import Session
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..model.model import Model
     from ..sources import Source
     from .afar import Afar
@@ -75,7 +77,7 @@ def open_source(sources: list[str] | None, *, on_bad_row: str = "error", **optio
         )
     check_stdin(sources)
     bad = _collecting(on_bad_row)
-    if isinstance(bad, Path):
+    if not isinstance(bad, str):
         refuse_source(bad, sources)
     return read(*(sources or []), on_bad_row=bad, **options)
 
@@ -85,7 +87,7 @@ def refuse_source(path: Path, sources: list[str] | None) -> None:
     from ..clusters.places import place_of
 
     for source in map(place_of, sources or []):
-        if path.exists() and Path(source).exists() and path.samefile(source):
+        if path.exists() and os.path.exists(source) and path.samefile(source):
             raise ParameterError(f"{path} is a source, and would be written over; name another file")
 
 
@@ -95,11 +97,13 @@ def _collecting(on_bad_row: str) -> str | Path:
         return on_bad_row
     verb, _, file = on_bad_row.partition(" ")
     if verb == "collect":
+        from pathlib import Path
+
         return Path(file.strip() or "bad_rows.jsonl")
     raise ParameterError(f"--on-bad-row is {on_bad_row!r}; it must be error, skip, or 'collect FILE'")
 
 
-def open_model(path: Path) -> Model:
+def open_model(path: str | Path) -> Model:
     """The model in a file or in standard input, be it one that ``dump`` wrote."""
     if str(path) == STDIN:
         from ..sources.files import copy_stream
@@ -112,23 +116,22 @@ def open_model(path: Path) -> Model:
     return _model_in(path)
 
 
-def _model_in(path: Path) -> Model:
-    with path.open("rb") as file:
+def _model_in(path: str | Path) -> Model:
+    with open(path, "rb") as file:
         is_text = file.read(1) == b"{"
     if not is_text:
         return _loaded(path)
     from ..storage.models import load_lines
 
-    with path.open(encoding="utf-8") as lines:
+    with open(path, encoding="utf-8") as lines:
         return load_lines(lines, str(path))
 
 
-def _loaded(path: Path) -> Model:
+def _loaded(path: str | Path) -> Model:
     """Return the model in a file, which threads read and verify while modules are imported."""
     from ..storage.background_reader import BackgroundReader
 
-    reader = BackgroundReader(path)
-    reader.build_vocabularies()
+    reader = BackgroundReader(path, build_vocabularies=True)
     from ..storage.models import load_from
 
     return load_from(reader)

@@ -7,10 +7,10 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ..lazy_dataclass import dataclass
 from ..printable import printable, printable_json
 
 if TYPE_CHECKING:

@@ -113,6 +113,11 @@ class Columns:
         """Return the texts of text columns by position."""
         return {j: column.texts for j, column in enumerate(self.columns) if column.texts is not None}
 
+    def texts_at(self, j: int) -> TextRows:
+        """Return the texts of one column; all are missing if it has no texts."""
+        texts = self.columns[j].texts
+        return TextRows.all_missing(self.n_rows) if texts is None else texts
+
     def dense(self) -> Dense:
         """Return one array per column, with categories as labels."""
         cells = tuple(column.cells() for column in self.columns)

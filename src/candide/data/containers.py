@@ -11,8 +11,6 @@ import numpy as np
 from ..exceptions import InputError
 from ..kernels.layouts import Array
 from .arrays import as_2d_array, as_array, as_frame, is_missing, is_sparse
-from .dates import days_to_datetimes
-from .factorize import NUMBERS
 from .index import is_whole
 from .sparse import checked_rows
 
@@ -270,6 +268,9 @@ def to_cell_types(example: Any, cells: Array) -> Array:
     >>> to_cell_types(date(1970, 1, 1), np.array([19782.0, np.nan])).tolist()
     [datetime.date(2024, 2, 29), None]
     """
+    from .dates import days_to_datetimes
+    from .factorize import NUMBERS
+
     if example is None or not all(isinstance(cell, (*NUMBERS, type(None))) for cell in cells.tolist()):
         return cells
     numbers = cells.astype(np.float64)

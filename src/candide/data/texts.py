@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -141,7 +141,7 @@ def _validity(valid: Any, begin: int, n: int) -> Array | None:
     return np.unpackbits(np.frombuffer(valid, dtype=np.uint8), count=begin + n, bitorder="little")[begin:].astype(bool)
 
 
-def read_vocabulary(source: Iterable[str] | Path) -> Vocabulary:
+def read_vocabulary(source: Iterable[str] | os.PathLike[str]) -> Vocabulary:
     """Return a fixed vocabulary from tokens, or from a file with one token per line.
 
     >>> read_vocabulary(["spam", "ham"]).tokens()
@@ -156,7 +156,10 @@ def read_vocabulary(source: Iterable[str] | Path) -> Vocabulary:
             "the vocabulary is a set, whose order differs from run to run, and tokens are numbered in order; pass a "
             "list, such as sorted(tokens)"
         )
-    tokens = source.read_text("utf-8").splitlines() if isinstance(source, Path) else list(source)
+    if isinstance(source, os.PathLike):
+        with open(source, encoding="utf-8") as file:
+            source = file.read().splitlines()
+    tokens = list(source)
     vocabulary = Vocabulary.of(tokens)
     if len(vocabulary) != len(tokens):
         again = next(token for i, token in enumerate(tokens) if token in tokens[:i])

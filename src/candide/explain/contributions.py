@@ -10,7 +10,7 @@ import numpy as np
 
 from ..data.columns import Columns
 from ..families.score_terms import REST, Parts
-from ..families.table_likelihood import TableLikelihood, texts_at
+from ..families.table_likelihood import TableLikelihood
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Data, Floats, Sparse, TextRows
@@ -92,7 +92,7 @@ def cell_terms(model: Classifier, row: Any, names: Array, kernels: Kernels) -> I
     yield from _of_columns(likelihood.parts(row, kernels), row, names)
     if isinstance(likelihood, TableLikelihood):
         for j, text in likelihood.texts.items():
-            yield from token_terms(text, texts_at(row, j), kernels, names[j])
+            yield from token_terms(text, row.texts_at(j), kernels, names[j])
 
 
 def _of_columns(parts: Parts, row: Any, names: Array) -> Iterator[Term]:
@@ -200,7 +200,7 @@ class _Table:
     def _of_text(self, view: int, column: int, bins: StackedTokenViews) -> Iterator[Term]:
         """Return the terms of a text column: those of its own stacked views, multiplied by the weight of the column."""
         name, mixture = self.names[column], self.views.weights
-        inner = list(_text(bins, self.likelihood.texts[column], texts_at(self.row, column), self.kernels, name))
+        inner = list(_text(bins, self.likelihood.texts[column], self.row.texts_at(column), self.kernels, name))
         if not inner:
             return
         shares, limit = mixture.weighted_parts(view, np.array([term.scores for term in inner]))

@@ -1,22 +1,30 @@
 """Families of distributions, one likelihood per module. CONTRIBUTING.md describes how to add one."""
 
-from .base import Batch, Family, Likelihood
-from .bernoulli import Bernoulli
-from .categorical import Categorical
-from .complement import Complement
-from .gaussian import Gaussian
-from .multinomial import Multinomial
-from .multivariate_normal import MultivariateNormal
-from .poisson import Poisson
+from __future__ import annotations
 
-FAMILIES: dict[str, type[Family]] = {
-    "bernoulli": Bernoulli,
-    "categorical": Categorical,
-    "complement": Complement,
-    "gaussian": Gaussian,
-    "multinomial": Multinomial,
-    "multivariate_normal": MultivariateNormal,
-    "poisson": Poisson,
+from typing import TYPE_CHECKING
+
+from ..lazy_names import lazy_names
+from .base import Batch, Family, Likelihood
+
+if TYPE_CHECKING:
+    from .bernoulli import Bernoulli
+    from .categorical import Categorical
+    from .complement import Complement
+    from .gaussian import Gaussian
+    from .multinomial import Multinomial
+    from .multivariate_normal import MultivariateNormal
+    from .poisson import Poisson
+
+# Families of columns by module. Each is imported when first used: a model has few.
+FAMILIES = {
+    "bernoulli": "Bernoulli",
+    "categorical": "Categorical",
+    "complement": "Complement",
+    "gaussian": "Gaussian",
+    "multinomial": "Multinomial",
+    "multivariate_normal": "MultivariateNormal",
+    "poisson": "Poisson",
 }
 
 __all__ = [
@@ -32,3 +40,5 @@ __all__ = [
     "MultivariateNormal",
     "Poisson",
 ]
+
+__getattr__ = lazy_names(__name__, {family: module for module, family in FAMILIES.items()})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeGuard
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ..statistics import Statistics
 
 if TYPE_CHECKING:
     from .score_terms import Parts
+    from .table import TableFamily
 
 # With a pseudo-count this large, smoothed shares hardly differ.
 _ALL_ALIKE = float(np.exp(6.0))
@@ -163,6 +164,8 @@ class Family(Protocol):
 class Plain:
     """Defaults that hold for most families: classes share no parameter, and no value is ignored."""
 
+    of_table: ClassVar[bool] = False  # whether columns have families of their own
+
     def most_alpha(self, statistics: Any) -> float | Floats:
         return _ALL_ALIKE
 
@@ -180,6 +183,11 @@ class Plain:
 
     def score_covariance(self, data: Any, of: Positions, against: Positions, statistics: Any) -> Floats:
         return np.zeros(data.n_rows)
+
+
+def is_table(family: Family | None) -> TypeGuard[TableFamily]:
+    """Return whether a family is a ``TableFamily``, whose module is imported for tables alone."""
+    return getattr(family, "of_table", False)
 
 
 def prior_of_column(prior: Any, j: int) -> Any:

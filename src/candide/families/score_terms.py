@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..data.categories import Lookup
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Data, Floats, Sparse, chunks
 from ..lazy_dataclass import dataclass
@@ -25,6 +24,7 @@ from ..priors import log_rising
 from .base import CELLS, Scores
 
 if TYPE_CHECKING:
+    from ..data.categories import Lookup
     from .columns.transforms import Transform
 
 # In place of a column: a contribution that belongs to no single cell.

@@ -81,6 +81,7 @@ class TableFamily(Plain):
     source: TableStatistics | None = None  # what the choices were made from
 
     statistic: ClassVar[type[TableStatistics]] = TableStatistics
+    of_table: ClassVar[bool] = True
     separate: ClassVar[bool] = True
     estimate: ClassVar[Estimate] = "mean"
     prior: ClassVar[None] = None

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..data.columns import Column, Columns, Kind
 from ..kernels import Kernels
-from ..kernels.layouts import Array, Dense, Floats, Positions, TextRows
+from ..kernels.layouts import Array, Dense, Floats, Positions
 from ..kernels.tables import PickTable
 from ..kernels.vocabulary import Vocabulary
 from ..lazy_dataclass import dataclass
@@ -66,7 +66,7 @@ class TableLikelihood:
         scores = self.added_up(data, lambda _, own: own, kernels)
         scores += offset
         for j, text in self.texts.items():
-            scores += text.scores(texts_at(data, j), np.zeros_like(offset), kernels)
+            scores += text.scores(data.texts_at(j), np.zeros_like(offset), kernels)
         return scores
 
     def added_up(self, data: Columns, change: Change, kernels: Kernels, columns: Sequence[int] | None = None) -> Floats:
@@ -133,7 +133,7 @@ class TableLikelihood:
         return own
 
     def _text_left_out(self, j: int, batch: Batch, kernels: Kernels) -> Floats:
-        text, rows = self.texts[j], batch._replace(data=texts_at(batch.data, j))
+        text, rows = self.texts[j], batch._replace(data=batch.data.texts_at(j))
         return text.family.left_out(rows, text.statistics, text, np.zeros(batch.n_classes), kernels).finite
 
     def _model(self, j: int) -> ColumnModel:
@@ -208,12 +208,6 @@ class TableLikelihood:
         none = {"class": np.zeros(0, dtype=np.int64), "column": np.zeros(0, dtype=np.int64)}
         names = list(dict.fromkeys(name for table in (none, *tables) for name in table))
         return {name: np.concatenate([_column(table, name) for table in (none, *tables)]) for name in names}
-
-
-def texts_at(data: Columns, j: int) -> TextRows:
-    """The texts of a column, in which there may be none."""
-    texts = data.columns[j].texts
-    return TextRows.all_missing(data.n_rows) if texts is None else texts
 
 
 def _named_tokens(text: TextLikelihood) -> dict[str, Array]:

@@ -40,10 +40,10 @@ class Vocabulary:
         return cls(_core.Vocabulary.of_tokens(_as_texts(tokens)))
 
     @classmethod
-    def from_arrays(cls, utf8: Array, offsets: Array) -> Vocabulary:
-        """The inverse of :meth:`arrays`."""
+    def from_arrays(cls, utf8: Array, offsets: Array, native: _core.Vocabulary | None = None) -> Vocabulary:
+        """The inverse of :meth:`arrays`. ``native``: what was built of the same bytes before NumPy was imported."""
         utf8, offsets = np.ascontiguousarray(utf8, dtype=np.uint8), np.ascontiguousarray(offsets, dtype=np.int64)
-        made = cls(_core.Vocabulary.of_buffers(utf8, offsets))
+        made = cls(_core.Vocabulary.of_buffers(utf8, offsets) if native is None else native)
         if len(made) != len(offsets) - 1 or not _is_utf8(utf8, offsets):
             raise ParameterError(
                 f"of {len(offsets) - 1} tokens the first {len(made)} are different ones; tokens of a vocabulary are "

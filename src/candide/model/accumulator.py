@@ -15,8 +15,6 @@ from ..kernels import Kernels
 from ..kernels.hashing import Hashes
 from ..kernels.layouts import TextRows
 from ..specs.bound import BoundSpec
-from ..statistics import Sample
-from ..statistics.table import TableStatistics
 from ..statistics.texts import TextStatistics
 from .state import State
 
@@ -43,6 +41,8 @@ def summarize(spec: BoundSpec, rows: LabeledRows, kernels: Kernels, joining: Joi
     batch = Batch(data, positions, weight, len(classes))
     statistics, sample = spec.family.observe(batch, kernels), None
     if spec.sample_bytes:
+        from ..statistics import Sample
+
         below = None if joining is None else joining.kept_below(classes)
         sample = Sample.of(data, positions, weight, len(classes), spec.sample_bytes, below, groups)
     if isinstance(data, TextRows):
@@ -96,7 +96,7 @@ def is_worth_adding(n_cells: int, state: State) -> bool:
 def n_sparse_cells(state: State) -> int:
     """Return the number of cells of the sparse sums of a state."""
     statistics: Any = state.statistics
-    texts = statistics.texts if isinstance(statistics, TableStatistics) else (statistics,)
+    texts = getattr(statistics, "texts", (statistics,))
     feature_sets = [feature_set for one in texts if isinstance(one, TextStatistics) for feature_set in one.feature_sets]
     return sum(int(getattr(feature_set.counts.total, "nnz", 0)) for feature_set in feature_sets)
 

@@ -5,34 +5,35 @@ made when it is first needed.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
 from ..data.index import Index
 from ..exceptions import ParameterError
 from ..families import Family
-from ..families.table import TableFamily
+from ..families.base import is_table
 from ..kernels import Kernels
 from ..kernels.hashing import Hashes
 from ..kernels.layouts import Array, Floats, Positions
 from ..specs import BoundSpec, ClassPrior
 from ..stacking.calibration import log_softmax
-from ..stacking.stacked_views import StackedViews
 from ..stacking.token_views import StackedTokenViews
 from ..statistics.hashing import ABOVE_ALL
 from .cached import cached
-from .changes import after_rows, forgotten, merged
-from .evaluation import Evaluation
 from .fitted import Fitted, fit_on_sample, held_out, seen_rows, with_refinement
 from .given import log_posterior, nothing_given
 from .log_likelihood import log_likelihood, plus_base
-from .out_of_fold import OutOfFoldScores, report, score_out_of_fold
 from .scorer import Scorer, log_sum
-from .smoothing import by_marginal_likelihood
 from .state import State
 from .table import Table, named
-from .top_features import Names, top_token_names
+
+if TYPE_CHECKING:
+    from ..families.table import TableFamily
+    from ..stacking.stacked_views import StackedViews
+    from .evaluation import Evaluation
+    from .out_of_fold import OutOfFoldScores
+    from .token_names import Names
 
 
 class Classifier:
@@ -89,13 +90,15 @@ class Classifier:
         """The family with all that it takes from the classes together fixed at what they say now."""
         family = self.bound_spec.family
         if self.bound_spec.alpha == "evidence":
+            from .smoothing import by_marginal_likelihood
+
             family = family.with_alpha(by_marginal_likelihood(family, self.state.statistics))
         elif self.bound_spec.alpha == "loo" and self.current is not None and self.current.alpha is not None:
             family = family.with_alpha(self.current.alpha)
         earlier = self._kept_choices
         if earlier is not None:
             return earlier.for_sums(self.statistics)
-        if isinstance(family, TableFamily) and self.state.sample is not None and self.state.sample.grouped:
+        if is_table(family) and self.state.sample is not None and self.state.sample.grouped:
             held = held_out(self.bound_spec, self.state, self.statistics, Kernels(self.bound_spec.n_threads))
             return family.resolve(self.statistics, held)
         return family.resolve(self.statistics)
@@ -112,9 +115,7 @@ class Classifier:
     def _kept_choices(self) -> TableFamily | None:
         """Families of columns that were chosen before, if what was fitted with them is still in use."""
         choices, kept = self._earlier_choices, self.kept_fitted
-        return (
-            choices if isinstance(choices, TableFamily) and kept is not None and kept is self._earlier_fitted else None
-        )
+        return choices if is_table(choices) and kept is not None and kept is self._earlier_fitted else None
 
     @property
     def latest_choices(self) -> Family | None:
@@ -123,7 +124,7 @@ class Classifier:
         None without a sample: no refit could choose them again, so they are chosen from the current sums.
         """
         follows = self.state.sample is None or not self.bound_spec.looks_back or self.latest_fitted is None
-        return None if follows or not isinstance(self.bound_spec.family, TableFamily) else self.family
+        return None if follows or not is_table(self.bound_spec.family) else self.family
 
     def complete(self) -> Classifier:
         """Fit everything that the bound spec asks for, and return the model.
@@ -132,7 +133,7 @@ class Classifier:
         the rows learned, and never on when a prediction was made.
         """
         _ = self.current
-        if self.bound_spec.alpha is not None or isinstance(self.bound_spec.family, TableFamily):
+        if self.bound_spec.alpha is not None or is_table(self.bound_spec.family):
             _ = self.family  # pseudo-counts and families of columns are chosen
         return self
 
@@ -195,6 +196,8 @@ class Classifier:
     @cached
     def out_of_fold(self) -> OutOfFoldScores:
         """Training rows scored by models that never saw them."""
+        from .out_of_fold import OutOfFoldScores, score_out_of_fold
+
         result = score_out_of_fold(self, Kernels(self.bound_spec.n_threads))
         scores = (self._retargeted(part) for part in (result.log_probability, result.optimistic))
         if self.bound_spec.target is None:
@@ -213,7 +216,11 @@ class Classifier:
     @property
     def report(self) -> Evaluation:
         """Measures of the model on training rows that it was not fitted on."""
-        return report(self.out_of_fold, self.classes.labels) if self._report is None else self._report
+        if self._report is not None:
+            return self._report
+        from .out_of_fold import report
+
+        return report(self.out_of_fold, self.classes.labels)
 
     @cached
     def likelihood(self) -> Any:
@@ -254,20 +261,27 @@ class Classifier:
 
     def learn(self, batch: State, bound_spec: BoundSpec, *, in_place: bool = False) -> Classifier:
         """After further rows, with the settings of now. ``in_place``: this model is used up."""
+        from .changes import after_rows
+
         return after_rows(self, self.state.learn(batch, in_place=in_place), bound_spec, batch, 1.0)
 
     def forget(self, batch: State) -> Classifier:
         """Without rows that were learned."""
+        from .changes import forgotten
+
         return forgotten(self, batch)
 
     def merge(self, other: Classifier) -> Classifier:
         """The model of both sets of rows."""
+        from .changes import merged
+
         return merged(self, other)
 
     def kept_below(self, classes: Index) -> Hashes | None:
         """Hashes below which rows of these classes matter: to the sample, or to views made of an earlier one."""
-        below, views = self.state.kept_below(classes), self.latest_fitted and self.latest_fitted.views
-        if below is not None and isinstance(views, StackedViews) and views.hash_bound is not None:
+        below, fitted = self.state.kept_below(classes), self.latest_fitted
+        views = None if fitted is None else fitted.views
+        if below is not None and _are_of_table(views) and views.hash_bound is not None:
             earlier = np.append(views.hash_bound, ABOVE_ALL)[classes.positions_in(self.classes)]
             below = np.maximum(below, earlier)
         return below
@@ -300,6 +314,8 @@ class Classifier:
 
     def without_sample(self, *, compute_loo: bool) -> Classifier:
         """Without training rows; what needs them is made before they go."""
+        from .top_features import top_token_names
+
         made = self.report if compute_loo and self.can_report else None
         # Views that no weight was found for are weighed again only with rows.
         fitted = self.fitted_without_rows
@@ -369,7 +385,7 @@ class Classifier:
         views = self.views_for(data)
         if views is None:
             return self.scorer.posterior(data, kernels, logarithm=True)
-        prior = (self.scorer.offset,) if isinstance(views, StackedViews) else ()
+        prior = (self.scorer.offset,) if _are_of_table(views) else ()
         scores: Floats = views.scores(self.likelihood, data, *prior, kernels)  # type: ignore[call-arg]
         if self.current is not None and self.current.refinement is not None:
             scores += self.current.refinement.scores(data, kernels)
@@ -427,10 +443,15 @@ class Classifier:
         return int(self.family.n_parameters(self.state.statistics)) + prior
 
 
+def _are_of_table(views: StackedViews | StackedTokenViews | None) -> TypeGuard[StackedViews]:
+    """Return whether views are ``StackedViews``, whose module is imported for tables alone."""
+    return not (views is None or isinstance(views, StackedTokenViews))
+
+
 def _lacks_partial_weights(views: StackedViews | StackedTokenViews | None) -> TypeGuard[StackedViews]:
-    return isinstance(views, StackedViews) and views.partial is None
+    return _are_of_table(views) and views.partial is None
 
 
 def _consolidated(old: Fitted | None) -> Fitted | None:
     """With all changes in the tables of its views."""
-    return replace(old, views=old.views.consolidated()) if old and isinstance(old.views, StackedViews) else old
+    return replace(old, views=old.views.consolidated()) if old and _are_of_table(old.views) else old

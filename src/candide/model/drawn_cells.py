@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..kernels.layouts import Array
-from ..statistics.table import TableStatistics
+
+if TYPE_CHECKING:
+    from ..statistics.table import TableStatistics
 
 
 def as_seen(cells: Array, statistics: TableStatistics, j: int, *, whole: bool, bounded: bool) -> Array:

@@ -17,7 +17,7 @@ from ..data.columns import Columns
 from ..data.index import Index
 from ..exceptions import InputError, ParameterError, warn
 from ..families import Batch, Family
-from ..families.table import HeldOut, TableFamily
+from ..families.base import is_table
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
@@ -27,17 +27,15 @@ from ..stacking.calibration import Calibration, calibrate, log_softmax
 from ..stacking.calibration.scaling import Scaling
 from ..stacking.folds import N_FOLDS, group_folds, make_folds, rows_by_fold
 from ..stacking.refinement import Refinement, fit_refinement, out_of_fold_scores
-from ..stacking.stacked_views import StackedViews, fit_stacked_views
 from ..stacking.token_views import StackedTokenViews, fit_stacked_token_views
 from ..stacking.training_rows import TrainingRows
-from ..statistics import Sample
-from ..statistics.hashing import row_hashes
-from ..statistics.table import TableStatistics
-from .leave_one_out import left_out_scores
-from .smoothing import by_leave_one_out
 from .state import State
 
 if TYPE_CHECKING:
+    from ..families.table import HeldOut
+    from ..stacking.stacked_views import StackedViews
+    from ..statistics import Sample
+    from ..statistics.table import TableStatistics
     from .classifier import Classifier
 
 # Blocks of rows that are left out one after the other, at most.
@@ -85,7 +83,9 @@ class Fitted:
 
     def discounted(self, factor: float) -> Fitted:
         """Return it after all weights were multiplied."""
-        views = self.views.discounted(factor) if isinstance(self.views, StackedViews) else self.views
+        views = self.views
+        if not (views is None or isinstance(views, StackedTokenViews)):
+            views = views.discounted(factor)
         return replace(self, weight=self.weight * factor, changed=self.changed * factor, views=views)
 
     def among(self, classes: Index) -> Fitted:
@@ -93,7 +93,7 @@ class Fitted:
         if classes == self.classes:
             return self
         if self.views is not None:
-            other = ", or with stacking=None" if isinstance(self.views, StackedViews) else ""
+            other = "" if isinstance(self.views, StackedTokenViews) else ", or with stacking=None"
             raise InputError(
                 f"the stacking weights are for {self.classes.labels.tolist()}, and this model keeps no training rows "
                 f"to fit others for {classes.labels.tolist()}; construct it with keep_sample=True{other}"
@@ -167,6 +167,8 @@ def _stacked(
     if isinstance(model.likelihood, TextLikelihood):
         views, scores, rows = fit_stacked_token_views(model.likelihood, seen, kernels)
     else:
+        from ..stacking.stacked_views import fit_stacked_views
+
         stacked, scores, rows = fit_stacked_views(model.likelihood, seen, model.bound_spec.order or 0, kernels)
         views = _with_bounds(stacked, model.state)
     if len(rows) < len(seen.case_weight):
@@ -205,9 +207,11 @@ def _order(family: Family, batch: Batch) -> Array | None:
 
     What is fitted on some of the rows takes them evenly spaced, so it depends on the order, which is that of hashes.
     """
-    out = family.not_given if isinstance(family, TableFamily) else frozenset()
+    out = family.not_given if is_table(family) else frozenset()
     if not out:
         return None
+    from ..statistics.hashing import row_hashes
+
     columns = tuple(column for j, column in enumerate(batch.data.columns) if j not in out)
     return np.lexsort((row_hashes(Columns(columns, batch.data.n_rows)), batch.classes))
 
@@ -217,6 +221,8 @@ def held_out(bound_spec: BoundSpec, state: State, statistics: TableStatistics, k
     seen = seen_rows(bound_spec, state, "a choice of families by groups")
     if seen.blocks is None:
         return []
+    from ..families.table import HeldOut
+
     batch = seen.with_all_copies()
     folds = (batch.take(rows) for rows in rows_by_fold(make_folds(batch.classes, seen.blocks, N_FOLDS)))
     family: Any = bound_spec.family
@@ -234,6 +240,8 @@ def _blocks(sample: Sample, batch: Batch) -> Array | None:
 def alphas(
     bound_spec: BoundSpec, state: State, seen: TrainingRows, subsets: list[Array], kernels: Kernels
 ) -> list[float | Floats]:
+    from .smoothing import by_leave_one_out
+
     offset = _bare(bound_spec, state, None).offset_for(state.rows)
     if seen.blocks is not None:
         # Each block would be scored again for every α and column.
@@ -249,6 +257,8 @@ def scores_left_out(
     kernels: Kernels,
 ) -> tuple[Floats, Floats | None]:
     """Return log posteriors with the row or its block left out, not calibrated, and the amount of evidence of rows."""
+    from .leave_one_out import left_out_scores
+
     batch = seen.batch if seen.blocks is None else seen.with_all_copies()
     scores = left_out_scores(_bare(bound_spec, state, alpha), batch, seen.blocks, kernels)
     return scores, bound_spec.family.amount(seen.batch.data)

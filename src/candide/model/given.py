@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data.columns import Columns
-from ..families.table import TableFamily
-from ..families.table_likelihood import TableLikelihood
+from ..families.base import is_table
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Floats
-from ..statistics.kept_rows import MixedRows
 
 if TYPE_CHECKING:
+    from ..families.table_likelihood import TableLikelihood
+    from ..statistics.kept_rows import MixedRows
     from .classifier import Classifier
 
 # Sets of columns that one call makes models for at most: those of most rows, and of equals the first. Rows that lack
@@ -117,7 +117,7 @@ def _parts(model: Classifier, patterns: Array, of_row: Array, exact: set[int]) -
 
 def _lacking(model: Classifier, data: object) -> Array | None:
     """``(rows, columns)``: the columns that rows lack and the model uses; None if they lack none."""
-    if not isinstance(data, Columns) or not isinstance(model.bound_spec.family, TableFamily):
+    if not isinstance(data, Columns) or not is_table(model.bound_spec.family):
         return None
     absent = data.absent()
     if absent is None:
@@ -147,7 +147,7 @@ def _made(model: Classifier, absent: frozenset[int]) -> Classifier:
     from .classifier import Classifier
 
     family, state = model.family, model.state
-    assert isinstance(family, TableFamily)
+    assert is_table(family)
     if any(j in absent for block in family.blocks for j in block.columns):
         assert state.sample is not None
         state = replace(state, sample=replace(state.sample, data=_emptied(state.sample.data, absent)))
@@ -159,10 +159,10 @@ def _made(model: Classifier, absent: frozenset[int]) -> Classifier:
 
 def _emptied(data: Any, absent: frozenset[int]) -> Dense | MixedRows:
     """Rows that are kept, with some columns emptied: blocks look at several together."""
-    if isinstance(data, MixedRows):
-        return replace(data, cells=_without_cells(data.cells, absent))
-    assert isinstance(data, Dense)
-    return _without_cells(data, absent)
+    if isinstance(data, Dense):
+        return _without_cells(data, absent)
+    mixed: MixedRows = data
+    return replace(mixed, cells=_without_cells(mixed.cells, absent))
 
 
 def _without_cells(data: Dense, absent: frozenset[int]) -> Dense:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -19,20 +19,20 @@ from ..priors.base import generator
 from ..specs import BoundSpec, Spec
 from ..specs.parameters import flag, number, whole_number
 from ..specs.schema import Schema
-from ..specs.table_schema import TableSchema
 from ..statistics.hashing import group_hashes
 from .accumulator import RowCounts, summarize
 from .classifier import Classifier
 from .decisions import adapt_prior, conformal_threshold, label_set, least_cost, read_costs, read_shares
 from .drawn_cells import as_seen
-from .evaluation import Evaluation, RowScores
 from .labels import LabelFilter, drop_unlabeled, one_dimensional, with_labels
 from .leave_one_out import check_prior, read_folds
-from .out_of_fold import folds_left_out, left_out_posterior
 from .source_columns import roles_in
 from .state import State
 from .table import Table
-from .unlabeled import Unlabeled
+
+if TYPE_CHECKING:
+    from .evaluation import Evaluation, RowScores
+    from .unlabeled import Unlabeled
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -236,6 +236,8 @@ class Model:
 
     def unseen_categories(self, X: Any) -> dict[Any, dict[Any, int]]:
         """Return the categories of ``X`` that no training row has, by column, with the number of their rows."""
+        from ..specs.table_schema import TableSchema
+
         if not isinstance(self.schema, TableSchema):
             return {}
         data = self.spec.read(X, self.schema, self.classifier, learning=True)
@@ -361,6 +363,8 @@ class Model:
 
     def sample(self, n: int = 1, random_state: Any = None, **options: Any) -> tuple[Any, Array]:
         """Draw ``n`` rows from the model: ``(X, y)``."""
+        from ..specs.table_schema import TableSchema
+
         X, y = self.classifier.sample(whole_number(n, "n"), generator(random_state), **options)
         schema = self.schema
         if not isinstance(schema, TableSchema):
@@ -377,6 +381,8 @@ class Model:
         self, X: Any, y: Any, sample_weight: Any = None, class_prior: Literal["removed", "fixed"] = "removed"
     ) -> Floats:
         """Return log probabilities of training rows, each by the model that has not seen it."""
+        from .out_of_fold import left_out_posterior
+
         batch = self.batch(X, y, sample_weight)
         return left_out_posterior(self.classifier, batch, self.kernels, check_prior(class_prior))
 
@@ -390,12 +396,16 @@ class Model:
         class_prior: Literal["removed", "fixed"] = "removed",
     ) -> Floats:
         """Return log probabilities of training rows, each fold by the model that has not seen it."""
+        from .out_of_fold import folds_left_out
+
         batch = self.batch(X, y, sample_weight)
         folds = read_folds(groups, n_folds, batch.data.n_rows)
         return folds_left_out(self.classifier, batch, folds, self.kernels, check_prior(class_prior))
 
     def scored_rows(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> RowScores:
         """Return the scores of rows with labels that the model knows, for an evaluation."""
+        from .evaluation import RowScores
+
         batch = self.batch(X, y, sample_weight)
         scores = self.classifier.posterior(batch.data, self.kernels, logarithm=True)
         weight = np.ones(len(scores)) if batch.weight is None else batch.weight

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,8 +12,9 @@ from ..exceptions import ForgetError, InputError, ParameterError
 from ..kernels.hashing import Hashes
 from ..kernels.layouts import Array, Floats
 from ..lazy_dataclass import dataclass
-from ..statistics import Sample
-from ..statistics.table import TableStatistics
+
+if TYPE_CHECKING:
+    from ..statistics import Sample
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class State:
 
     def statistics_with_copies(self) -> Any:
         """The statistic; of a table with rows that weigh as much as all of their copies, which the sample tells."""
-        if self.sample is None or not isinstance(self.statistics, TableStatistics):
+        if self.sample is None or not hasattr(self.statistics, "with_copies"):
             return self.statistics
         return self.statistics.with_copies(self.sample.copies_per_row())
 

@@ -12,6 +12,9 @@ from ..kernels.tokenizer import TokenizerConfig
 from ..kernels.tokens import TokenFeatures
 from ..kernels.vocabulary import Buckets, Coding, Vocabulary
 
+# Names of tokens by look and code.
+Names = dict[str, dict[int, str]]
+
 # Texts that are searched for tokens.
 _MOST_TEXTS = 10_000
 _AT_ONCE = 1_000

@@ -15,7 +15,7 @@ from ..kernels.layouts import Array, Floats, Sparse, TextRows
 from ..kernels.vocabulary import Buckets, Coding
 from ..stacking.token_views import StackedTokenViews
 from .table import Table
-from .token_names import named
+from .token_names import Names, named
 
 if TYPE_CHECKING:
     from .classifier import Classifier
@@ -26,7 +26,6 @@ _CANDIDATES = 5
 _TELLING_SIGN = 0.5
 # Tokens of a class and feature set whose names are kept when the sample is dropped.
 _KEPT = 20
-Names = dict[str, dict[int, str]]
 
 
 class Candidates(NamedTuple):

@@ -1,8 +1,12 @@
 """What is believed before data: conjugate priors. A posterior is a prior of the same class."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..lazy_names import lazy_names
 from .base import ESTIMATES, Estimate, Prior
 from .dirichlet import Beta, Dirichlet
-from .gamma import Gamma
 from .log_probability import (
     LogProbability,
     above_zero,
@@ -13,7 +17,10 @@ from .log_probability import (
     parts_of,
     pseudo_count,
 )
-from .normal import MeanVariance, Normal, NormalInverseGamma, NormalInverseWishart
+
+if TYPE_CHECKING:
+    from .gamma import Gamma
+    from .normal import MeanVariance, Normal, NormalInverseGamma, NormalInverseWishart
 
 __all__ = [
     "ESTIMATES",
@@ -35,3 +42,14 @@ __all__ = [
     "parts_of",
     "pseudo_count",
 ]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "Gamma": "gamma",
+        "MeanVariance": "normal",
+        "Normal": "normal",
+        "NormalInverseGamma": "normal",
+        "NormalInverseWishart": "normal",
+    },
+)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..families import Batch
-from ..families.table_likelihood import TableLikelihood, texts_at
 from ..families.text_likelihood import TextLikelihood, TokenBinName
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, Positions, Sparse, TextRows, chunks
@@ -17,6 +16,9 @@ from ..lazy_dataclass import dataclass
 from .folds import make_folds
 from .training_rows import TrainingRows, mean_row_weight, subsample_rows
 from .weights import StackingWeights, fit_weights
+
+if TYPE_CHECKING:
+    from ..families.table_likelihood import TableLikelihood
 
 _RIDGE = 0.5
 # Texts scored at once: their scores under all views are kept until they are weighed.
@@ -189,13 +191,13 @@ class TextColumnView:
     def scores(self, likelihood: TableLikelihood, data: Any, kernels: Kernels) -> Floats:
         """``(rows, classes)`` of any rows."""
         own, absent = likelihood.texts[self.column], data.columns[self.column].absent
-        scores = self.stacked.scores(own, texts_at(data, self.column), kernels) - self.stacked.weights.bias
+        scores = self.stacked.scores(own, data.texts_at(self.column), kernels) - self.stacked.weights.bias
         return scores if absent is None else np.where(absent[:, None], 0.0, scores)
 
     def left_out(self, likelihood: TableLikelihood, batch: Batch, kernels: Kernels) -> Floats:
         """The same of learned rows, each as if it had not been there; weights stay."""
         out, own = np.empty((len(batch.classes), batch.n_classes)), likelihood.texts[self.column]
-        for begin, end, texts in chunks(texts_at(batch.data, self.column), _CHUNK):
+        for begin, end, texts in chunks(batch.data.texts_at(self.column), _CHUNK):
             weight = None if batch.weight is None else batch.weight[begin:end]
             part = Batch(texts, batch.classes[begin:end], weight, batch.n_classes)
             out[begin:end] = self._added_up(own.token_bin_left_out(part, kernels))
@@ -203,7 +205,7 @@ class TextColumnView:
 
     def bin_scores(self, likelihood: TableLikelihood, training: TrainingRows, kernels: Kernels) -> Floats:
         """Scores of rows under all bins, ``(bins, rows, classes)``, by sums without their fold."""
-        texts = training.batch._replace(data=texts_at(training.batch.data, self.column))
+        texts = training.batch._replace(data=training.batch.data.texts_at(self.column))
         return self.stacked.left_out_training_scores(
             likelihood.texts[self.column], training._replace(batch=texts), kernels
         )

@@ -1,10 +1,30 @@
 """Summaries that can be added: what was seen, never smoothed. From here on, cost does not depend on rows."""
 
-from .base import Statistics
-from .categories import CategoryCounts
-from .counts import Counts
-from .grid import Grid
-from .moments import BlockMoments, Moments
-from .sample import Sample
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from .base import Statistics
+    from .categories import CategoryCounts
+    from .counts import Counts
+    from .grid import Grid
+    from .moments import BlockMoments, Moments
+    from .sample import Sample
 
 __all__ = ["BlockMoments", "CategoryCounts", "Counts", "Grid", "Moments", "Sample", "Statistics"]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "BlockMoments": "moments",
+        "CategoryCounts": "categories",
+        "Counts": "counts",
+        "Grid": "grid",
+        "Moments": "moments",
+        "Sample": "sample",
+        "Statistics": "base",
+    },
+)

@@ -15,7 +15,6 @@ import numpy as np
 
 from ..data.arrays import is_missing
 from ..data.columns import Column, Columns
-from ..data.factorize import factorize
 from ..data.index import EXACT
 from ..data.labeled_rows import concatenate_rows, same_layout
 from ..exceptions import MergeError
@@ -199,6 +198,8 @@ def coded(column: Array | Column) -> tuple[Array, list[Any]]:
     if isinstance(column, Column):
         assert column.labels is not None
         return column.values, [*map(_plain, column.labels.tolist()), None]  # the code -1 is the last place
+    from ..data.factorize import factorize
+
     codes, labels = factorize(column.tolist())
     return codes, [_plain(label) for label in labels]
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ..lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from .content import Content, Provenance
@@ -24,23 +25,18 @@ __all__ = [
     "write_model",
 ]
 
-_MODULES = {
-    "KINDS": ".validation.model",
-    "Content": ".content",
-    "Provenance": ".content",
-    "content_of": ".model_file",
-    "from_json_lines": ".json_form",
-    "locked": ".locking",
-    "read_model": ".model_file",
-    "to_json_lines": ".json_form",
-    "write_model": ".model_file",
-}
-
-
-def __getattr__(name: str) -> Any:
-    # Imported at first use, so that a file can be opened before NumPy is imported.
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_MODULES[name], __name__), name)
-    globals()[name] = value
-    return value
+# A file can be opened before NumPy is imported.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "KINDS": "validation.model",
+        "Content": "content",
+        "Provenance": "content",
+        "content_of": "model_file",
+        "from_json_lines": "json_form",
+        "locked": "locking",
+        "read_model": "model_file",
+        "to_json_lines": "json_form",
+        "write_model": "model_file",
+    },
+)

@@ -1,7 +1,7 @@
 """Read and verify a model file in threads, while the main thread imports modules.
 
 - ``FileReader`` reads the arrays of an open file. Large training rows stay in the file until they are needed.
-- ``BackgroundReader`` reads a file and computes its checksum in one thread, and builds large vocabularies in another.
+- ``BackgroundReader`` reads a file in a thread, builds its large vocabularies there, and computes its checksum.
 
 Importing this module does not import NumPy, which takes about as long as reading a file of 100 MB.
 """
@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 import threading
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from .checksum import verify_checksum
-from .container import Header, arrays_in, header_end, parse_header, parse_trees
+from .container import Header, header_end, parse_header, parse_trees
 from .errors import InvalidContent, model_file_errors, require
 
 if TYPE_CHECKING:
-    from ..kernels.vocabulary import Vocabulary
+    from ..kernels import _core
 
 # Bytes that are read or hashed at once.
 _CHUNK = 1 << 20
@@ -31,6 +32,7 @@ _LARGE_FILE = 1 << 22
 _MIN_DEFERRED_BYTES = 1 << 22
 # Bytes of tokens from which a vocabulary is built in a thread, and how many such vocabularies at most.
 _LARGE_VOCABULARY, _MAX_VOCABULARIES = 1 << 20, 8
+_OFFSET_BYTES = 8
 _CHANGED = "load the model again, and replace files by others instead of writing into them, as save() does"
 
 # The names of the two arrays of a vocabulary: the bytes of the tokens, and their offsets.
@@ -131,12 +133,16 @@ def _allocate(n_bytes: int) -> memoryview:
     """Return writable memory; large blocks come from ``mmap``, because ``bytearray`` would clear them first."""
     if n_bytes < _CHUNK:
         return memoryview(bytearray(n_bytes))
-    from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
+    import mmap
 
     try:
-        return memoryview(mmap(-1, n_bytes, flags=MAP_PRIVATE | MAP_ANONYMOUS))
+        data = mmap.mmap(-1, n_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     except OSError:
         raise MemoryError(f"cannot allocate {n_bytes:,} bytes") from None
+    # Filling pages of 4 kB takes three times as long as reading the file from the cache of the operating system.
+    with suppress(OSError, AttributeError):
+        data.madvise(mmap.MADV_HUGEPAGE)
+    return memoryview(data)
 
 
 def _changed_error() -> InvalidContent:
@@ -161,9 +167,16 @@ class BackgroundReader:
     """A model file whose header has been read. A thread reads the arrays and computes the checksum.
 
     Nothing decoded from the file may be used before :meth:`verify`.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    build_vocabularies : bool, default False
+        Whether the thread builds large vocabularies too, before the checksum, which is needed last.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, build_vocabularies: bool = False) -> None:
         self.path = path
         with model_file_errors(f"{path} cannot be used"):
             self.file = FileReader(path)
@@ -177,11 +190,15 @@ class BackgroundReader:
                 self.file.read_arrays()
                 verify_checksum(self.file.compute_checksum(()), self.header.metadata)
                 raise
-        self._arrays_read = threading.Event()
+        self._keys = _large_vocabularies(self.trees, self.header, self.deferred) if build_vocabularies else []
+        self._built: dict[VocabularyKey, _core.Vocabulary] = {}
+        if self._keys:
+            # Imported here, because a thread that imports waits for the one that imports all other modules.
+            from ..kernels import _core as _  # noqa: F401
+        self._arrays_read, self._vocabularies_built = threading.Event(), threading.Event()
         self._result: str | BaseException = ""
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
-        self._vocabularies: _VocabularyBuilder | None = None
 
     def _read(self) -> None:
         try:
@@ -189,11 +206,23 @@ class BackgroundReader:
             self._arrays_read.set()
             if not self.deferred:
                 self.file.close()
+            self._build_vocabularies()
+            self._vocabularies_built.set()
             self._result = self.file.compute_checksum(self.deferred)
         except BaseException as error:
             self._result = error
         finally:
             self._arrays_read.set()
+            self._vocabularies_built.set()
+
+    def _build_vocabularies(self) -> None:
+        """Build large vocabularies. If this fails, the decoder does it again and reports the error."""
+        for key in self._keys:
+            from ..kernels import _core
+
+            utf8, offsets = (self.file.content[slice(*self.header.places[name])] for name in key)
+            with suppress(ValueError, TypeError):
+                self._built[key] = _core.Vocabulary.of_buffers(utf8, offsets.cast("q"))
 
     def content(self) -> memoryview:
         """Return the bytes of the file without deferred arrays; those of a small file have been verified."""
@@ -209,48 +238,26 @@ class BackgroundReader:
             raise self._result
         verify_checksum(self._result, self.header.metadata)
 
-    def build_vocabularies(self) -> None:
-        """Start a thread that builds the large vocabularies of the file. This imports NumPy."""
-        self._vocabularies = _VocabularyBuilder(self)
-
-    def vocabulary(self, key: VocabularyKey) -> Vocabulary | None:
+    def vocabulary(self, key: VocabularyKey) -> _core.Vocabulary | None:
         """Return a vocabulary that was built in the background, or None if there is none."""
-        return None if self._vocabularies is None else self._vocabularies.get(key)
-
-
-class _VocabularyBuilder:
-    """A thread that builds vocabularies. Invalid ones are left out: the decoder then reports the error."""
-
-    def __init__(self, reader: BackgroundReader) -> None:
-        # Imported by the main thread, which needs both as well.
-        from ..kernels import vocabulary as _  # noqa: F401
-
-        self._built: dict[VocabularyKey, Vocabulary] = {}
-        places = reader.header.places
-        keys = dict.fromkeys(key for key in _vocabulary_keys(reader.trees) if all(name in places for name in key))
-        large = (key for key in keys if places[key[0]][1] - places[key[0]][0] >= _LARGE_VOCABULARY)
-        self._keys = list(islice(large, _MAX_VOCABULARIES))
-        self._thread = threading.Thread(target=self._build, args=(reader,), daemon=True)
-        if self._keys:
-            self._thread.start()
-
-    def _build(self, reader: BackgroundReader) -> None:
-        from ..kernels.vocabulary import Vocabulary
-
-        try:
-            content = reader.content()
-            for key in self._keys:
-                utf8, offsets = arrays_in(reader.header, content, key).values()
-                if (utf8.dtype.str, utf8.ndim, offsets.dtype.str, offsets.ndim) == ("|u1", 1, "<i8", 1):
-                    self._built[key] = Vocabulary.from_arrays(utf8, offsets)
-        except Exception:
-            return  # the decoder meets the same error and reports it
-
-    def get(self, key: VocabularyKey) -> Vocabulary | None:
-        if key not in self._keys:
-            return None
-        self._thread.join()
+        if key in self._keys:
+            self._vocabularies_built.wait()
         return self._built.get(key)
+
+
+def _large_vocabularies(trees: Mapping[str, Any], header: Header, deferred: Iterable[str]) -> list[VocabularyKey]:
+    """Return the keys of the large vocabularies of a file that the native module can build from its bytes."""
+    entries, places = header.entries, header.places
+    read = places.keys() - set(deferred)
+    keys = (key for key in dict.fromkeys(_vocabulary_keys(trees)) if read.issuperset(key))
+    found = [
+        (utf8, offsets)
+        for utf8, offsets in keys
+        if places[utf8][1] - places[utf8][0] >= _LARGE_VOCABULARY
+        and (entries[utf8].get("dtype"), entries[offsets].get("dtype")) == ("U8", "I64")
+        and places[offsets][0] % _OFFSET_BYTES == 0
+    ]
+    return found[:_MAX_VOCABULARIES] if sys.byteorder == "little" else []
 
 
 def _vocabulary_keys(trees: Mapping[str, Any]) -> Iterator[VocabularyKey]:

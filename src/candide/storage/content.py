@@ -8,19 +8,21 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..kernels.layouts import Array
-from ..kernels.vocabulary import Vocabulary
 from ..lazy_dataclass import dataclass
 from .decoder import Decoder
-from .encoder import Encoder, Tree
 from .errors import model_file_errors, require
 from .registry import field_types, matches_type
 from .validation.model import check_content
 from .validation.predicates import MAX_WEIGHT
+
+if TYPE_CHECKING:
+    from ..kernels import _core
+    from .encoder import Tree
 
 _MODERATE = (
     f"readers would refuse it; fit again with weights up to {MAX_WEIGHT:g} and values of moderate size, or keep the "
@@ -55,6 +57,8 @@ class Provenance(NamedTuple):
         # Imported here because models are read far more often than written.
         from importlib.metadata import version
 
+        from .encoder import Encoder
+
         date = datetime.now(UTC).isoformat(timespec="seconds")
         tree = json.dumps(Encoder().tree(columns, "columns"), sort_keys=True)
         return cls(float(rows), date, version("candide"), hashlib.sha256(tree.encode()).hexdigest()[:16])
@@ -86,6 +90,8 @@ class EncodedContent(NamedTuple):
     @classmethod
     def of(cls, content: Content) -> EncodedContent:
         """Encode content; content that could not be decoded again is refused."""
+        from .encoder import Encoder
+
         encoder = Encoder()
         settings = encoder.tree(content.settings, "settings")
         parts = encoder.tree(content.parts, "model")
@@ -97,7 +103,7 @@ class EncodedContent(NamedTuple):
     def decode(
         self,
         replacements: Mapping[str, Any] | None = None,
-        vocabulary: Callable[[tuple[str, str]], Vocabulary | None] | None = None,
+        vocabulary: Callable[[tuple[str, str]], _core.Vocabulary | None] | None = None,
     ) -> Content:
         """Decode and validate the content.
 
@@ -106,7 +112,7 @@ class EncodedContent(NamedTuple):
         replacements : mapping, optional
             Values to use in place of parts of the tree, by path.
         vocabulary : callable, optional
-            Returns a vocabulary that is already built, given the names of its arrays, or None.
+            Returns the native part of a vocabulary if it is already built, given the names of its arrays, or None.
         """
         decoder = Decoder(self.arrays, replacements, vocabulary=vocabulary)
         settings, parts = decoder.value(self.settings, "settings"), decoder.value(self.parts, "model")

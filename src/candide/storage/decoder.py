@@ -9,19 +9,21 @@ from datetime import date, datetime, time, timedelta
 from functools import cache
 from itertools import pairwise
 from math import isqrt
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from ..kernels.layouts import Array, TextRows
 from ..kernels.vocabulary import Vocabulary
 from ..model.table import Table
-from ..statistics import Counts
-from ..statistics.counts import CompressedRows, StoredCounts
-from .encoder import Tree
+from ..statistics.counts import CompressedRows, Counts, StoredCounts
 from .errors import InvalidContent, require
-from .registry import CLASSES, field_types, matches_type
+from .registry import CLASSES, class_named, field_types, matches_type
 from .validation.predicates import are_offsets, is_canonical
+
+if TYPE_CHECKING:
+    from ..kernels import _core
+    from .encoder import Tree
 
 _SCALARS = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
             "float16", "float32", "float64")  # fmt: skip
@@ -46,7 +48,7 @@ class Decoder:
     required : iterable of str, optional
         Names of arrays that must be used; by default all.
     vocabulary : callable, optional
-        Returns a vocabulary that is already built, given the names of its arrays, or None.
+        Returns the native part of a vocabulary if it is already built, given the names of its arrays, or None.
     """
 
     def __init__(
@@ -54,9 +56,9 @@ class Decoder:
         arrays: Mapping[str, Array],
         replacements: Mapping[str, Any] | None = None,
         required: Iterable[str] | None = None,
-        vocabulary: Callable[[tuple[str, str]], Vocabulary | None] | None = None,
+        vocabulary: Callable[[tuple[str, str]], _core.Vocabulary | None] | None = None,
     ) -> None:
-        self._arrays, self._replacements, self._built_vocabulary = arrays, replacements or {}, vocabulary
+        self._arrays, self._replacements, self._native_vocabulary = arrays, replacements or {}, vocabulary
         self._unused = set(arrays if required is None else required)
         self._vocabularies: dict[tuple[str, str], Vocabulary] = {}
         self._texts: dict[tuple[str, str], list[str]] = {}
@@ -75,7 +77,7 @@ class Decoder:
                 return tuple(self.values(tree, path))
             kind = str(tree.get("$"))
             if kind in CLASSES:
-                return self._object(CLASSES[kind], tree, path)
+                return self._object(class_named(kind), tree, path)
             require(kind in _DECODERS, f"{path} is a {kind!r:.40}, which this version of candide does not support")
             return _DECODERS[kind](self, tree, path)
 
@@ -122,8 +124,8 @@ class Decoder:
         parts = self.strings(tree, path)
         key = tree["utf8"], tree["offsets"]
         if key not in self._vocabularies:
-            built = None if self._built_vocabulary is None else self._built_vocabulary(key)
-            self._vocabularies[key] = Vocabulary.from_arrays(*parts) if built is None else built
+            native = None if self._native_vocabulary is None else self._native_vocabulary(key)
+            self._vocabularies[key] = Vocabulary.from_arrays(*parts, native)
         return self._vocabularies[key]
 
     def texts(self, tree: Tree, path: str) -> list[str]:

@@ -18,7 +18,7 @@ from ..kernels.vocabulary import Vocabulary
 from ..model.table import Table
 from ..statistics.counts import StoredCounts
 from .deferred_sample import DeferredSample
-from .registry import NAMES
+from .registry import name_of
 from .validation.predicates import max_columns
 
 # A tree: None, Boolean values, numbers, strings, lists (which stand for tuples), and dicts whose "$" names their type.
@@ -54,8 +54,9 @@ class Encoder:
             return _number(value)
         if isinstance(value, (StoredCounts, DeferredSample)):
             value.load()
-        if type(value) in NAMES:
-            return self._object(value, path)
+        name = name_of(type(value))
+        if name is not None:
+            return self._object(name, value, path)
         encode = next((encode for kind, encode in _ENCODERS.items() if isinstance(value, kind)), None)
         if is_sparse(value) and value.format == "csr":
             return _sparse(self, value, path)
@@ -63,9 +64,9 @@ class Encoder:
             raise _cannot_be_stored(value, path)
         return encode(self, value, path)
 
-    def _object(self, value: Any, path: str) -> Tree:
+    def _object(self, name: str, value: Any, path: str) -> Tree:
         names = [field.name for field in fields(value)] if is_dataclass(value) else value._fields
-        return {"$": NAMES[type(value)]} | {name: self.tree(getattr(value, name), f"{path}.{name}") for name in names}
+        return {"$": name} | {field: self.tree(getattr(value, field), f"{path}.{field}") for field in names}
 
     def items(self, values: Iterable[Any], path: str) -> list[Tree]:
         """Return the trees of several values."""

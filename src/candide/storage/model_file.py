@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ..kernels.layouts import Array
-from ..statistics import Sample
-from .atomic_write import write_atomically
 from .background_reader import BackgroundReader
 from .container import (
     CURRENT_VERSION,
@@ -25,13 +22,17 @@ from .container import (
 )
 from .content import Content, EncodedContent, decoding_errors
 from .decoder import Decoder
-from .deferred_sample import SAMPLE_PATH, DeferredSample
 from .validation.model import check_deferred_sample
 from .versions import upgrade
+
+if TYPE_CHECKING:
+    from ..statistics import Sample
 
 
 def write_model(path: str | os.PathLike[str], content: Content) -> None:
     """Write a model to a file. An existing file is replaced as a whole, or stays as it is if an error occurs."""
+    from .atomic_write import write_atomically
+
     encoded = EncodedContent.of(content)
     trees = {
         name: json.dumps(getattr(encoded, name), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
@@ -78,6 +79,7 @@ def _decoded(reader: BackgroundReader, encoded: EncodedContent) -> Content:
     file, deferred = reader.file, reader.deferred
     if not deferred:
         return encoded.decode(vocabulary=reader.vocabulary)
+    from .deferred_sample import SAMPLE_PATH, DeferredSample
 
     def read() -> Sample:
         with decoding_errors(f"the training rows of {reader.path} cannot be used"):
@@ -95,7 +97,7 @@ def _decoded(reader: BackgroundReader, encoded: EncodedContent) -> Content:
 def _mapped(path: str | os.PathLike[str]) -> memoryview:
     from mmap import ACCESS_READ, mmap
 
-    with Path(path).open("rb") as file:
+    with open(path, "rb") as file:
         # An empty file cannot be mapped.
         if not os.fstat(file.fileno()).st_size:
             return memoryview(b"")

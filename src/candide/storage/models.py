@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..data.column_selection import Roles
 from ..exceptions import InputError, ModelFileError, ParameterError
-from ..families.table import TableFamily
+from ..families.base import is_table
 from ..model.classifier import Classifier
 from ..model.model import Model
 from ..specs import spec_class
@@ -97,7 +97,7 @@ def without_rows(model: Model) -> Model:
     classifier = model.classifier
     if classifier.state.sample is None:
         return model
-    if isinstance(classifier.bound_spec.family, TableFamily):
+    if is_table(classifier.bound_spec.family):
         from ..explain.importance import importance
 
         importance(classifier, model.column_names(), model.kernels)

@@ -2,6 +2,8 @@
 
 Names in files never change, whatever the classes are called in Python. Instances of other classes are not stored, and a
 file that names another class is refused: this is the only place where a name from a file is resolved to a class.
+
+A class is imported when a file first names it: the modules of all of them take as long to import as NumPy.
 """
 
 from __future__ import annotations
@@ -9,137 +11,133 @@ from __future__ import annotations
 import types
 from collections.abc import Mapping
 from functools import cache
+from importlib import import_module
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from ..data.index import Index
-from ..families import FAMILIES, Family
-from ..families.table import Block, ColumnSpec, TableFamily
-from ..families.terms import FeatureSet, Limits
-from ..families.text import TextFamily
-from ..families.text_likelihood import TokenBinName
-from ..kernels.dependence import PairTable, TripleTable
-from ..kernels.layouts import Dense, Sparse
-from ..kernels.tokenizer import TokenizerConfig
-from ..kernels.vocabulary import Buckets
-from ..model.evaluation import Evaluation
-from ..model.fitted import Fitted
-from ..model.state import State
-from ..model.unlabeled import Unlabeled
-from ..priors import Beta, Dirichlet, Gamma, Normal, NormalInverseGamma, NormalInverseWishart
-from ..specs import BoundSpec, ClassPrior
-from ..stacking.binning import ColumnBinning, MergedCodes, TableBinning
-from ..stacking.calibration import Calibration, Chain
-from ..stacking.calibration.curves import Beta as BetaCurves
-from ..stacking.calibration.curves import Curve, Isotonic
-from ..stacking.calibration.scaling import Scaling
-from ..stacking.coordinates import ClippedCoordinates, Coordinates, RankCoordinates
-from ..stacking.covariance import Covariance
-from ..stacking.fourier_features import Inputs, RandomFourierFeatures
-from ..stacking.fourier_regression import FeatureSums, FourierRegression
-from ..stacking.one_dependence import OneDependence
-from ..stacking.partial_rows import PartialWeights
-from ..stacking.refinement import Refinement
-from ..stacking.stacked_views import StackedViews
-from ..stacking.token_views import StackedTokenViews, TextColumnView
-from ..stacking.two_dependence import JointSlots, TwoDependence
-from ..stacking.views import View
-from ..stacking.weights import StackingWeights
-from ..statistics import BlockMoments, CategoryCounts, Counts, Moments, Sample
-from ..statistics.base import Statistics
-from ..statistics.grid import Grid
-from ..statistics.kept_rows import MixedRows
-from ..statistics.sample import Entries
-from ..statistics.table import TableStatistics
-from ..statistics.texts import TextStatistics
-from ..statistics.token_counts import Dropped, TokenCounts
+from ..families import FAMILIES
 
-CLASSES: dict[str, type[Any]] = {
-    # Rows, labels and tokens.
-    "index": Index,
-    "dense rows": Dense,
-    "sparse rows": Sparse,
-    "mixed rows": MixedRows,
-    "recipe": TokenizerConfig,
-    "buckets": Buckets,
-    # Statistics.
-    "counts": Counts,
-    "category counts": CategoryCounts,
-    "moments": Moments,
-    "block moments": BlockMoments,
-    "grid": Grid,
-    "table statistics": TableStatistics,
-    "text statistics": TextStatistics,
-    "token counts": TokenCounts,
-    "dropped": Dropped,
-    "sample": Sample,
-    "entries": Entries,
-    "state": State,
-    # Priors, families and the plan.
-    "dirichlet": Dirichlet,
-    "beta": Beta,
-    "gamma": Gamma,
-    "normal": Normal,
-    "normal-inverse-gamma": NormalInverseGamma,
-    "normal-inverse-wishart": NormalInverseWishart,
-    "class prior": ClassPrior,
-    **{f"{name.replace('_', ' ')} family": family for name, family in FAMILIES.items()},
-    "table family": TableFamily,
-    "wanted": ColumnSpec,
-    "block": Block,
-    "text family": TextFamily,
-    "token look": FeatureSet,
-    "limits": Limits,
-    "plan": BoundSpec,
-    # Estimates from the training rows: weights of views, calibration, leave-one-out measures.
-    "blend": Fitted,
-    "scaling": Scaling,
-    "beta curves": BetaCurves,
-    "isotonic curves": Isotonic,
-    "curve": Curve,
-    "chain": Chain,
-    "mixture": StackingWeights,
-    "partial weights": PartialWeights,
-    "blended": StackedViews,
-    "look": TableBinning,
-    "column look": ColumnBinning,
-    "merging": MergedCodes,
-    "one-dependence": OneDependence,
-    "pair table": PairTable,
-    "two-dependence": TwoDependence,
-    "joint slots": JointSlots,
-    "triple table": TripleTable,
-    "covariance": Covariance,
-    "clipped coordinates": ClippedCoordinates,
-    "rank coordinates": RankCoordinates,
-    "waves": FourierRegression,
-    "wave sums": FeatureSums,
-    "cosines": RandomFourierFeatures,
-    "inputs": Inputs,
-    "text view": TextColumnView,
-    "text blended": StackedTokenViews,
-    "band name": TokenBinName,
-    "refinement": Refinement,
-    "report": Evaluation,
-    "unlabelled": Unlabeled,
+# Families of columns by their names in files.
+COLUMN_FAMILIES = {
+    f"{module.replace('_', ' ')} family": f"candide.families.{module}:{family}" for module, family in FAMILIES.items()
 }
-NAMES = {cls: name for name, cls in CLASSES.items()}
+# Modules and classes by their names in files.
+CLASSES = {
+    # Rows, labels and tokens.
+    "index": "candide.data.index:Index",
+    "dense rows": "candide.kernels.layouts:Dense",
+    "sparse rows": "candide.kernels.layouts:Sparse",
+    "mixed rows": "candide.statistics.kept_rows:MixedRows",
+    "recipe": "candide.kernels.tokenizer:TokenizerConfig",
+    "buckets": "candide.kernels.vocabulary:Buckets",
+    # Statistics.
+    "counts": "candide.statistics.counts:Counts",
+    "category counts": "candide.statistics.categories:CategoryCounts",
+    "moments": "candide.statistics.moments:Moments",
+    "block moments": "candide.statistics.moments:BlockMoments",
+    "grid": "candide.statistics.grid:Grid",
+    "table statistics": "candide.statistics.table:TableStatistics",
+    "text statistics": "candide.statistics.texts:TextStatistics",
+    "token counts": "candide.statistics.token_counts:TokenCounts",
+    "dropped": "candide.statistics.token_counts:Dropped",
+    "sample": "candide.statistics.sample:Sample",
+    "entries": "candide.statistics.sample:Entries",
+    "state": "candide.model.state:State",
+    # Priors, families and the plan.
+    "dirichlet": "candide.priors.dirichlet:Dirichlet",
+    "beta": "candide.priors.dirichlet:Beta",
+    "gamma": "candide.priors.gamma:Gamma",
+    "normal": "candide.priors.normal:Normal",
+    "normal-inverse-gamma": "candide.priors.normal:NormalInverseGamma",
+    "normal-inverse-wishart": "candide.priors.normal:NormalInverseWishart",
+    "class prior": "candide.specs.bound:ClassPrior",
+    **COLUMN_FAMILIES,
+    "table family": "candide.families.table:TableFamily",
+    "wanted": "candide.families.table:ColumnSpec",
+    "block": "candide.families.table:Block",
+    "text family": "candide.families.text:TextFamily",
+    "token look": "candide.families.terms:FeatureSet",
+    "limits": "candide.families.terms:Limits",
+    "plan": "candide.specs.bound:BoundSpec",
+    # Estimates from the training rows: weights of views, calibration, leave-one-out measures.
+    "blend": "candide.model.fitted:Fitted",
+    "scaling": "candide.stacking.calibration.scaling:Scaling",
+    "beta curves": "candide.stacking.calibration.curves:Beta",
+    "isotonic curves": "candide.stacking.calibration.curves:Isotonic",
+    "curve": "candide.stacking.calibration.curves:Curve",
+    "chain": "candide.stacking.calibration:Chain",
+    "mixture": "candide.stacking.weights:StackingWeights",
+    "partial weights": "candide.stacking.partial_rows:PartialWeights",
+    "blended": "candide.stacking.stacked_views:StackedViews",
+    "look": "candide.stacking.binning:TableBinning",
+    "column look": "candide.stacking.binning:ColumnBinning",
+    "merging": "candide.stacking.binning:MergedCodes",
+    "one-dependence": "candide.stacking.one_dependence:OneDependence",
+    "pair table": "candide.kernels.dependence:PairTable",
+    "two-dependence": "candide.stacking.two_dependence:TwoDependence",
+    "joint slots": "candide.stacking.two_dependence:JointSlots",
+    "triple table": "candide.kernels.dependence:TripleTable",
+    "covariance": "candide.stacking.covariance:Covariance",
+    "clipped coordinates": "candide.stacking.coordinates:ClippedCoordinates",
+    "rank coordinates": "candide.stacking.coordinates:RankCoordinates",
+    "waves": "candide.stacking.fourier_regression:FourierRegression",
+    "wave sums": "candide.stacking.fourier_regression:FeatureSums",
+    "cosines": "candide.stacking.fourier_features:RandomFourierFeatures",
+    "inputs": "candide.stacking.fourier_features:Inputs",
+    "text view": "candide.stacking.token_views:TextColumnView",
+    "text blended": "candide.stacking.token_views:StackedTokenViews",
+    "band name": "candide.families.text_likelihood:TokenBinName",
+    "refinement": "candide.stacking.refinement:Refinement",
+    "report": "candide.model.evaluation:Evaluation",
+    "unlabelled": "candide.model.unlabeled:Unlabeled",
+}
+NAMES = {reference: name for name, reference in CLASSES.items()}
 
-# Classes that are allowed where a field is declared as a protocol.
-IMPLEMENTATIONS: dict[Any, tuple[type[Any], ...]] = {
-    Family: (*FAMILIES.values(), TableFamily, TextFamily),
-    Statistics: (BlockMoments, CategoryCounts, Counts, Moments),
-    Calibration: (BetaCurves, Chain, Isotonic, Scaling),
-    View: (Covariance, OneDependence, TwoDependence, FourierRegression),
-    Coordinates: (ClippedCoordinates, RankCoordinates),
+
+@cache
+def class_named(name: str) -> Any:
+    """Return the class of this name in files."""
+    module, _, attribute = CLASSES[name].partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def name_of(cls: type[Any]) -> str | None:
+    """Return the name of a class in files, or None if its instances are not stored."""
+    return NAMES.get(f"{cls.__module__}:{cls.__qualname__}")
+
+
+class _Named(type):
+    """A stand-in for classes of files in annotations: their instances are its own, and none of them is imported."""
+
+    names: tuple[str, ...]
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return any(name_of(base) in cls.names for base in type(value).__mro__)
+
+
+def stand_in(*names: str) -> type[Any]:
+    """Return a stand-in for the classes of these names."""
+    return _Named(names[0], (), {"names": names})
+
+
+# What fields are declared as where that is a protocol, or a class that only some models need.
+DECLARED = {
+    "Family": stand_in(*COLUMN_FAMILIES, "table family", "text family"),
+    "Statistics": stand_in("block moments", "category counts", "counts", "moments"),
+    "Calibration": stand_in("beta curves", "chain", "isotonic curves", "scaling"),
+    "View": stand_in("covariance", "one-dependence", "two-dependence", "waves"),
+    "Coordinates": stand_in("clipped coordinates", "rank coordinates"),
+    "Evaluation": stand_in("report"),
+    "Sample": stand_in("sample"),
+    "StackedViews": stand_in("blended"),
 }
 
 
 @cache
 def field_types(cls: Any) -> dict[str, Any]:
     """Return the types of the fields of a class, by name."""
-    return get_type_hints(cls)
+    return get_type_hints(cls, localns=DECLARED)
 
 
 def matches_type(value: Any, hint: Any) -> bool:
@@ -165,7 +163,7 @@ def _matches_class(value: Any, hint: Any) -> bool:
     if hint in (int, float):
         numbers = (int, np.integer) if hint is int else (int, float, np.integer, np.floating)
         return isinstance(value, numbers) and not isinstance(value, bool)
-    return isinstance(value, IMPLEMENTATIONS.get(hint, hint))
+    return isinstance(value, hint)
 
 
 def _matches_generic(value: Any, origin: Any, arguments: tuple[Any, ...]) -> bool:

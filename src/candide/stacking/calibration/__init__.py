@@ -17,7 +17,6 @@ from ...kernels.layouts import Array, Floats, Positions
 from ...lazy_dataclass import dataclass
 from ..folds import stratified_folds
 from .base import Calibration, CalibrationRows, log_softmax
-from .curves import fit_beta, fit_isotonic
 from .scaling import Scaling, fit_scaling
 
 __all__ = ["METHODS", "Calibration", "calibrate", "cross_fitted", "log_softmax"]
@@ -71,6 +70,8 @@ def calibrate(
         return Scaling()
     if method in ("temperature", "platt"):
         return fit_scaling(rows, bias=method == "platt")
+    from .curves import fit_beta, fit_isotonic
+
     if method == "isotonic":
         if rows.amount is None:
             return fit_isotonic(rows)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...families import FAMILIES, Bernoulli, Categorical
-from ...priors import NormalInverseWishart
-from ...statistics import BlockMoments, CategoryCounts, Counts, Moments
 from ..errors import require
+from ..registry import COLUMN_FAMILIES, name_of
 from .predicates import are_finite, are_weights, is_symmetric
 from .statistics import check_block_moments, check_categories, check_counts, check_moments
+
+if TYPE_CHECKING:
+    from ...families import Categorical
+    from ...statistics import BlockMoments, CategoryCounts
 
 # The logarithm of the gamma function of larger numbers overflows.
 _MAX_PARAMETER = 1e100
@@ -32,30 +34,31 @@ def _check_block(moments: BlockMoments, n_classes: int) -> int:
 
 
 # Checks of the statistics of families; each returns the number of columns.
-_CHECKS: dict[type[Any], Callable[[Any, int], int]] = {
-    BlockMoments: _check_block,
-    CategoryCounts: check_categories,
-    Counts: check_counts,
-    Moments: check_moments,
+_CHECKS: dict[str | None, Callable[[Any, int], int]] = {
+    "block moments": _check_block,
+    "category counts": check_categories,
+    "counts": check_counts,
+    "moments": check_moments,
 }
 
 
 def check_family(family: Any, statistics: Any, n_classes: int) -> int:
     """Check that a family and its statistics match, and return the number of columns."""
-    require(type(family) in FAMILIES.values(), f"a {type(family).__name__} is not a family of columns")
+    registered = name_of(type(family))
+    require(registered in COLUMN_FAMILIES, f"a {type(family).__name__} is not a family of columns")
     kind = family.statistic
     require(type(statistics) is kind, f"a {type(family).__name__} does not use {type(statistics).__name__}")
-    n_columns = _CHECKS[kind](statistics, n_classes)
+    n_columns = _CHECKS[name_of(kind)](statistics, n_classes)
     require(
         getattr(family, "overall", None) is None,
         "the family of a bound spec is resolved, which only fitted families are",
     )
-    if isinstance(family, Bernoulli):
+    if registered == "bernoulli family":
         require(statistics.presence, "the counts are not counts of presence")
         require(family.threshold is None or are_finite(family.threshold), "a threshold is not finite")
     for name in ("var_smoothing", "ddof"):
         require(0 <= getattr(family, name, 0.0) <= _MAX_PARAMETER, f"{name} is not a number of at least 0")
-    if isinstance(family, Categorical):
+    if registered == "categorical family":
         _check_categorical(family, statistics)
     else:
         check_prior(family.prior, n_classes, n_columns)
@@ -66,7 +69,7 @@ def check_prior(prior: Any, n_classes: int, n_columns: int) -> None:
     """Check that a prior has one number, one for each column, or one for each class and column."""
     if prior is None:
         return
-    extra = 1 if isinstance(prior, NormalInverseWishart) else 0
+    extra = 1 if name_of(type(prior)) == "normal-inverse-wishart" else 0
     for field in fields(prior):
         values = np.asarray(getattr(prior, field.name))
         require(

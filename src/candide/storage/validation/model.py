@@ -8,58 +8,50 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...data.index import label_type
-from ...families import Bernoulli, Categorical, Complement, Gaussian, Multinomial, Poisson
-from ...families.table import Block, ColumnSpec, TableFamily
+from ...families.base import is_table
 from ...families.text import TextFamily
 from ...model.classifier import Classifier
-from ...model.evaluation import Evaluation
 from ...model.fitted import Fitted
 from ...model.state import State
 from ...model.table import Table
-from ...model.top_features import Names
-from ...model.unlabeled import Unlabeled
+from ...model.token_names import Names
 from ...specs import BoundSpec, ClassPrior
 from ...stacking.calibration import METHODS
-from ...stacking.stacked_views import StackedViews
 from ...stacking.token_views import StackedTokenViews
-from ...statistics import Sample
-from ...statistics.table import TableStatistics
-from ..deferred_sample import DeferredSample
 from ..errors import require
-from ..registry import matches_type
+from ..registry import matches_type, name_of, stand_in
 from .families import are_shares, check_family
 from .predicates import are_weights
-from .sample import check_sample
-from .stacking import check_calibration
 from .statistics import check_labels
-from .tables import check_stacked_views, check_table
 from .texts import check_refinement, check_texts, check_token_views
+from .weights import check_calibration
 
 if TYPE_CHECKING:
+    from ...model.evaluation import Evaluation
     from ..content import Content
 
-# Estimators, and the families of their plans.
-KINDS: dict[str, type[Any]] = {
-    "BernoulliNB": Bernoulli,
-    "CategoricalNB": Categorical,
-    "ComplementNB": Complement,
-    "GaussianNB": Gaussian,
-    "MultinomialNB": Multinomial,
-    "NaiveBayes": TableFamily,
-    "PoissonNB": Poisson,
-    "TextNB": TextFamily,
+# Estimators, and the names of their families in files.
+KINDS = {
+    "BernoulliNB": "bernoulli family",
+    "CategoricalNB": "categorical family",
+    "ComplementNB": "complement family",
+    "GaussianNB": "gaussian family",
+    "MultinomialNB": "multinomial family",
+    "NaiveBayes": "table family",
+    "PoissonNB": "poisson family",
+    "TextNB": "text family",
 }
 _PARTS: dict[str, Any] = {
     "plan": BoundSpec,
     "state": State,
     "blend": Fitted | None,
-    "report": Evaluation | None,
+    "report": stand_in("report") | None,
     "token_names": Names,
     "importance": Table | None,
     "n_features": int,
     "feature_names": tuple[str, ...] | None,
     "schema": dict[str, Any] | None,
-    "unlabelled": Unlabeled | None,
+    "unlabelled": stand_in("unlabelled") | None,
     "given": bool,
     "roles": dict[str, Any] | None,
     "note": dict[str, Any] | None,
@@ -72,12 +64,14 @@ _ROLES: dict[str, Any] = {
     "columns": tuple[str, ...],
     "weight": str | None,
 }
+_COLUMN_SPEC: Any = stand_in("wanted")
+_BLOCK: Any = stand_in("block")
 _SCHEMA: dict[str, Any] = {
     "given": tuple[Any, ...] | None,
     "n_given": int,
     "names": tuple[Any, ...],
-    "wanted": tuple[ColumnSpec, ...],
-    "blocks": tuple[Block, ...],
+    "wanted": tuple[_COLUMN_SPEC, ...],
+    "blocks": tuple[_BLOCK, ...],
     "backend": str | None,
     "examples": dict[Any, Any],
     "whole": frozenset[Any],
@@ -100,7 +94,7 @@ def check_content(content: Content) -> None:
         require(matches_type(parts.get(name), hint), f"its part {name!r} is not of the expected type")
     _check_threads(content.settings.get("n_threads"))
     bound_spec, state = parts["plan"], parts["state"]
-    require(type(bound_spec.family) is KINDS[content.kind], f"its bound spec is not that of a {content.kind}")
+    require(name_of(type(bound_spec.family)) == KINDS[content.kind], f"its bound spec is not that of a {content.kind}")
     n_columns = _check_state(bound_spec, state)
     _check_bound_spec(bound_spec, state)
     _check_fitted(bound_spec, state, parts["blend"], n_columns)
@@ -167,14 +161,18 @@ def _check_state(bound_spec: BoundSpec, state: State) -> int:
     )
     n_columns = _check_statistics(bound_spec.family, state.statistics, n_classes)
     # Deferred rows are checked when they are read.
-    if state.sample is not None and not isinstance(state.sample, DeferredSample):
+    if state.sample is not None and name_of(type(state.sample)) is not None:
+        from .sample import check_sample
+
         check_sample(state.sample, bound_spec.family, n_classes, n_columns)
     return n_columns
 
 
 def check_deferred_sample(content: Content, sample: Any) -> None:
     """Check training rows that were read after the model."""
-    require(isinstance(sample, Sample), "the training rows are not a sample")
+    from .sample import check_sample
+
+    require(matches_type(sample, stand_in("sample")), "the training rows are not a sample")
     bound_spec, state = content.parts["plan"], content.parts["state"]
     n_columns = _check_statistics(bound_spec.family, state.statistics, len(state.classes))
     check_sample(sample, bound_spec.family, len(state.classes), n_columns)
@@ -184,7 +182,9 @@ def _check_statistics(family: Any, statistics: Any, n_classes: int) -> int:
     if isinstance(family, TextFamily):
         check_texts(family, statistics, n_classes)
         return 1
-    if isinstance(family, TableFamily):
+    if is_table(family):
+        from .tables import check_table
+
         return check_table(family, statistics, n_classes)
     return check_family(family, statistics, n_classes)
 
@@ -194,14 +194,14 @@ def _check_bound_spec(bound_spec: BoundSpec, state: State) -> None:
     require(
         bound_spec.calibrate is None or bound_spec.calibrate in METHODS, f"calibrate is {bound_spec.calibrate!r:.20}"
     )
-    views = isinstance(bound_spec.family, (TableFamily, TextFamily))
+    views = is_table(bound_spec.family) or isinstance(bound_spec.family, TextFamily)
     require(bound_spec.order in ((None, 0, 1, 2) if views else (None,)), f"order is {bound_spec.order}")
     require(
         not bound_spec.refine or (isinstance(bound_spec.family, TextFamily) and bound_spec.order is not None),
         "refine is set for a model that cannot be refined",
     )
     require(
-        bound_spec.alpha is None or not isinstance(bound_spec.family, (Gaussian, TableFamily)),
+        bound_spec.alpha is None or name_of(type(bound_spec.family)) not in ("gaussian family", "table family"),
         "alpha is set for a model that has none",
     )
     require(
@@ -263,15 +263,16 @@ def _check_views(fitted: Fitted, state: State) -> None:
     require(
         (fitted.refinement is not None) == fitted.bound_spec.refine, "its refinement is not the one of its bound spec"
     )
-    if isinstance(fitted.views, StackedViews):
-        require(isinstance(family, TableFamily), "it has views of a table, but is not a table model")
-        assert isinstance(family, TableFamily)
-        assert isinstance(statistics, TableStatistics)  # as the statistics were checked
-        check_stacked_views(fitted.views, family, statistics)
-    elif isinstance(fitted.views, StackedTokenViews):
+    if isinstance(fitted.views, StackedTokenViews):
         require(isinstance(family, TextFamily), "it has views of texts, but is not a text model")
         assert isinstance(family, TextFamily)
         check_token_views(fitted.views, family, n_classes)
+    elif fitted.views is not None:
+        from .tables import check_stacked_views
+
+        require(is_table(family), "it has views of a table, but is not a table model")
+        assert is_table(family)
+        check_stacked_views(fitted.views, family, statistics)
     if fitted.refinement is not None:
         check_refinement(fitted.refinement, n_classes)
 
@@ -298,7 +299,7 @@ def _check_columns(parts: dict[str, Any], n_columns: int) -> None:
     """Check that the columns of the estimator are those of the bound spec."""
     n_features, names, schema = parts["n_features"], parts["feature_names"], parts["schema"]
     require(names is None or len(names) == n_features, "the number of column names is not the number of columns")
-    if not isinstance(parts["plan"].family, TableFamily):
+    if not is_table(parts["plan"].family):
         require(n_features == n_columns and schema is None, "its columns are not those of the training data")
         return
     require(schema is not None and schema.keys() == _SCHEMA.keys(), "its schema is incomplete")

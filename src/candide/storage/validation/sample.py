@@ -6,30 +6,29 @@ from typing import Any
 
 import numpy as np
 
-from ...families import Categorical
-from ...families.table import TableFamily
-from ...families.text import TextFamily
 from ...kernels.layouts import Dense, Sparse, TextRows
 from ...statistics import Sample
 from ...statistics.hashing import hashes_agree, row_hashes
 from ...statistics.kept_rows import Kept, MixedRows
 from ..errors import require
+from ..registry import name_of
 from .predicates import are_at_most, are_offsets, are_positions, are_weights
 from .statistics import check_rows
 
 # The layouts of rows for each family; other families keep numbers.
-_KEPT: dict[Any, tuple[type[Any], ...]] = {
-    Categorical: (Dense,),
-    TableFamily: (Dense, MixedRows),
-    TextFamily: (TextRows,),
+_KEPT: dict[str | None, tuple[type[Any], ...]] = {
+    "categorical family": (Dense,),
+    "table family": (Dense, MixedRows),
+    "text family": (TextRows,),
 }
 _MAX_COPIES = 1 << 53
 
 
 def check_sample(sample: Sample, family: Any, n_classes: int, n_columns: int) -> None:
     """Check the layout of rows, and their classes, weights, numbers of copies and hashes."""
+    kind = name_of(type(family))
     require(
-        isinstance(sample.data, _KEPT.get(type(family), (Dense, Sparse))),
+        isinstance(sample.data, _KEPT.get(kind, (Dense, Sparse))),
         "the training rows have a layout that the model does not use",
     )
     check_rows(sample.rows, n_classes)
@@ -48,7 +47,7 @@ def check_sample(sample: Sample, family: Any, n_classes: int, n_columns: int) ->
     require(counted, "a training row has an invalid number of copies")
     require(are_at_most(sample.represented(), sample.rows), "the training rows have more weight than their classes")
     _check_kept(sample.data, n_rows, n_columns)
-    if isinstance(family, Categorical):
+    if kind == "categorical family":
         require(
             not any(map(_has_negative, _columns_of(sample.data))), "a training row has a category with a negative code"
         )

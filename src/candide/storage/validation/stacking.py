@@ -1,4 +1,4 @@
-"""Checks of stacked views, their weights, and calibration."""
+"""Checks of stacked views of tables."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ import numpy as np
 from ...kernels.dependence import PairTable
 from ...kernels.layouts import Array
 from ...stacking.binning import ColumnBinning, MergedCodes, TableBinning
-from ...stacking.calibration import Chain
-from ...stacking.calibration.curves import Beta, Curve, Isotonic
-from ...stacking.calibration.scaling import Scaling
 from ...stacking.coordinates import ClippedCoordinates, RankCoordinates
 from ...stacking.covariance import Covariance
 from ...stacking.fourier_features import RandomFourierFeatures
@@ -19,39 +16,15 @@ from ...stacking.fourier_regression import FourierRegression
 from ...stacking.one_dependence import OneDependence
 from ...stacking.two_dependence import TwoDependence
 from ...stacking.views import View
-from ...stacking.weights import StackingWeights
 from ..errors import require
 from .predicates import are_finite, are_positions, are_weights, is_ascending, is_symmetric
 from .statistics import check_block_moments, check_labels, check_rows
+from .weights import MAX_SCORE, is_moderate
 
 # The codes of missing and unseen values, after those of a column.
 _EXTRA_CODES = 2
-_MAX_SCORE = 1e100
-_MAX_TOTAL = 1e300
 # Relative rounding errors, and the largest ratio of a range to a standard deviation.
 _ROUNDING, _MAX_RATIO = 1e-6, 1e6
-
-
-def check_weights(weights: StackingWeights, n_views: int, n_classes: int) -> None:
-    """Check the weights of views."""
-    shapes = weights.scale.shape, weights.limit.shape, weights.weight.shape, weights.bias.shape
-    require(
-        shapes == ((n_views,), (n_views,), (n_views, n_classes), (n_classes,)),
-        "the weights do not match the views and classes",
-    )
-    require(bool((weights.scale > 0).all()) and are_finite(weights.scale), "the size of a view is not a number above 0")
-    require(
-        are_weights(weights.weight) and bool((weights.limit >= 0).all()),
-        "a weight of a view is negative or not a number",
-    )
-    # The largest possible score.
-    most = np.abs(weights.bias).sum() + (weights.weight * weights.limit[:, None]).sum()
-    require(most <= _MAX_TOTAL, "the weights of views are too large")
-
-
-def is_moderate(*numbers: Any) -> bool:
-    """Return whether sums and products of a few of these numbers do not overflow."""
-    return all(bool((np.abs(each) <= _MAX_SCORE).all()) for each in numbers)
 
 
 def check_binning(binning: TableBinning, kinds: tuple[str, ...]) -> None:
@@ -130,7 +103,7 @@ def _check_pairs(table: PairTable, n_classes: int, n_slots: int, n_columns: int)
 
 
 def _check_strength(strength: float) -> None:
-    require(0 < strength <= _MAX_SCORE, "the strength of a view is not a number above 0")
+    require(0 < strength <= MAX_SCORE, "the strength of a view is not a number above 0")
 
 
 def _check_two(view: TwoDependence, binning: TableBinning, n_classes: int) -> None:
@@ -158,7 +131,7 @@ def _check_covariance(view: Covariance, binning: TableBinning, n_classes: int) -
     n_columns = _check_coordinates(view.coordinates, binning)
     require(check_block_moments(view.moments, n_classes) == n_columns, "a covariance has another number of columns")
     require(view.center.shape == (n_columns,) and are_finite(view.center), "the center of a covariance is invalid")
-    require(0 <= view.share <= _MAX_SCORE, "the share of a covariance is not a number of at least 0")
+    require(0 <= view.share <= MAX_SCORE, "the share of a covariance is not a number of at least 0")
     _check_strength(view.strength)
     _check_factored(view, "factors")
 
@@ -211,7 +184,7 @@ def _check_fourier(view: FourierRegression, binning: TableBinning, n_classes: in
     require(
         is_moderate(heights, products) and is_symmetric(products), "the sums of random Fourier features are invalid"
     )
-    require(0 < view.penalty <= _MAX_SCORE, "the penalty of random Fourier features is not a number above 0")
+    require(0 < view.penalty <= MAX_SCORE, "the penalty of random Fourier features is not a number above 0")
     _check_factored(view, "slopes")
 
 
@@ -243,63 +216,3 @@ def _check_features(features: RandomFourierFeatures, binning: TableBinning) -> i
     )
     require(is_moderate(features.frequencies, features.phases), "a frequency or phase is not a moderate number")
     return features.width
-
-
-# The largest logarithm of a temperature or its growth.
-_MAX_LOG = 1e3
-
-
-def check_calibration(calibration: Any, n_classes: int) -> None:
-    """Check a calibration, or a chain of two."""
-    if isinstance(calibration, Chain):
-        check_calibration(calibration.first, n_classes)
-        check_calibration(calibration.second, n_classes)
-    elif isinstance(calibration, Scaling):
-        _check_scaling(calibration, n_classes)
-    elif isinstance(calibration, Beta):
-        _check_beta(calibration, _n_curves(n_classes))
-    else:
-        assert isinstance(calibration, Isotonic)
-        require(len(calibration.curves) == _n_curves(n_classes), "the calibration curves do not match the classes")
-        for curve in calibration.curves:
-            _check_curve(curve)
-
-
-def _n_curves(n_classes: int) -> int:
-    return 1 if n_classes == 2 else n_classes
-
-
-def _check_scaling(scaling: Scaling, n_classes: int) -> None:
-    numbers = np.array([scaling.log_temperature, scaling.growth, scaling.typical])
-    require(bool((np.abs(numbers) <= _MAX_LOG).all()), "a temperature is too large")
-    require(0 <= scaling.bend <= 1, "a bend is not a number from 0 to 1")
-    require(0 <= scaling.amounts[0] <= scaling.amounts[1], "the amounts of evidence do not ascend")
-    if scaling.bias is not None:
-        require(
-            scaling.bias.shape == (n_classes,) and is_moderate(scaling.bias),
-            "the number of biases is not the number of classes",
-        )
-
-
-def _check_beta(beta: Beta, n_curves: int) -> None:
-    require(
-        beta.curves.shape == (n_curves, 3) and beta.limit.shape == (n_curves,),
-        "the calibration curves do not match the classes",
-    )
-    rising = bool((beta.curves[:, :2] >= 0).all() and (beta.limit >= 0).all())
-    require(rising and is_moderate(beta.curves, beta.limit / _MAX_LIMIT), "a calibration curve does not ascend")
-
-
-# Represents unlimited log-odds.
-_MAX_LIMIT = 1e200
-
-
-def _check_curve(curve: Curve) -> None:
-    require(
-        curve.odds.ndim == 1 and curve.odds.shape == curve.probability.shape,
-        "the points of a calibration curve are invalid",
-    )
-    require(len(curve.odds) > 0 and are_finite(curve.odds), "a calibration curve has no valid points")
-    rising = bool((np.diff(curve.odds) >= 0).all() and (np.diff(curve.probability) >= 0).all())
-    within = bool((curve.probability > 0).all() and (curve.probability < 1).all())
-    require(rising and within, "a calibration curve does not ascend between 0 and 1")

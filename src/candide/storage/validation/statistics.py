@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...data.arrays import is_missing, is_sparse
 from ...kernels.grid_cells import floats_of
 from ...kernels.layouts import Array, Floats
-from ...statistics import BlockMoments, CategoryCounts, Counts, Moments
 from ...statistics.counts import CompressedRows
-from ...statistics.grid import Grid
 from ..errors import require
 from .predicates import (
     MAX_WEIGHT,
@@ -23,6 +21,9 @@ from .predicates import (
     is_ascending,
     stored_values,
 )
+
+if TYPE_CHECKING:
+    from ...statistics import BlockMoments, CategoryCounts, Counts, Grid, Moments
 
 _MANTISSA_BITS = 52
 

@@ -17,9 +17,10 @@ from ...statistics.table import TableStatistics
 from ..errors import require
 from .families import check_family
 from .predicates import are_positions, are_weights
-from .stacking import check_binning, check_view, check_weights
+from .stacking import check_binning, check_view
 from .statistics import check_categories, check_grid, check_moments, check_rows
 from .texts import check_text_family, check_texts, check_token_views
+from .weights import check_weights
 
 # The settings of a column.
 _FAMILIES = ("auto", *OPTIONS, "text", "ignore")

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...families import Bernoulli, Complement, Multinomial
 from ...families.terms import FeatureSet
 from ...families.text import TextFamily
 from ...families.text_likelihood import TokenBinName
 from ...kernels.token_bins import KNOTS
 from ...kernels.tokenizer import TokenizerConfig
 from ...kernels.vocabulary import Buckets, Vocabulary
-from ...stacking.refinement import Refinement
 from ...stacking.token_views import StackedTokenViews
 from ...statistics.texts import TextStatistics
 from ...statistics.token_counts import TokenCounts
 from ..errors import require
+from ..registry import name_of
 from .families import check_prior
 from .predicates import are_finite, are_weights
-from .stacking import check_weights
 from .statistics import check_counts, check_rows
+from .weights import check_weights
+
+if TYPE_CHECKING:
+    from ...stacking.refinement import Refinement
 
 # Words or characters of a token, and characters of a pattern or a shortest word.
 _MAX_PIECES, _MAX_CHARACTERS = 1 << 10, 1 << 16
+# Families that tokens may have.
+_OF_COUNTS = ("bernoulli family", "complement family", "multinomial family")
 
 
 def check_texts(family: TextFamily, statistics: Any, n_classes: int) -> None:
@@ -49,14 +53,14 @@ def check_texts(family: TextFamily, statistics: Any, n_classes: int) -> None:
         family.limits.min_df <= 1 or known,
         "min_df limits its tokens, and the numbers of texts with a token are missing",
     )
-    require(not isinstance(inner, Bernoulli) or first.presence, "the counts are not counts of presence")
+    require(name_of(type(inner)) != "bernoulli family" or first.presence, "the counts are not counts of presence")
     check_prior(inner.prior, n_classes, first.cells.shape[1])
 
 
 def check_text_family(family: TextFamily) -> None:
     """Check the token features of a text family."""
     require(family.terms is None, "the family of a bound spec is resolved, which only fitted families are")
-    require(isinstance(family.inner, (Bernoulli, Complement, Multinomial)), "the family of tokens is not one of counts")
+    require(name_of(type(family.inner)) in _OF_COUNTS, "the family of tokens is not one of counts")
     names = [feature_set.name for feature_set in family.feature_sets]
     require(len(set(names)) == len(names), "two looks at texts have the same name")
     limits = family.limits
