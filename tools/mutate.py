@@ -59,11 +59,11 @@ TARGETS = {
     ),
     "gaussian": Target(
         {"candide.families.gaussian": ("settle", "likelihood", "_lent", "_most_likely", "table", "extra", "_pooled")},
-        ("families", "estimators/test_estimates.py", "contracts/test_drop_in.py", "regressions/test_variance.py"),
+        ("families/test_gaussian.py", "regressions/test_variance.py"),
     ),
     "multinomial": Target(
         {"candide.families.multinomial": ("log_shares", "likelihood", "_dense", "_sparse", "scores")},
-        ("families", "contracts/test_drop_in.py", "properties/test_density.py", "properties/test_sparse.py"),
+        ("families/test_multinomial.py",),
     ),
     "gaussian leave-one-out": Target(
         {
@@ -72,15 +72,15 @@ TARGETS = {
                 "_one_by_one",
             )
         },
-        ("families", "properties/test_left_out.py", "regressions/test_leaving_out.py"),
+        ("families/test_gaussian.py", "regressions/test_zero_weights.py"),
     ),
     "multinomial leave-one-out": Target(
         {"candide.families.multinomial": ("left_out", "_own"), "candide.families.counts": ("own_tokens_left",)},
-        ("families", "properties/test_left_out.py", "regressions/test_leaving_out.py"),
+        ("families/test_multinomial.py",),
     ),
     "stacking": Target(
         {"candide.stacking.weights": ("fit_weights", "_sizes", "_solve", "_common", "value", "curvature")},
-        ("stacking",),
+        ("stacking/test_weights.py",),
     ),
     "tokenizer": Target(
         {
@@ -97,7 +97,7 @@ TARGETS = {
                 "value", "tensor", "strings", "sparse", "_object", "_datetime", "_objects", "_joined", "_full_matrix",
             )
         },
-        ("storage",),
+        ("storage/test_decoder.py", "storage/test_registry.py"),
     ),
     "labels": Target(
         {

@@ -440,8 +440,8 @@ BAD: dict[str, tuple[Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize("verb", ["fit", "partial_fit", "forget"])
-@pytest.mark.parametrize("case", BAD)
+@every("verb", ["fit", "partial_fit", "forget"])
+@every("case", BAD)
 def test_bad_rows_change_nothing(verb: str, case: str) -> None:
     model = fit()
     unchanged = Unchanged(model)

@@ -98,7 +98,7 @@ MIXED = {
 }
 
 
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
+@every("make", [pd.DataFrame, late("polars", "DataFrame"), pa.table])
 def test_mixed_frames(make: Any) -> None:
     model = CategoricalNB().fit(make(MIXED), y[2:6])
     codes = np.array([[0, 3, 1, np.nan], [1, 0, 0, 1], [0, 3, 0, 2], [np.nan, 1, 1, 2]])
@@ -107,7 +107,7 @@ def test_mixed_frames(make: Any) -> None:
     assert model.n_categories_.tolist() == [2, 4, 2, 3]
 
 
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
+@every("make", [pd.DataFrame, late("polars", "DataFrame"), pa.table])
 def test_mixed_frames_in_chunks(make: Any) -> None:
     """Columns whose holes change their type between chunks."""
     model = CategoricalNB()
@@ -169,7 +169,7 @@ def test_min_categories(least: Any) -> None:
     assert np.isfinite(model.predict_log_proba([[4, 1]])).all()
 
 
-@pytest.mark.parametrize("dtype", ["i8", "i4", "f8", "u8", object])
+@every("dtype", ["i8", "i4", "f8", "u8", object])
 @every("categories", ["range", "seen"])
 @every("unseen", ["ignore", "smooth", "error"])
 def test_large_code_costs_nothing(dtype: Any, categories: Any, unseen: Any) -> None:
@@ -200,18 +200,18 @@ BIG = 2**53
 NEIGHBOURS = [BIG, BIG + 1, None, BIG + 1]
 
 
-@pytest.mark.parametrize(
-    "rows",
+@every(
+    "make",
     [
-        np.array([NEIGHBOURS], dtype=object).T,
-        pd.DataFrame({"a": pd.array(NEIGHBOURS, dtype="Int64")}),
-        pl.DataFrame({"a": NEIGHBOURS}),
-        pa.table({"a": NEIGHBOURS}),
+        lambda: np.array([NEIGHBOURS], dtype=object).T,
+        lambda: pd.DataFrame({"a": pd.array(NEIGHBOURS, dtype="Int64")}),
+        lambda: pl.DataFrame({"a": NEIGHBOURS}),
+        lambda: pa.table({"a": NEIGHBOURS}),
     ],
-    ids=["objects", "pandas", "polars", "pyarrow"],
 )
-def test_neighbours_beyond_doubles_stay_apart(rows: Any) -> None:
+def test_neighbours_beyond_doubles_stay_apart(make: Any) -> None:
     """Identifiers of 64 bits beside a hole must not be rounded into one category."""
+    rows = make()
     model = CategoricalNB().fit(rows, [0, 1, 0, 1])
     assert model.categories_[0].tolist() == [BIG, BIG + 1]
     assert model.predict(rows).tolist() == [0, 1, 0, 1]

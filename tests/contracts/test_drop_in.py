@@ -67,13 +67,13 @@ def both(name: str, X: Any, y: Any, weight: Any = None, **options: Any) -> None:
     check_same(*models, X)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 @every("data", DATA)
 def test_defaults(name: str, data: str) -> None:
     both(name, *rows_for(name, data))
 
 
-@pytest.mark.parametrize("name", NAMES[1:])
+@every("name", NAMES[1:])
 @every("data", DATA)
 def test_weights(name: str, data: str) -> None:
     X, y = rows_for(name, data)
@@ -116,7 +116,7 @@ def test_alpha(name: str, data: str) -> None:
             both(name, X, y, alpha=alpha)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 @every("data", DATA)
 def test_given_prior(name: str, data: str) -> None:
     X, y = rows_for(name, data)
@@ -124,13 +124,13 @@ def test_given_prior(name: str, data: str) -> None:
     both(name, X, y, **{"priors" if name == "GaussianNB" else "class_prior": prior / prior.sum()})
 
 
-@pytest.mark.parametrize("name", NAMES[1:])
+@every("name", NAMES[1:])
 @every("data", DATA)
 def test_uniform_prior(name: str, data: str) -> None:
     both(name, *rows_for(name, data), fit_prior=False)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 @every("data", DATA)
 def test_one_class(name: str, data: str) -> None:
     X, y = rows_for(name, data)
@@ -158,14 +158,14 @@ def test_partial_fit(name: str, data: str, weighted: bool) -> None:
     check_same(*models, X)
 
 
-@pytest.mark.parametrize("name", NAMES[1:4])
-@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@every("name", NAMES[1:4])
+@every("weighted", [False, True])
 def test_sparse(name: str, weighted: bool) -> None:
     X, y = rows_of("digits")
     both(name, csr_array(X), y, np.random.default_rng(0).random(len(y)) if weighted else None)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_text_labels(name: str) -> None:
     X, y = rows_for(name, "iris")
     ours, other = (getattr(room, name)().fit(X, np.array(["b", "c", "a"])[y]) for room in (candide, theirs))
@@ -175,7 +175,7 @@ def test_text_labels(name: str) -> None:
     assert ours.score(X, y.astype(str)) == other.score(X, y.astype(str))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 @every("verb", ["__init__", "fit", "partial_fit", "predict", *VERBS, "score"])
 def test_signatures(name: str, verb: str) -> None:
     """Shared parameters have the same names, kinds and defaults, in the same order; ours come after."""
@@ -193,7 +193,7 @@ def test_signatures(name: str, verb: str) -> None:
             assert ours[parameter].default == other[parameter].default
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_every_public_name_is_there(name: str) -> None:
     X, y = rows_for(name, "iris")
     ours, other = (getattr(room, name)().fit(X, y) for room in (candide, theirs))

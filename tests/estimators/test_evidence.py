@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 from scipy.special import betaln, logsumexp
+from tiers import every
 
 import candide
 from candide import diagnostics
@@ -29,7 +30,7 @@ COLUMNS: dict[str, tuple[Any, Any]] = {
 SETTINGS: dict[str, dict[str, Any]] = {"GaussianNB": {"estimate": "mean"}}
 
 
-@pytest.mark.parametrize("name", COLUMNS)
+@every("name", COLUMNS)
 def test_bayes_factors_tell_signal_from_noise(name: str) -> None:
     X = np.column_stack(COLUMNS[name]).astype(float)
     if name == "MultinomialNB":
@@ -84,11 +85,16 @@ def test_shared_variance_has_a_smaller_price() -> None:
     assert diagnostics.log_marginal_likelihood(shared) > diagnostics.log_marginal_likelihood(apart)
 
 
-@pytest.mark.parametrize(
-    ("name", "settings"),
-    [("GaussianNB", {}), ("BernoulliNB", {"alpha": 0}), ("MultinomialNB", {"estimate": "mle"}),
-     ("PoissonNB", {"beta": 0.0}), ("CategoricalNB", {"alpha": 0})],
-)  # fmt: skip
+@every(
+    "name,settings",
+    [
+        ("GaussianNB", {}),
+        ("BernoulliNB", {"alpha": 0}),
+        ("MultinomialNB", {"estimate": "mle"}),
+        ("PoissonNB", {"beta": 0.0}),
+        ("CategoricalNB", {"alpha": 0}),
+    ],
+)
 def test_no_evidence_without_a_prior(name: str, settings: dict[str, Any]) -> None:
     model = getattr(candide, name)(**settings).fit([[1, 0], [0, 1]], [0, 1])
     for verb in (
@@ -103,13 +109,14 @@ def test_no_evidence_without_a_prior(name: str, settings: dict[str, Any]) -> Non
 BY_CLASS = np.array([[1.0, 2.0], [3.0, 4.0]])
 
 
-@pytest.mark.parametrize(
-    ("name", "settings"),
-    [*((name, {"alpha": BY_CLASS}) for name in COLUMNS if name != "GaussianNB"),
-     ("BernoulliNB", {"parameter_prior": Beta(BY_CLASS)}),
-     ("GaussianNB", {"parameter_prior": NormalInverseGamma(BY_CLASS)})],
-    ids=str,
-)  # fmt: skip
+@every(
+    "name,settings",
+    [
+        *((name, {"alpha": BY_CLASS}) for name in COLUMNS if name != "GaussianNB"),
+        ("BernoulliNB", {"parameter_prior": Beta(BY_CLASS)}),
+        ("GaussianNB", {"parameter_prior": NormalInverseGamma(BY_CLASS)}),
+    ],
+)
 def test_priors_of_single_classes_have_no_bayes_factor(name: str, settings: dict[str, Any]) -> None:
     model = getattr(candide, name)(**settings).fit([[1, 0], [0, 1]], [0, 1])
     assert np.isfinite(diagnostics.log_marginal_likelihood(model))
@@ -117,9 +124,7 @@ def test_priors_of_single_classes_have_no_bayes_factor(name: str, settings: dict
         diagnostics.bayes_factors(model)
 
 
-@pytest.mark.parametrize(
-    "verb", ["log_marginal_likelihood", "bayes_factors", "intervals", "log_odds", "impute", "typicality"]
-)
+@every("verb", ["log_marginal_likelihood", "bayes_factors", "intervals", "log_odds", "impute", "typicality"])
 def test_complement_scores_are_no_density(verb: str) -> None:
     model = candide.ComplementNB(keep_sample=True).fit([[1, 0], [0, 1]], [0, 1])
     arguments = ([[1, np.nan]],) if verb in ("log_odds", "impute", "typicality") else ()
@@ -143,7 +148,7 @@ def negative_evidence(name: str, X: Any, log_alpha: float) -> float:
     return -float(diagnostics.log_marginal_likelihood(getattr(candide, name)(alpha=np.exp(log_alpha)).fit(X, LABELS)))
 
 
-@pytest.mark.parametrize("name", CHOOSERS)
+@every("name", CHOOSERS)
 def test_alpha_by_evidence_is_the_maximum(name: str) -> None:
     X = RANDOM.poisson(np.array([[0.5, 2, 3], [1, 2, 1], [2, 2, 2]])[LABELS])
     model = getattr(candide, name)(alpha="evidence").fit(X, LABELS)
@@ -183,7 +188,7 @@ def test_alpha_of_rates_is_as_large_as_the_counts() -> None:
         np.testing.assert_allclose(model.prior_.shape / beta, 5000, rtol=0.02)
 
 
-@pytest.mark.parametrize("name", CHOOSERS)
+@every("name", CHOOSERS)
 def test_alpha_by_evidence_is_1_where_all_are_alike(name: str) -> None:
     """A column that nobody observed; one row, of which rates alone can learn; a column of one value."""
     assert chosen(getattr(candide, name)(alpha="evidence").fit([[np.nan], [np.nan]], [0, 1])) == 1
@@ -212,7 +217,7 @@ def tempered_loss(scores: Floats) -> float:
     return float(minimize_scalar(at, bounds=(-5, 8), method="bounded").fun)
 
 
-@pytest.mark.parametrize("name", ["BernoulliNB", "CategoricalNB", "PoissonNB"])
+@every("name", ["BernoulliNB", "CategoricalNB", "PoissonNB"])
 def test_alpha_by_leaving_one_out_per_column(name: str) -> None:
     """Each column by itself, the best of the grid."""
     losses = [[log_loss(own_log_loss(name, alpha, FEW[:, [j]])) for alpha in GRID] for j in range(3)]
@@ -235,7 +240,7 @@ def test_leaving_one_out_needs_rows() -> None:
         models[0].merge(models[1]).refit().predict(FEW)
 
 
-@pytest.mark.parametrize("name", ["BernoulliNB", "CategoricalNB", "PoissonNB", "MultinomialNB"])
+@every("name", ["BernoulliNB", "CategoricalNB", "PoissonNB", "MultinomialNB"])
 def test_rows_of_an_impossible_class_choose_nothing(name: str) -> None:
     """They are lost under every α, which must not hide what the others say."""
     prior = np.append(np.bincount(LABELS) / 40, 0.0)

@@ -108,7 +108,7 @@ def test_plain_models_keep_no_rows() -> None:
 # Measured.
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_measures_are_those_of_rows_left_out(name: str) -> None:
     report = made(name, compute_loo=True).fit(X, y).loo_
     log_probability = made(name).fit(X, y).leave_one_out(X, y, class_prior="fixed")
@@ -163,7 +163,7 @@ def with_prior(name: str, settings: dict[str, Any]) -> dict[str, Any]:
 COPIED = [(name, with_prior(name, settings)) for name in NAMES for settings in SETTINGS if suits(name, settings)]
 
 
-@pytest.mark.parametrize(("name", "settings"), COPIED, ids=str)
+@every("name,settings", COPIED)
 def test_saved_and_copied(name: str, settings: dict[str, Any]) -> None:
     """Fitted or not; a clone has the parameters, given or by default, and nothing learned."""
     model = made(name, **settings)
@@ -176,7 +176,7 @@ def test_saved_and_copied(name: str, settings: dict[str, Any]) -> None:
     np.testing.assert_array_equal(again.predict_proba(NEW), model.partial_fit(X[:5], y[:5]).predict_proba(NEW))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 @every("settings", [{"calibrate": "isotonic"}, {"calibrate": "platt", "keep_sample": True}])
 def test_threads_share_a_fresh_model(name: str, settings: dict[str, Any]) -> None:
     """The calibration is made when first needed, perhaps by several at once: all see the same."""
@@ -264,7 +264,7 @@ def test_fit_ends_with_the_calibration() -> None:
     assert vars(model.model_.classifier)["current"] is not None
 
 
-@pytest.mark.parametrize("method", ["temperature", "platt", "beta", "isotonic"])
+@every("method", ["temperature", "platt", "beta", "isotonic"])
 def test_a_given_prior_survives_the_calibration(method: str) -> None:
     """It comes after it, as with ``with_class_prior``; a class of probability 0 stays at 0."""
     n_classes = len(np.unique(y))

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from tiers import every
 
 from candide import TextNB
 from candide.exceptions import ParameterError
@@ -13,7 +14,7 @@ HAM = ["see you at lunch", "lunch is at noon", "are you home at noon", "call me 
 TEXTS, LABELS = SPAM * 3 + HAM * 3, ["spam"] * 12 + ["ham"] * 12
 
 
-@pytest.mark.parametrize("kind", ["auto", "multinomial", "bernoulli", "complement", "polya"])
+@every("kind", ["auto", "multinomial", "bernoulli", "complement", "polya"])
 def test_each_class_by_its_own_words(kind: str) -> None:
     table = TextNB(kind).fit(TEXTS, LABELS).top_features(3, "words")
     of = {label: set(table["token"][table["class"] == label]) for label in ("ham", "spam")}

@@ -71,8 +71,7 @@ def test_equals_a_vectoriser_and_a_classifier(model: Any, how: dict[str, Any]) -
     np.testing.assert_allclose(mine.predict_proba(Z), pipeline.predict_proba(Z), rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("model", CLASSIFIERS)
-@pytest.mark.parametrize("weighting", ["log", "tfidf"])
+@pytest.mark.parametrize(("model", "weighting"), [("multinomial", "log"), ("complement", "tfidf")])
 def test_tables_of_many_tokens_and_classes(model: Any, weighting: Any) -> None:
     texts, labels = many_words(3000, 60_000, 100, 0)
     new = many_words(20, 60_000, 2, 1)[0]
@@ -189,7 +188,7 @@ def test_tokens_beyond_the_limits_come_back() -> None:
 DENSITIES = [(model, alpha) for model in ("multinomial", "bernoulli", "polya") for alpha in (1.0, "evidence", "loo")]
 
 
-@pytest.mark.parametrize(("model", "alpha"), [*DENSITIES, ("complement", 1.0), ("complement", "loo")])
+@every("model,alpha", [*DENSITIES, ("complement", 1.0), ("complement", "loo")])
 def test_nothing_within_the_limits_leaves_the_shares_of_the_classes(model: Any, alpha: Any) -> None:
     fitted = TextNB(model, alpha=alpha, min_df=999).fit(X, Y)
     expected = np.full(3, 1 / 3) if model == "complement" else fitted.class_prior_
@@ -217,8 +216,8 @@ def test_what_was_counted_differently_does_not_add() -> None:
     assert_alike(model, TextNB("multinomial").fit(X + Z, [*Y, *Y[: len(Z)]]))
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
+@every(
+    "settings,message",
     [
         ({"weighting": "bm25"}, "weighting is 'bm25'"),
         ({"family": "bernoulli", "weighting": "tfidf"}, "counts only whether"),

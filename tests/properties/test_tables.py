@@ -7,17 +7,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tiers import fitted_once, tries
+from tiers import fitted_once, late, tries
 
 from candide import NaiveBayes, merge
 from candide.families.columns import CodedColumn
 
 from .tables import SETTINGS, assert_predicts_alike, assert_same_table, fit, mixed
+
+pl = late("polars")
 
 X, Y = mixed(90)
 

@@ -11,11 +11,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pandas as pd
 import pytest
 from reference import ReferenceKernels
+from tiers import late
 from typer.testing import CliRunner
 
 import candide
@@ -25,6 +25,8 @@ from candide.kernels import Kernels
 from candide.model import given
 from candide.stacking.covariance import covariances, fit_coordinates
 from candide.stacking.views import BinnedRows, LabeledRows
+
+duckdb = late("duckdb")
 
 N_ROWS = 400
 

@@ -33,9 +33,9 @@ def test_estimators_refuse_what_they_cannot_read() -> None:
 @pytest.mark.parametrize("name", ["GaussianNB", "NaiveBayes"])
 @pytest.mark.parametrize("verb", ["fit", "predict"])
 def test_a_number_beyond_doubles_names_its_column(name: str, verb: str) -> None:
-    rows = {"age": [31, 10**400, 58, 40], "height": [1.8, 1.7, 1.6, 1.9]}
     pd = pytest.importorskip("pandas")
-    frame, y = pd.DataFrame(rows), ["a", "b", "a", "b"]
+    age = pd.Series([31, 10**400, 58, 40], dtype=object)  # pandas 2 makes no column of it without a type
+    frame, y = pd.DataFrame({"age": age, "height": [1.8, 1.7, 1.6, 1.9]}), ["a", "b", "a", "b"]
     model = getattr(candide, name)()
     if verb == "predict":
         model.fit(frame.assign(age=[31, 45, 58, 40]), y)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
+from tiers import every
 
 from candide import NaiveBayes, TextNB
 from candide.report.markup import escape_text, user_text
@@ -43,7 +43,7 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-@pytest.mark.parametrize("text", NASTY, ids=range(len(NASTY)))
+@every("text", NASTY)
 def test_text_of_a_user(text: str) -> None:
     written = user_text(text)
     page = check_fragment(written)

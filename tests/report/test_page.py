@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tiers import every
 
 import candide
 from candide import (
@@ -136,8 +137,8 @@ KINDS = [GaussianNB, BernoulliNB, MultinomialNB, ComplementNB, CategoricalNB, Po
 LABELS = np.array(["a", "b"])[(ROWS[:, 0] + ROWS[:, 1] > 3).astype(int)]
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda one: one.__name__)
-@pytest.mark.parametrize("evaluate", [False, True])
+@every("kind", KINDS)
+@every("evaluate", [False, True])
 def test_every_classifier(kind: type, evaluate: bool) -> None:
     model = kind(compute_loo=evaluate).fit(ROWS, LABELS)
     bare = check(model.report().html())

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from tiers import every
 
 import candide
 from candide.exceptions import SourceError
@@ -44,7 +45,7 @@ ODD = [
 ]
 
 
-@pytest.mark.parametrize("among", [[], ["n/a"], ["12", None]], ids=["alone", "odd", "plain"])
+@every("among", [[], ["n/a"], ["12", None]])
 def test_cells(among: list[str | None]) -> None:
     for cell in [*WHOLE, *ODD]:
         assert is_integer(cell) == (cell in WHOLE)

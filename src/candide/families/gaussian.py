@@ -122,7 +122,7 @@ class Gaussian(Plain):
             scatter, rows, weight = (_like(part.sum(axis=0), statistics) for part in (scatter, rows, weight))
         mean = np.where(seen, statistics.mean, overall.mean)
         # Weights that are fractions may leave rounding where there should be no degree of freedom.
-        enough = (weight > 0) & (rows > ROUNDING * weight)
+        enough = rows > ROUNDING * weight
         own = np.divide(scatter, rows, out=_like(overall.variance, statistics), where=enough)
         return mean, own + overall.floor
 

@@ -140,19 +140,22 @@ def _shared(family: Gaussian, batch: Batch, statistics: Moments, offset: Floats,
 
 
 def _shared_student(table: NormalTable, batch: Batch) -> Floats:
-    """Student's t with row-wise scales, ``(rows, classes)``."""
+    """Student's t with row-wise scales, ``(rows, classes)``; NaN where the scale has lost its digits."""
     x, own = batch.data.floats(), (np.arange(len(batch.classes)), batch.classes)
     weight = np.where(np.isnan(x), 0.0, 1.0 if batch.weight is None else batch.weight[:, None])
     mine = NormalTable(*(part[batch.classes] for part in table))
     strength, away = mine.strength - weight, np.where(weight > 0, x - mine.location, 0.0)
     share = np.divide(weight, strength, out=np.zeros_like(weight), where=weight > 0)
     shape, scale = mine.shape - weight / 2, mine.scale - mine.strength * share * away**2 / 2
+    lost = scale <= _DELICATE * mine.scale
+    scale = np.where(lost, mine.scale, scale)
     location = np.broadcast_to(table.location, (len(x), *table.location.shape)).copy()
     strengths = np.broadcast_to(table.strength, location.shape).copy()
     location[own], strengths[own] = mine.location - away * share, strength
     # The square of a row of weight 0 may be infinite, and its score too.
     with np.errstate(over="ignore"):
         cells = student_cells(x[:, None, :], NormalTable(strengths, location, shape[:, None], scale[:, None]))
+    cells = np.where(lost[:, None], np.nan, cells)
     return np.asarray(np.where(np.isnan(x)[:, None, :], 0.0, cells).sum(axis=2))
 
 

@@ -75,7 +75,7 @@ class Multinomial(Plain):
         by_column, pseudo, alpha = sparse_parts(statistics.total, self.pseudo)
         total = np.asarray(statistics.total.sum(axis=1)).ravel() + alpha.sum()
         empty, impossible = total <= 0, alpha <= 0
-        slope = np.where(empty, -np.log(len(alpha)), -np.log(np.where(empty, 1.0, total)))
+        slope = -np.log(np.where(empty, len(alpha), total))
         shared = np.log(np.where(impossible, 1.0, alpha))
         stored = np.log(by_column.data + pseudo) - np.log(np.where(pseudo <= 0, 1.0, pseudo))
         none = np.zeros(len(total))

@@ -196,6 +196,8 @@ def _cast(column: pa.Array, field: pa.Field, name: str) -> pa.Array:
     if column.type.equals(field.type):
         return column
     try:
+        if pa.types.is_dictionary(column.type):  # values first: Arrow takes no elements of views of strings
+            return column.dictionary.cast(field.type).take(column.indices)
         return column.cast(field.type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         said = str(error).partition("\n")[0]
