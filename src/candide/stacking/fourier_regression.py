@@ -80,7 +80,7 @@ class FeatureSums(NamedTuple):
 
     @property
     def slants(self) -> Floats:
-        """``(features, classes)``: products of the deviations of features from their means with the classes' indicators."""
+        """Products of the deviations of features and class indicators from their means, ``(features, classes)``."""
         return np.asarray((self.sums - np.outer(self.weight, self.mean)).T)
 
 
