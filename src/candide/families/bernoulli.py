@@ -89,7 +89,7 @@ class Bernoulli(Plain):
         return self._without(statistics, 0.0)
 
     def _without(self, statistics: Counts, weight: float) -> BernoulliLikelihood:
-        """What a row of this weight meets in its own class once it is left out; with 0, the likelihood itself."""
+        """Return the log probabilities of each class without a row of this weight; with 0, the likelihood itself."""
         dense = isinstance(statistics.total, np.ndarray) or statistics.missing is not None
         if dense or np.ndim(self.prior.a) or np.ndim(self.prior.b):
             return self._build(statistics, self._dense_term, *self._shares_without(*_on_off(statistics), weight))
@@ -145,7 +145,7 @@ class Bernoulli(Plain):
         return self._believed().posterior(on, np.broadcast_to(off, on.shape))
 
     def _believed(self) -> Beta:
-        """The prior, cell by cell; Jeffreys' where it is none."""
+        """Return the prior, cell by cell; Jeffreys' if there is none."""
         a, b = np.broadcast_arrays(self.prior.a, self.prior.b)
         proper = (a > 0) & (b > 0) & (self.estimate != "mle")
         return Beta(np.where(proper, a, 0.5), np.where(proper, b, 0.5))
@@ -185,7 +185,7 @@ def _on_off(statistics: Counts) -> tuple[Floats, Floats]:
 
 
 def _on_or_off(data: Data) -> bool:
-    """Whether no cell is a share between 0 and 1."""
+    """Return whether all cells are 0 or 1."""
     x = np.asarray(data.values) if isinstance(data, Sparse) else data.floats()
     return bool(((x == 0) | (x == 1) | (x != x)).all())
 
@@ -205,7 +205,7 @@ class BernoulliLikelihood(LinearLikelihood):
 
     @property
     def _level(self) -> float:
-        """A value that says "on" to this model, whatever its threshold."""
+        """Return a value above the threshold."""
         threshold = self.family.threshold
         return 1.0 if threshold is None else max(1.0, np.floor(threshold) + 1.0)
 

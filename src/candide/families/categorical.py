@@ -49,7 +49,7 @@ class Categorical(Plain):
         return CategoryCounts.of(batch.row_weight(), coded.labels, counts)
 
     def n_values(self, statistics: CategoryCounts) -> Array:
-        """How many values each column has, the reserved one of ``unseen="smooth"`` not counted."""
+        """Return the number of values of each column, without the reserved one of ``unseen="smooth"``."""
         seen = [
             int(labels[-1]) + 1 if self.is_range(labels) and len(labels) else len(labels)
             for labels in statistics.labels
@@ -100,7 +100,7 @@ class Categorical(Plain):
         return alpha[None, :]
 
     def pseudo(self, j: int, n_values: int) -> Floats:
-        """What is added to the counts of column ``j``."""
+        """Return the pseudo-counts of column ``j``."""
         return np.asarray(pseudo_count(self.alpha(j, n_values), self.estimate))
 
     @property
@@ -108,7 +108,7 @@ class Categorical(Plain):
         return self.prior if isinstance(self.prior, tuple) else (self.prior,)
 
     def values(self, statistics: CategoryCounts) -> Iterator[Array]:
-        """The values of each column that have a share, in the order of ``full_counts``."""
+        """Return the values of each column that have a share, in the order of ``full_counts``."""
         for labels, n in zip(statistics.labels, self.n_values(statistics), strict=True):
             yield np.arange(n) if self.is_range(labels) else labels
 
@@ -117,7 +117,7 @@ class Categorical(Plain):
         return self.categories == "range" and labels.dtype.kind == "i" and (not len(labels) or labels[-1] < EXACT)
 
     def full_counts(self, statistics: CategoryCounts) -> Iterator[Floats]:
-        """Counts of every value a column has, also of those nobody saw, ``(classes, values)`` per column."""
+        """Return the counts of every value of a column, also of unseen ones, ``(classes, values)`` per column."""
         for j, (labels, n) in enumerate(zip(statistics.labels, self.n_values(statistics), strict=True)):
             out = np.zeros((len(statistics.rows), n))
             out[:, labels if self.is_range(labels) else slice(len(labels))] = statistics.column(j)
@@ -132,7 +132,7 @@ class Categorical(Plain):
             yield log_shares(np.hstack([count, spare]) + pseudo, copies).value()[:, :-1]
 
     def slots(self, statistics: CategoryCounts) -> list[Slots]:
-        """The counts of each column, slot by slot; a range too long to write out has one for all that nobody saw."""
+        """Return the counts of each column by slot; a long range has one slot for all unseen values."""
         return [self._slots(statistics, j, int(n)) for j, n in enumerate(self.n_values(statistics))]
 
     def _slots(self, statistics: CategoryCounts, j: int, n_values: int) -> Slots:
@@ -177,7 +177,7 @@ class Categorical(Plain):
         return put_own(finite, limits, batch, own, offset, kernels)
 
     def believed(self, alpha: Floats) -> Floats:
-        """Pseudo-counts of a column whose prior integrates to 1; Jeffreys' where there is none."""
+        """Return the pseudo-counts of a column with a proper prior; Jeffreys' if there is none."""
         proper = (alpha > 0).all(axis=1, keepdims=True) & (self.estimate != "mle")
         return np.where(proper, alpha, 0.5)
 

@@ -1,4 +1,4 @@
-"""The shares of categories as scores: each cell picks the slot of its value."""
+"""The likelihood of categories: each cell selects the slot of its value."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Slots(NamedTuple):
-    """Counts of a column slot by slot, how many values stand behind a slot, and their pseudo-counts."""
+    """The counts of a column by slot, the number of values of each slot, and their pseudo-counts."""
 
     lookup: Lookup
     cells: Floats  # (classes, slots)
@@ -80,7 +80,7 @@ def log_shares(raw: Floats, copies: Floats) -> LogProbability:
 
 
 def neutral_last(theta: LogProbability) -> LogProbability:
-    """An unseen value says nothing about the class."""
+    """Return scores in which unseen values add nothing."""
     theta.finite[:, -1] = 0.0
     if theta.order is not None:
         theta.order[:, -1] = 0.0
@@ -146,7 +146,7 @@ class CategoricalLikelihood:
         return ScoreTerms(tables(lambda theta: theta.finite), (tables(_order_of),) if self.is_limit else ())
 
     def variance(self, data: Dense, kernels: Kernels) -> Floats:
-        """Posterior variance of the scores."""
+        """Return the posterior variance of the scores."""
         from scipy.special import polygamma
 
         parts = []
@@ -284,7 +284,7 @@ class CategoricalLikelihood:
         return out
 
     def expected(self, data: Dense, posterior: Floats) -> Array:
-        """The most probable value of each column; None where nobody observed any."""
+        """Return the most probable value of each column; None if none was observed."""
         columns = []
         for (lookup, theta), seen in zip(self.columns, self.statistics.labels, strict=True):
             labels = labels_of(lookup)

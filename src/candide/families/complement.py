@@ -45,7 +45,7 @@ class Complement(Plain):
 
     @property
     def pseudo(self) -> float | Floats:
-        """What is added to every count."""
+        """The pseudo-count of every count."""
         return pseudo_count(self.prior.concentration, self.estimate)
 
     def weights(self, statistics: Counts) -> tuple[Floats, Floats | None]:
@@ -96,7 +96,7 @@ class Complement(Plain):
         return ComplementLikelihood(statistics, self, finite, limit)
 
     def left_out(self, batch: Batch, statistics: Counts, likelihood: Any, offset: Floats, kernels: Kernels) -> Scores:
-        """A row belongs to the complement of every class but its own: its own class alone stays as it is."""
+        """Return left-out scores: a row is part of the complement of every class except its own."""
         if not (self.norm or np.min(self.pseudo) < 0):
             return self._left_out(batch, statistics, offset, kernels)
         parts = [self._removed(part, statistics) for part in row_ranges(batch, batch.n_classes * batch.data.n_columns)]
@@ -122,7 +122,7 @@ class Complement(Plain):
         return Scores(sums, (zeros,) if zeros.any() else ())
 
     def _removed(self, batch: Batch, statistics: Counts) -> Scores:
-        """Weights of every row's own making, ``(rows, classes, columns)``: exact for all settings, and slow."""
+        """Return weights without each row, ``(rows, classes, columns)``: exact for all settings, and slow."""
         count, x = statistics.dense(), np.nan_to_num(batch.data.floats(), nan=0.0)
         others = np.maximum(count.sum(axis=0) - count, 0.0)[None]
         gone = x if batch.weight is None else x * batch.weight[:, None]
@@ -151,7 +151,7 @@ class Complement(Plain):
 
 
 def _own(batch: Batch) -> Array:
-    """Where a row meets its own class, ``(rows, classes)``."""
+    """Return which class is the row's own, ``(rows, classes)``."""
     return np.asarray(batch.classes[:, None] == np.arange(batch.n_classes))
 
 

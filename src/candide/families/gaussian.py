@@ -26,7 +26,7 @@ _REFERENCE = NormalInverseGamma(0.0, 0.0, -0.5, 0.0)
 
 
 class Overall(NamedTuple):
-    """What all classes together say of the columns; it stays as it is while rows are left out."""
+    """Moments of the columns over all classes, which stay fixed while rows are left out."""
 
     floor: float  # added to every variance
     mean: Floats  # of columns; NaN where nobody observed anything
@@ -63,7 +63,7 @@ class Gaussian(Plain):
         return Moments(batch.row_weight(), *table)
 
     def floor(self, statistics: Moments) -> float:
-        """What is added to every variance."""
+        """Return the floor that is added to every variance."""
         if self.overall is not None:
             return self.overall.floor
         return float(self.var_smoothing * statistics.pooled()[2].max())
@@ -138,7 +138,7 @@ class Gaussian(Plain):
         return NormalTable(strength, np.where(strength > 0, location, np.nan), shape, scale)
 
     def extra(self, n_classes: int) -> float:
-        """What is added to the shape to make the divisor of the scale: a mean, a mode, or maximum likelihood."""
+        """Return what is added to the shape to get the divisor of the scale, by the kind of estimate."""
         if self.estimate == "mean":
             return -1.0
         if self.estimate == "map":
@@ -236,7 +236,7 @@ def _empirical(mean: Floats, variance: Floats, unknown: Array) -> NormalInverseG
 
 
 def _proper(prior: Any, statistics: Moments) -> Any:
-    """A column that nobody observed has an evidence of 1 under any prior, also where nothing is believed of it."""
+    """Return the prior with unobserved columns made proper: their marginal likelihood is 1 under any prior."""
     unseen = ~_seen(statistics)
     if not isinstance(prior, NormalInverseGamma) or not unseen.any():
         return prior
@@ -246,12 +246,12 @@ def _proper(prior: Any, statistics: Moments) -> Any:
 
 
 def _seen(statistics: Moments) -> Array:
-    """Which columns somebody observed."""
+    """Return which columns were observed."""
     return np.asarray((statistics.weight > 0).any(axis=0))
 
 
 def _like(values: Any, statistics: Moments) -> Floats:
-    """One value per column, for every class."""
+    """Repeat one value per column for every class."""
     return np.broadcast_to(np.asarray(values, dtype=np.float64), statistics.mean.shape).copy()
 
 

@@ -162,7 +162,7 @@ def _shared_student(table: NormalTable, batch: Batch) -> Floats:
 def _one_by_one(
     family: Gaussian, batch: Batch, i: int, statistics: Moments, offset: Floats, kernels: Kernels
 ) -> tuple[Any, Any, Any]:
-    """A row that needs everything made anew: its scores and their limits."""
+    """The scores and limits of a row whose class is computed again without it."""
     one = batch.take(np.array([i]))
     few = _recomputed(remove_each(family, one, statistics, kernels), one, np.array([i]), batch, statistics)
     c = int(one.classes[0])

@@ -184,7 +184,7 @@ class StudentLikelihood(TermLikelihood):
         return out
 
     def shrunk(self, data: Data, kernels: Kernels) -> Floats:
-        """Far out, t is a power of the distance: the logarithm of what would overflow."""
+        """Return log t far from the location, where it is a power of the distance and would overflow."""
         location, spread, power, constant = self._student
         out = np.empty((data.n_rows, len(location)))
         for begin, end, part in chunks(data, max(1, CELLS // location.size)):
@@ -221,7 +221,7 @@ def squared_scale(table: NormalTable) -> Floats:
 
 
 def student_table(table: NormalTable) -> StudentTable:
-    """A posterior as the kernels read its predictive distribution; what is not known says nothing."""
+    """Return the predictive distribution of a posterior as kernels read it; unknown cells add nothing."""
     variance = squared_scale(table)
     known = ~np.isnan(variance)
     shape, width = np.where(known, table.shape, 1.0), np.where(known, table.shape * variance, 1.0)

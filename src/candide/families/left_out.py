@@ -98,7 +98,7 @@ def _scattered(parts: tuple[Floats, ...], groups: list[Array]) -> Floats:
 
 
 def refuse_unseen_categories(batch: Batch, statistics: Any) -> None:
-    """More rows of a class than were learned cannot all be in the statistic."""
+    """Raise an error if a batch has more rows of a class than were learned."""
     given, learned = batch.row_weight(), statistics.rows
     if (given > learned * (1 + 1e-9)).any():
         raise ForgetError(

@@ -1,4 +1,4 @@
-"""Words in a bag: each row a draw of many tokens, θ their shares within the class."""
+"""Multinomial counts: each row is a draw of many tokens with shares θ within the class."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Multinomial(Plain):
 
     @property
     def pseudo(self) -> float | Floats:
-        """What is added to every count."""
+        """The pseudo-count of every count."""
         return pseudo_count(self.prior.concentration, self.estimate)
 
     def log_shares(self, statistics: Counts) -> LogProbability:

@@ -1,4 +1,4 @@
-"""Measurements that belong together: a normal distribution of several columns with all their covariances."""
+"""The multivariate normal distribution of several columns with all their covariances."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .multivariate_likelihood import EllipticLikelihood, log_density, patterns
 
 
 class Overall(NamedTuple):
-    """What all classes together say; it stays as it is while rows are left out."""
+    """Moments over all classes, which stay fixed while rows are left out."""
 
     floor: float  # added to every variance
     mean: Floats
@@ -228,7 +228,7 @@ def own_scores(family: MultivariateNormal, batch: Batch, statistics: BlockMoment
 
 
 def _closed_form(family: MultivariateNormal, x: Floats, weight: Floats, posterior: _Posterior) -> Floats:
-    """NaN where that would lose digits, or where nothing is left of the class."""
+    """Return left-out scores; NaN where digits would be lost, or nothing is left of the class."""
     assert family.overall is not None
     n_columns = x.shape[1]
     strength = remaining(np.full(len(x), posterior.strength), weight)

@@ -25,7 +25,7 @@ _JEFFREYS = Gamma(0.5, 0.0)
 
 
 class Overall(NamedTuple):
-    """What all classes together say of the columns; it stays as it is while rows are left out."""
+    """Sums of the columns over all classes, which stay fixed while rows are left out."""
 
     rate: Floats  # 1 where nobody observed anything
     shrinking: Floats  # the rate for every ε of events, where no class has any
@@ -59,7 +59,7 @@ class Poisson(Plain):
         return replace(self, overall=Overall(_over(part, whole), _over(n_classes, whole)))
 
     def _together(self, statistics: Counts) -> tuple[Floats, Floats]:
-        """``parts`` added up over the classes."""
+        """Return ``parts`` summed over the classes."""
         pseudo, n_classes = pseudo_count(self.prior.shape, self.estimate), len(statistics.rows)
         if np.min(pseudo) < 0:
             # What a prior takes away, it takes from each class by itself, down to 0.

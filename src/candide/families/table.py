@@ -1,4 +1,4 @@
-"""A table whose columns are modelled each by what suits it, some together as blocks."""
+"""The family of a table: a model for each column, and for blocks of columns."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ class ColumnSpec(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Columns modelled together."""
+    """Columns with a joint model."""
 
     columns: tuple[int, ...]
     family: Family
 
 
 class Choice(NamedTuple):
-    """How a column is modelled, why, and what the families that were tried would lose."""
+    """The model of a column, the reason, and the losses of all families that were tried."""
 
     model: ColumnModel | None  # None: dropped, or texts
     note: str
@@ -59,7 +59,7 @@ class Choice(NamedTuple):
 
 
 class HeldOut(NamedTuple):
-    """Rows, and the statistic of all rows that were learned but these."""
+    """Rows, and the statistics of all other learned rows."""
 
     batch: Batch
     rest: TableStatistics
@@ -110,14 +110,14 @@ class TableFamily(Plain):
             yield self.text.observe(batch._replace(data=texts).take(known), kernels)
 
     def restored(self, data: Dense | MixedRows, statistics: TableStatistics) -> Columns:
-        """Rows as a sample keeps them, as a table again."""
+        """Return rows of a sample as a table."""
         cells, texts = parted(data)
         assert isinstance(cells, Dense)
         return table_of(cells, statistics.kinds, self.names, texts)
 
     @single_threaded_blas()
     def resolve(self, statistics: TableStatistics, held_out: Sequence[HeldOut] = ()) -> TableFamily:
-        """With models chosen by rows left out one by one, or by those that are held out together."""
+        """Return the family with column models chosen by leave-one-out, or by held-out groups."""
         if self.choices is not None:
             return self
         beside = log_shares(statistics.rows), statistics.row_weight, held_out

@@ -1,4 +1,4 @@
-"""What sums of tokens say of texts: by the likelihood of their tokens, and in bins of evidence."""
+"""The likelihood of texts from sums of tokens, and scores of token bins."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class TextLikelihood:
 
     @cached_property
     def _bins(self) -> dict[int, _FeatureBins]:
-        """Of feature sets that were asked for."""
+        """Bins of feature sets that were used, by position."""
         return {}
 
     def _bin(self, place: int) -> _FeatureBins:
@@ -187,25 +187,25 @@ class TextLikelihood:
         return {}
 
     def _is_first_question(self, data: TextRows) -> bool:
-        """Whether a model that just came from a file is asked about little: that needs no tables of all tokens."""
+        """Return whether this is the first, small query of a loaded model, which needs no tables of all tokens."""
         sizes = self._query_sizes
         self._query_sizes.append(data.n_rows)
         return not sizes[:-1] and not self._bins and row_bytes(data).sum() <= _LITTLE
 
     @cached_property
     def _query_sizes(self) -> list[int]:
-        """How many texts each time."""
+        """The number of texts of each query."""
         return []
 
     def token_bin_left_out(self, batch: Batch, kernels: Kernels, names: Names = None) -> Floats:
-        """The same of texts that the sums hold, each as if they did not."""
+        """Return the scores of learned texts, each left out."""
         own = batch.classes, batch.weight
         return self._each_feature_set(
             batch.data, lambda rows, table: kernels.token_bin_left_out(rows, *own, table), kernels, names
         )
 
     def token_bin_fold_scores(self, batch: Batch, folds: Positions, kernels: Kernels, names: Names = None) -> Floats:
-        """The same, each text as if the sums held none of its fold."""
+        """Return the scores of learned texts by sums without their fold."""
         own = batch.classes, batch.weight, folds
         return self._each_feature_set(
             batch.data, lambda rows, table: kernels.token_bin_fold_scores(rows, *own, table), kernels, names, few=True
@@ -230,7 +230,7 @@ class TextLikelihood:
     def _each_of_few(
         self, data: TextRows, score: Callable[[Sparse, TokenBins], Floats], kernels: Kernels, places: list[int]
     ) -> Floats:
-        """Feature by feature: the tokens of all feature sets would take many times the room of the texts."""
+        """Score one feature set after the other: all tokens together would take many times the memory of the texts."""
 
         def of_feature_set(place: int) -> Floats:
             feature_set = TokenFeatures(
@@ -252,7 +252,7 @@ class TextLikelihood:
         return made
 
     def parts(self, data: TextRows, kernels: Kernels) -> Parts:
-        """Token by token: columns are codes of the tokens known."""
+        """Return parameters by token; columns are the codes of known tokens."""
         made: Parts = self.inner.parts(self.rows(data, kernels), kernels)
         return made
 

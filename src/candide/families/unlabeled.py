@@ -1,4 +1,4 @@
-"""What texts without labels add to the sums of tokens: by the classes that a model gives them, or token by token."""
+"""Sums of tokens of unlabeled texts: by predicted class probabilities, or by the classes of each token."""
 
 from __future__ import annotations
 

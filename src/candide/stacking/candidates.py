@@ -1,4 +1,4 @@
-"""Which views of a table past single columns are made, and from what."""
+"""The candidate views of several columns of a table."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _LEAST_RELEVANCE = 0.02
 
 @single_threaded_blas()
 def make_views(likelihood: TableLikelihood, training: TrainingRows, order: int, kernels: Kernels) -> StackedViews:
-    """Without weights yet. ``order``: how many columns another may depend on (0: none)."""
+    """Make views without weights. ``order``: the number of columns that another may depend on (0: none)."""
     from .stacked_views import StackedViews
 
     feature_set, rows = TableBinning.of(likelihood.statistics, likelihood.shown), likelihood.statistics.rows
@@ -77,7 +77,7 @@ def make_views(likelihood: TableLikelihood, training: TrainingRows, order: int, 
 
 
 def _ridges(gain: Floats, n_blocks: int, n_views: int) -> Floats:
-    """Of columns, blocks, all of them added up, and views, from what each column alone gains over all rows."""
+    """Return the ridge factors of columns, blocks, their sum, and views, from the gain of each column."""
     n_columns = max(1, len(gain))
     of_column, of_sum = (RIDGE, RIDGE) if n_views else _RIDGES_ALONE
     columns = of_column * np.sqrt(n_columns) * (1.0 + _DOUBTFUL / np.maximum(gain, _LEAST_GAIN))
@@ -86,32 +86,32 @@ def _ridges(gain: Floats, n_blocks: int, n_views: int) -> Floats:
 
 
 def gained(scores: Floats, classes: Array, weight: Floats) -> float:
-    """What a view alone gains over the shares of the classes, log-loss of a row; from left-out scores."""
+    """Return the gain of a view over the class shares in log-loss per row, from left-out scores."""
     rows = np.bincount(classes, weight, minlength=scores.shape[1]).astype(np.float64, copy=False)
     return float(gain(rows, tempered_loss(scores, classes, weight, log_shares(rows))))
 
 
 def doubt(scores: Floats, classes: Array, weight: Floats) -> float:
-    """The factor on the ridge of a view, by what it alone gains."""
+    """Return the factor on the ridge of a view, from its gain."""
     return 1.0 + _DOUBTFUL / max(gained(scores, classes, weight) * float(weight.sum()), _LEAST_GAIN)
 
 
 def _losses(likelihood: TableLikelihood) -> Floats:
-    """The left-out class log-loss of each column that is shown."""
+    """Return the left-out log-loss of each column."""
     choices = likelihood.family.choices
     assert choices is not None
     return np.array([min(choices[j].losses.values()) for j in likelihood.shown])
 
 
 def _relevance(gain: Floats, n_rows: float) -> Floats:
-    """How strongly a column that tells so much of the class counts among others, above 0 and up to 1."""
+    """Return the weight of a column by its information about the class, above 0 and up to 1."""
     gain = np.maximum(gain - (_BY_CHANCE + np.log(len(gain))) / n_rows, 0.0)
     gain += _LEAST_RELEVANCE * max(float(gain.max()), 1e-3)
     return np.asarray(np.sqrt(gain / gain.max()))
 
 
 def _codes(feature_set: TableBinning) -> tuple[list[Floats], list[bool]]:
-    """The weight of each code of each column, and which columns hold numbers."""
+    """Return the weight of each code of each column, and which columns hold numbers."""
     return [column.count for column in feature_set.columns], [column.is_number for column in feature_set.columns]
 
 

@@ -1,4 +1,4 @@
-"""Number columns as coordinates in which a normal distribution is not far off. Frozen, and made without labels."""
+"""Coordinates of number columns that are approximately normal. Frozen, and computed without labels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TAIL = 0.005
 
 
 class Coordinates(Protocol):
-    """How rows become points."""
+    """A map from rows to points."""
 
     def points(self, binned: BinnedRows) -> Floats:
         """``(rows, columns)``; a missing cell lies at its column's mean, which is 0."""

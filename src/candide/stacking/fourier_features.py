@@ -64,7 +64,7 @@ class Inputs(FieldsOnlyPickle):
 
     @cached_property
     def column(self) -> Array:
-        """Which column each input is made from."""
+        """Return the column of each input."""
         return np.concatenate([self.ranks.columns, np.repeat(self.levels.columns, self.levels.sizes)])
 
     def variance(self, cases: LabeledRows) -> Floats:
@@ -145,7 +145,7 @@ def _ones(slots: Positions, n_slots: int) -> Any:
     return csr_matrix((np.ones(slots.size), slots.ravel(), ends), shape=(len(slots), n_slots))
 
 
-# How many radians a wave turns while what it runs through changes by a deviation: slow, middling and fast ones.
+# Radians per standard deviation of the inputs: slow, middling and fast ones.
 _SPEEDS = (0.5, 1.0, 2.0)
 # sin x = x Σ of these over powers of x².
 _SINE = tuple((-1) ** n / factorial(2 * n + 1) for n in range(9))
@@ -160,12 +160,12 @@ class RandomFourierFeatures:
     """cos(inputs · frequencies + phases)."""
 
     inputs: Inputs
-    frequencies: Floats  # (inputs, waves)
-    phases: Floats  # (waves,)
+    frequencies: Floats  # (inputs, features)
+    phases: Floats  # (features,)
 
     @property
     def width(self) -> int:
-        """How many waves."""
+        """The number of features."""
         return len(self.phases)
 
     def transform(self, binned: BinnedRows) -> Floats:
@@ -192,7 +192,7 @@ class RandomFourierFeatures:
             log_size += absent @ log_part
 
     def level_means(self) -> tuple[Floats, Floats]:
-        """Return angle and log modulus of E[exp(i angle)] over the levels of each column, ``(columns, waves)``."""
+        """Return angle and log modulus of E[exp(i angle)] over the levels of each column, ``(columns, features)``."""
         inputs, begins = self.inputs, self.inputs.levels.offsets[:-1]
         waves = inputs.share[:, None] * np.exp(1j * self.frequencies[len(inputs.ranks.columns) :])
         mean = np.add.reduceat(waves, begins, axis=0)
@@ -211,13 +211,13 @@ class RandomFourierFeatures:
                 log_size[rows] += self.log_sizes(covariance)
 
     def log_sizes(self, covariance: Floats) -> Floats:
-        """Return the log modulus of E[exp(i angle)], ``(waves,)``, for absent ranks with this covariance."""
+        """Return the log modulus of E[exp(i angle)], ``(features,)``, for absent ranks with this covariance."""
         frequencies = self.frequencies[: len(covariance)]
         return np.asarray(-0.5 * (frequencies * (covariance @ frequencies)).sum(axis=0))
 
 
 def cosines(angles: Floats) -> Floats:
-    """The features of angles, to thirteen digits; angles are used up.
+    """Return the cosines of angles, to thirteen digits; angles are overwritten.
 
     In a quarter of the time that NumPy takes, whose single precision would be as fast again but is not the same on all
     machines, nor in databases that a model is exported to.
@@ -246,7 +246,7 @@ def draw_features(
 ) -> RandomFourierFeatures | None:
     """Draw features of all columns, scaled by relevance, or of a few columns each, drawn by relevance.
 
-    ``sizes`` are the numbers of columns that waves run through, in turn; None: all. ``relevance`` is that of each
+    ``sizes`` are the numbers of columns of a feature, in turn; None: all. ``relevance`` is that of each
     column there is. None where nothing varies.
     """
     variance = inputs.variance(cases)
@@ -268,7 +268,7 @@ def draw_features(
 
 
 def _strengths(relevance: Floats, sizes: tuple[int, ...] | None, width: int, rng: np.random.Generator) -> Floats:
-    """``(columns, waves)``: how fast a wave turns along each column of variance 1."""
+    """Return the frequencies of features along each column of variance 1, ``(columns, features)``."""
     waves = np.arange(width)
     if sizes is None:
         parts, turn = np.repeat(relevance[:, None], width, axis=1), waves

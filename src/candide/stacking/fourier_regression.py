@@ -1,4 +1,4 @@
-"""Smooth functions of several columns at once, as sums of waves: least squares on fixed features."""
+"""Least squares on random Fourier features: smooth functions of several columns at once."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from .views import BinnedRows, FieldsOnlyPickle, LabeledRows, ViewContributions,
 
 # Features of a view. With 500, tables of some thousand rows lose .005 of their log-loss; it takes twice as long.
 WIDTH = 300
-# Rows that waves are learned from at most, and columns that they run through.
+# Rows and columns that the features are fitted on, at most.
 MOST_ROWS = 20_000
 MOST_COLUMNS = 200
-# The views, how many columns a wave runs through (None: all), and the seed of the waves.
+# The views, the number of columns of a feature (None: all), and the seed of the features.
 _KINDS = (
     ("random Fourier features of all columns", None, 1),
     ("random Fourier features of 2 to 4 columns", (2, 3, 4), 2),
@@ -37,11 +37,11 @@ _LEAST_LEFT = 1e-9
 
 
 class FeatureSums(NamedTuple):
-    """All that is kept of the rows: they add."""
+    """Additive sums over rows."""
 
     weight: Floats  # (classes,)
-    sums: Floats  # (classes, waves)
-    products: Floats  # (waves, waves), all classes together
+    sums: Floats  # (classes, features)
+    products: Floats  # (features, features), all classes together
 
     @classmethod
     def of(cls, features: RandomFourierFeatures, cases: LabeledRows, n_classes: int) -> FeatureSums:
@@ -65,22 +65,22 @@ class FeatureSums(NamedTuple):
 
     @property
     def share(self) -> Floats:
-        """Of each class in the weight."""
+        """The share of each class in the weight."""
         return np.asarray(self.weight / max(self.total, 1e-300))
 
     @property
     def mean(self) -> Floats:
-        """Height of each wave."""
+        """The mean of each feature."""
         return np.asarray(self.sums.sum(axis=0) / max(self.total, 1e-300))
 
     @property
     def scatter(self) -> Floats:
-        """``(waves, waves)``: products of the heights' distances from their means."""
+        """``(features, features)``: products of the deviations of features from their means."""
         return np.asarray(self.products - self.total * np.outer(self.mean, self.mean))
 
     @property
     def slants(self) -> Floats:
-        """``(waves, classes)``: products of the heights' distances from their means with the classes' indicators."""
+        """Products of the deviations of features and class indicators from their means, ``(features, classes)``."""
         return np.asarray((self.sums - np.outer(self.weight, self.mean)).T)
 
 
@@ -95,10 +95,10 @@ def _unpacked(weight: Floats, heights: Floats, lower: Floats) -> FeatureSums:
 class FourierRegression(FieldsOnlyPickle):
     """How much more probable each class is than it is on the whole, as a smooth function of several columns at once.
 
-    A wave is the cosine of a weighted sum of columns; its weights are drawn at random, once, and stay. Each class's
-    indicator is the sum of many waves, with factors by least squares, held small by ``penalty``. So it is linear in
+    A feature is the cosine of a weighted sum of columns; its weights are drawn at random, once, and stay. Each class's
+    indicator is the sum of many features, with factors by least squares, held small by ``penalty``. So it is linear in
     features that are fixed, and all it needs of the rows are sums (``FeatureSums``). Leaving a row out of
-    the sums changes its score in a closed form. Rows that lack columns have the mean heights of waves that they may
+    the sums changes its score in a closed form. Rows that lack columns have the mean features that they may
     be (``RandomFourierFeatures.transform``).
     """
 
@@ -118,7 +118,7 @@ class FourierRegression(FieldsOnlyPickle):
 
     @cached_property
     def slopes(self) -> Floats:
-        """``(waves, classes)``: what each wave's height adds to the scores."""
+        """``(features, classes)``: what each feature adds to the scores."""
         from scipy.linalg import cho_factor, cho_solve
 
         # Without the inverse, which only rows left out need: slopes are solved for after each row that is learned.
@@ -130,7 +130,7 @@ class FourierRegression(FieldsOnlyPickle):
         return by_chunks(binned, lambda rows: self._known(binned.take(rows), lambda h: h @ self.slopes - mean), _CHUNK)
 
     def _known(self, binned: BinnedRows, scores: Callable[[Floats], Floats]) -> Floats:
-        """Compute scores from the heights of waves; 0 for rows of which no column is given."""
+        """Compute scores from the features; 0 for rows of which no column is given."""
         out = scores(self.features.transform(binned))
         codes = binned.codes[:, self.columns]
         if codes.min(initial=0) < 0:
@@ -139,11 +139,11 @@ class FourierRegression(FieldsOnlyPickle):
 
     @cached_property
     def columns(self) -> Array:
-        """The columns that waves run through, places among the codes."""
+        """The columns of the features, as positions among the codes."""
         return np.unique(self.features.inputs.column)
 
     def contributions(self, binned: BinnedRows, numbers: Array, kernels: Kernels) -> ViewContributions:
-        """None of a column alone: waves run through several."""
+        """None: features depend on several columns."""
         nothing = np.zeros((0, len(self.sums.weight)))
         return ViewContributions(np.zeros(0, dtype=np.int64), nothing, self.scores(binned, kernels)[0])
 
@@ -187,7 +187,7 @@ class FourierRegression(FieldsOnlyPickle):
         return np.asarray(explained + away * lost[:, None] - (away - learned_explained) * (pull / left)[:, None])
 
     def _explained(self, heights: Floats) -> tuple[Floats, Floats]:
-        """Return the scores of heights, which are overwritten, and the whitened heights, ``(waves, rows)``."""
+        """Return the scores of heights, which are overwritten, and the whitened heights, ``(features, rows)``."""
         from scipy.linalg.blas import dtrmm
 
         heights -= self.sums.mean
@@ -199,7 +199,7 @@ class FourierRegression(FieldsOnlyPickle):
 def fit_fourier_regressions(
     counts: Sequence[Floats], is_number: Sequence[bool], cases: LabeledRows, n_classes: int, relevance: Floats
 ) -> Iterator[FourierRegression]:
-    """Learned from rows: waves through all columns and waves through few; none where no column varies.
+    """Fit views on rows: features of all columns, and features of few; none where no column varies.
 
     ``counts`` is the weight of each code of each column, and ``relevance``, above 0, how much it tells of the class.
     """
@@ -216,7 +216,7 @@ def fit_fourier_regressions(
 
 
 def _learned(cases: LabeledRows) -> tuple[np.uint64, LabeledRows]:
-    """Rows that are learned from, and the hash that all of them are below.
+    """Return the rows that are fitted on, and the upper bound of their hashes.
 
     Any row tells by its hash whether it was learned; had they been chosen by their places, it could not be left out.
     """
@@ -232,7 +232,7 @@ def _hashes(binned: BinnedRows) -> Hashes:
 
 
 def _best_penalty(features: RandomFourierFeatures, sums: FeatureSums, cases: LabeledRows) -> float:
-    """The penalty by which the indicators of rows, each left out, are predicted with the least squared error."""
+    """Return the penalty with the least squared error of left-out class indicators."""
     scales, directions = np.linalg.eigh(sums.scatter)
     turned = (features.transform(cases.binned) - sums.mean) @ directions
     squares, slants = turned**2, directions.T @ sums.slants
@@ -255,7 +255,7 @@ def _away(sums: FeatureSums, classes: Positions) -> Floats:
 
 
 def _left(pull: Floats, weight: Floats, total: float) -> Floats:
-    """What the error of rows is divided by when their weight leaves."""
+    """Return the divisor of the error of rows when their weight is removed."""
     return np.asarray(np.maximum(1.0 - weight * (pull + 1.0 / max(total, 1e-300)), _LEAST_LEFT))
 
 

@@ -1,4 +1,4 @@
-"""A small smooth problem, solved by Newton's method.
+"""Newton's method for small smooth problems.
 
 scipy's L-BFGS was tried and dropped: it takes more steps, stalls where scores differ by orders of magnitude, and on a
 busy machine its threads wait for each other, hundreds of times as long as the problem takes.
@@ -30,7 +30,7 @@ _GAIN = 1e-10
 
 @dataclass(frozen=True)
 class HessianProducts:
-    """Second derivatives that are too many for a matrix: the diagonal, and terms that multiply all with a vector."""
+    """A large Hessian: its diagonal, and products with a vector."""
 
     diagonal: Floats
     terms: tuple[Callable[[Floats], Floats], ...]
@@ -75,7 +75,7 @@ Loss = Callable[[Floats], Derivatives]
 
 @dataclass(frozen=True)
 class PenalizedLoss:
-    """The losses of blocks of rows together, and half the square of how far ``neutral`` is, times ``ridge``."""
+    """Return the sum of the losses of blocks of rows, and the ridge penalty around ``neutral``."""
 
     blocks: list[Loss]
     neutral: Floats
@@ -95,7 +95,7 @@ class PenalizedLoss:
 
 
 def blocks(n_rows: int, n_numbers: int, n_parameters: int) -> Iterator[slice]:
-    """Stretches of rows with ``n_numbers`` each, for a loss with ``n_parameters``."""
+    """Return slices of rows with ``n_numbers`` each, for a loss with ``n_parameters``."""
     size = min(_LONGEST, max(1, _CACHED // n_numbers))
     if n_parameters <= MANY:
         size = min(size, _SERIAL // n_parameters**2)
@@ -103,7 +103,7 @@ def blocks(n_rows: int, n_numbers: int, n_parameters: int) -> Iterator[slice]:
 
 
 def minimize(loss: Loss, start: Callable[[int], Floats], least: float | Floats = -np.inf) -> Floats:
-    """Where the loss is least, no parameter being below ``least``. ``start(k)`` is k powers of ten off ``start(0)``."""
+    """Minimize a loss with parameters of at least ``least``. ``start(k)`` is k powers of ten from ``start(0)``."""
     point, slope = _magnitude(loss, start)
     for _ in range(_MOST_STEPS):
         step = _step(point, slope, least)
@@ -117,7 +117,7 @@ def minimize(loss: Loss, start: Callable[[int], Floats], least: float | Floats =
 
 
 def _magnitude(loss: Loss, start: Callable[[int], Floats]) -> tuple[Floats, Derivatives]:
-    """The best start. Where nearly all probabilities are 0 or 1, or all are equal, second derivatives say nothing."""
+    """Return the best start. If nearly all probabilities are 0 or 1, or all are equal, the Hessian vanishes."""
     best, slope = start(0), loss(start(0))
     for direction in (1, -1):
         power = direction
@@ -127,7 +127,7 @@ def _magnitude(loss: Loss, start: Callable[[int], Floats]) -> tuple[Floats, Deri
 
 
 def _step(point: Floats, slope: Derivatives, least: float | Floats) -> Floats:
-    """Newton's step, without what lies on its bound and would leave it."""
+    """Return Newton's step, without parameters at their bound that would leave it."""
     moves = (point > least) | (slope.gradient < 0.0)
     if isinstance(slope.curvature, HessianProducts):
         return slope.curvature.solve(-slope.gradient, moves)
@@ -142,7 +142,7 @@ def _step(point: Floats, slope: Derivatives, least: float | Floats) -> Floats:
 def _descend(
     loss: Loss, point: Floats, slope: Derivatives, step: Floats, least: float | Floats
 ) -> tuple[Floats, Derivatives]:
-    """The whole step, or as many halves of it as it takes to come down."""
+    """Return the full step, halved until the loss decreases."""
     for halving in range(_MOST_HALVINGS):
         trial = np.maximum(point + step / 2**halving, least)
         trial_slope = loss(trial)
@@ -205,7 +205,7 @@ def _downhill(
     function: Callable[[Floats], tuple[float, Floats]], point: Floats, value: float, slope: Floats, step: Floats,
     n_bounded: int,
 ) -> tuple[Floats, float, Floats] | None:  # fmt: skip
-    """The point after a step, or as much of it as leads down, with value and slope; None if none does."""
+    """Return the point after a step, shortened until the loss decreases, with value and gradient; or None."""
     share = 1.0
     for _ in range(_BACKTRACKS):
         after = _moved(point, step, share, n_bounded)

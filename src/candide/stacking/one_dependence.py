@@ -75,16 +75,16 @@ class OneDependence(FieldsOnlyPickle):
         return updated_counts(self, cases, sign, kernels)
 
     def with_table(self, table: PairTable) -> OneDependence:
-        """The same view of other counts."""
+        """Return the view with other counts."""
         return replace(self, table=table)
 
     def of_class(self, k: int) -> OneDependence:
-        """One class alone."""
+        """Return the view of one class."""
         table = self.table
         return self.with_table(PairTable(table.joint[k : k + 1], table.rows[k : k + 1], table.spare))
 
     def scores_by_counts(self, binned: BinnedRows, kernels: Kernels) -> Floats:
-        """``(rows,)`` under the only class, without a table of logarithms."""
+        """Return scores under the only class, ``(rows,)``, without a table of logarithms."""
         slots = self.merged.slots(binned.codes)
         none = np.zeros(len(slots), dtype=np.int32), np.zeros(len(slots))
         scores = kernels.own_pair_scores(slots, *none, self.table, self.strength)
@@ -116,7 +116,7 @@ def put_mean(
 
 
 def _log_numbers(parents: Positions) -> Floats | float:
-    """The logarithm of how many parents each row has: one number for all, or ``(rows, 1)``."""
+    """Return the log number of parents of each row: one number for all, or ``(rows, 1)``."""
     if parents.min(initial=0) >= 0:
         return float(np.log(parents.shape[1]))
     return np.asarray(np.log(np.maximum((parents >= 0).sum(axis=1, keepdims=True), 1)))

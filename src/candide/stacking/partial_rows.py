@@ -37,11 +37,11 @@ class PartialWeights:
     bias: Floats  # (classes,) where almost all columns are given
 
     def take(self, views: list[int]) -> PartialWeights:
-        """Of some views."""
+        """Return the weights of some views."""
         return PartialWeights(self.near[views], self.far[views], self.bias)
 
     def at(self, share: float) -> Floats:
-        """The weights of a row of which such a share of the columns is given."""
+        """Return the weights of a row by the share of its columns that is given."""
         return np.asarray(share * self.near + (1.0 - share) * self.far)
 
     def biases(self, share: Floats, log_prior: Floats) -> Floats:
@@ -53,7 +53,7 @@ class PartialWeights:
 
 @dataclass(frozen=True)
 class Masks:
-    """Rows, several times, each time without some columns."""
+    """Rows repeated several times, each time without some columns."""
 
     rows: Array  # (cases,) places of rows
     absent: Array  # bool (cases, columns)

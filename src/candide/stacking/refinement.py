@@ -85,7 +85,7 @@ class OffsetLogisticRegression:
         return Change(by_row, self.rows @ (self.by_token @ by_row))
 
     def _newton(self, slope: Change, share: Floats) -> Change:
-        """Where the slope's own slope says that it is 0, roughly: by conjugate gradients."""
+        """Return an approximate Newton step by conjugate gradients."""
         left = way = Change(-slope.by_row, -slope.scores)
         step = Change(np.zeros_like(share), np.zeros_like(share))
         length = slope.dot(slope)
@@ -101,14 +101,14 @@ class OffsetLogisticRegression:
         return step
 
     def _curved(self, scores: Floats, share: Floats) -> Floats:
-        """How the slope of the loss changes, row by row, with scores."""
+        """Return the Hessian of the loss by scores, times a change of scores, row by row."""
         moved = share * scores
         moved -= share * moved.sum(axis=1, keepdims=True)
         moved *= self.weight[:, None]
         return moved
 
     def _further(self, at: Change, step: Change, slope: Change) -> Change:
-        """As far along a step as it pays."""
+        """Return the point along a step that decreases the loss, by backtracking line search."""
         here, descent, far = self._value(at), slope.dot(step), 1.0
         while far > 1e-9:
             there = at.plus(far, step)
@@ -135,7 +135,7 @@ _MOST_SCORES = 1 << 24
 
 @dataclass(frozen=True)
 class Refinement:
-    """A weight for every token and class; a text's are added up and divided by the root of how many they are."""
+    """A weight for every token and class; a text's weights are summed and divided by the root of their number."""
 
     feature_sets: tuple[FeatureSet, ...]
     weights: tuple[Array, ...]  # (tokens, classes) of each feature set
@@ -151,7 +151,7 @@ class Refinement:
 
 
 def word_features(feature_sets: Iterable[FeatureSet]) -> list[FeatureSet]:
-    """Those that it learns from: words, and pairs of them."""
+    """Return the feature sets of words and pairs of words, which a refinement uses."""
     return [feature_set for feature_set in feature_sets if feature_set.tokenizer.analyzer == "word"]
 
 

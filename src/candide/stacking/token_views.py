@@ -42,7 +42,7 @@ class StackedTokenViews:
 
     @classmethod
     def unweighted(cls, likelihood: TextLikelihood) -> StackedTokenViews:
-        """Without weights yet."""
+        """Return views without weights."""
         n_classes = len(likelihood.statistics.rows)
         none = StackingWeights(np.zeros(0), np.zeros(0), np.zeros((0, n_classes)), np.zeros(n_classes))
         return cls(likelihood.bin_names, none)
@@ -62,11 +62,11 @@ class StackedTokenViews:
 
     @property
     def feature_sets(self) -> tuple[str, ...]:
-        """Whose bins these are."""
+        """The names of the feature sets."""
         return tuple(dict.fromkeys(name.feature_set for name in self.names))
 
     def without_unused(self) -> StackedTokenViews:
-        """Without feature sets whose bins have no weight: their tokens need not even be cut. One feature set stays."""
+        """Return the views without feature sets of weight 0, which need not be tokenized. One feature set stays."""
         weighed = {
             name.feature_set for name, weight in zip(self.names, self.weights.weight, strict=True) if weight.any()
         }
@@ -75,7 +75,7 @@ class StackedTokenViews:
         return replace(self, names=[self.names[view] for view in views], weights=self.weights.take(views))
 
     def scores(self, likelihood: TextLikelihood, data: TextRows, kernels: Kernels) -> Floats:
-        """Of texts under every class, ``(rows, classes)``."""
+        """Return the stacked scores of texts, ``(rows, classes)``."""
         out, bin_scores = np.empty((data.n_rows, len(likelihood.statistics.rows))), self.without_unused()
         for begin, end, part in chunks(data, _CHUNK):
             out[begin:end] = bin_scores.weights.scores(
@@ -125,17 +125,17 @@ class StackedTokenViews:
         return scores
 
     def without_fold(self, likelihood: TextLikelihood, fold: TrainingRows, kernels: Kernels) -> Floats:
-        """The same of one fold, without all of it."""
+        """Return the scores of one fold by sums without it."""
         together = np.zeros(fold.batch.data.n_rows, dtype=np.int32)
         return likelihood.token_bin_fold_scores(fold.with_all_copies(), together, kernels, self.feature_sets)
 
     def combine(self, scores: Floats) -> Floats:
-        """Of texts from their left-out scores under all views."""
+        """Return the stacked scores of texts from their left-out scores under all views."""
         return self.weights.scores(scores)
 
     @single_threaded_blas()
     def fit_weights(self, scores: Floats, training: TrainingRows) -> StackedTokenViews:
-        """With weights from left-out scores."""
+        """Fit the weights on left-out scores."""
         weight, n_views = training.case_weight / mean_row_weight(training), len(scores)
         how = weight, np.full(n_views, _RIDGE), np.zeros(n_views)
         weights = fit_weights(scores, training.batch.classes, *how, by_class=False, n_parts=1 + self.names[-1].bin)
@@ -143,12 +143,12 @@ class StackedTokenViews:
 
 
 def _numbered(folds: Positions) -> Positions:
-    """Without numbers that no row has."""
+    """Renumber folds without gaps."""
     return np.asarray(np.unique(folds, return_inverse=True)[1].astype(folds.dtype))
 
 
 def _groups(folds: Array, texts: TextRows) -> list[Array]:
-    """Rows of as many folds as are scored at once: their tokens, if not there yet, take many times their room."""
+    """Return groups of rows that are scored at once, each of whole folds, to limit the memory of tokens."""
     if texts.counted:
         return [np.arange(texts.n_rows)]
     sizes = np.bincount(folds, texts.sizes())
@@ -159,7 +159,7 @@ def _groups(folds: Array, texts: TextRows) -> list[Array]:
 def fit_stacked_token_views(
     likelihood: TextLikelihood, training: TrainingRows, kernels: Kernels
 ) -> tuple[StackedTokenViews, Floats, Array]:
-    """The weights, the left-out scores these were fitted on, and of which of the rows."""
+    """Fit the views; also return the left-out scores that were used, and their rows."""
     if not len(training.case_weight):
         stacked = StackedTokenViews.unfitted(likelihood)
         return stacked, np.zeros((stacked.n_views, 0, training.batch.n_classes)), np.arange(0)
@@ -181,7 +181,7 @@ class TextColumnView:
 
     @classmethod
     def of(cls, likelihood: TableLikelihood, column: int) -> TextColumnView:
-        """Without weights yet."""
+        """Return views without weights."""
         return cls(column, StackedTokenViews.unweighted(likelihood.texts[column]))
 
     def subsample(self, training: TrainingRows) -> Array:
@@ -189,13 +189,13 @@ class TextColumnView:
         return self.stacked.subsample(training)
 
     def scores(self, likelihood: TableLikelihood, data: Any, kernels: Kernels) -> Floats:
-        """``(rows, classes)`` of any rows."""
+        """Return the scores of any rows, ``(rows, classes)``."""
         own, absent = likelihood.texts[self.column], data.columns[self.column].absent
         scores = self.stacked.scores(own, data.texts_at(self.column), kernels) - self.stacked.weights.bias
         return scores if absent is None else np.where(absent[:, None], 0.0, scores)
 
     def left_out(self, likelihood: TableLikelihood, batch: Batch, kernels: Kernels) -> Floats:
-        """The same of learned rows, each as if it had not been there; weights stay."""
+        """Return the scores of learned rows, each left out; weights stay."""
         out, own = np.empty((len(batch.classes), batch.n_classes)), likelihood.texts[self.column]
         for begin, end, texts in chunks(batch.data.texts_at(self.column), _CHUNK):
             weight = None if batch.weight is None else batch.weight[begin:end]
@@ -211,11 +211,11 @@ class TextColumnView:
         )
 
     def fit_weights(self, bin_scores: Floats, training: TrainingRows) -> TextColumnView:
-        """With weights from such scores."""
+        """Fit the weights on such scores."""
         return replace(self, stacked=self.stacked.fit_weights(bin_scores, training))
 
     def left_out_training_scores(self, bin_scores: Floats, training: TrainingRows) -> Floats:
-        """``(rows, classes)``, each row by weights that it had no part in: else the view would seem too good."""
+        """Return scores, ``(rows, classes)``, each row by weights that were fitted without it."""
         classes = training.batch.classes
         n_folds = _HALVES if len(classes) > _MANY_ROWS else _COLUMN_FOLDS
         folds, out = make_folds(classes, training.blocks, n_folds), np.empty(bin_scores.shape[1:])

@@ -31,7 +31,7 @@ class JointSlots(FieldsOnlyPickle):
 
     @cached_property
     def sizes(self) -> Array:
-        """How many joint slots each pair has."""
+        """The number of joint slots of each pair."""
         return np.asarray(self.merged.sizes[self.columns].prod(axis=1))
 
     @cached_property
@@ -100,11 +100,11 @@ class TwoDependence(FieldsOnlyPickle):
         return updated_counts(self, cases, sign, kernels)
 
     def with_table(self, table: TripleTable) -> TwoDependence:
-        """The same view of other counts."""
+        """Return the view with other counts."""
         return replace(self, one=self.one.with_table(table.singles), table=table)
 
     def of_class(self, k: int) -> TwoDependence:
-        """One class alone."""
+        """Return the view of one class."""
         one, table = self.one.of_class(k), self.table
         return self.with_table(TripleTable(one.table, table.columns, table.joint[k : k + 1]))
 
@@ -146,7 +146,7 @@ def two_dependence(
 
 
 def _affordable(one: OneDependence, best_columns: Array, n_rows: int) -> JointSlots:
-    """Pairs of columns that are not too large for the rows, the best first, as many as fit into memory."""
+    """Return pairs of columns with few enough joint slots, the best first, as many as fit into memory."""
     merged, n_classes = one.merged, padded_classes(len(one.table.rows))
     places = [int(np.flatnonzero(merged.columns == j)[0]) for j in best_columns if j in merged.columns]
     pairs = [pair for pair in combinations(places, 2) if merged.sizes[list(pair)].prod() <= max(_MODEST, n_rows / 4)]

@@ -66,7 +66,7 @@ class UpdatedCounts:
         return UpdatedCounts(self.base, self.own | _own(self, cases, sign, kernels))
 
     def of_class(self, k: int) -> Counted:
-        """One class alone."""
+        """Return the view of one class."""
         return self.own[k] if k in self.own else self.base.of_class(k)
 
 
@@ -104,7 +104,7 @@ def _with_counts(joint: Floats, parents: Positions, slots: Positions, weight: Fl
 
 
 def _plus(before: Floats, more: float) -> Floats:
-    """A sum; what subtraction leaves of rounding is 0."""
+    """Return a sum, with rounding errors of subtraction set to 0."""
     after = np.asarray(before + more)
     after[after <= ROUNDING * before] = 0.0
     return after

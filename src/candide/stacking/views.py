@@ -61,11 +61,11 @@ class LabeledRows(NamedTuple):
     weight: Floats
 
     def take(self, rows: Array | slice) -> LabeledRows:
-        """Some of the rows."""
+        """Return some of the rows."""
         return LabeledRows(self.binned.take(rows), self.classes[rows], self.case_weight[rows], self.weight[rows])
 
     def subsample(self, most: int = _FEW_ROWS) -> LabeledRows:
-        """Up to 500 of the rows, or ``most``, evenly spaced in the order they are in."""
+        """Return up to 500 of the rows, or ``most``, evenly spaced in their order."""
         n_rows = len(self.classes)
         return self if n_rows <= most else self.take(np.arange(most) * n_rows // most)
 
@@ -80,7 +80,7 @@ class LabeledRows(NamedTuple):
 
 
 class ViewContributions(NamedTuple):
-    """One row's scores under a view as a sum."""
+    """The scores of one row under a view, as a sum of terms."""
 
     columns: Array  # (parts,) places of columns among the codes
     scores: Floats  # (parts, classes)
@@ -92,10 +92,10 @@ class View(Protocol):
 
     @property
     def name(self) -> str:
-        """What a summary calls it."""
+        """The name in summaries."""
 
     def scores(self, binned: BinnedRows, kernels: Kernels) -> Floats:
-        """``(rows, classes)`` of any rows."""
+        """Return the scores of any rows, ``(rows, classes)``."""
 
     def left_out(self, binned: BinnedRows, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
         """Return the scores, ``(rows, classes)``, of training rows, each with this weight of it left out."""

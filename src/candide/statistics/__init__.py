@@ -1,4 +1,4 @@
-"""Summaries that can be added: what was seen, never smoothed. From here on, cost does not depend on rows."""
+"""Additive sufficient statistics, never smoothed. From here on, cost does not depend on the number of rows."""
 
 from __future__ import annotations
 

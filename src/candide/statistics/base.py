@@ -15,45 +15,45 @@ ROUNDING = 1e-12
 
 @runtime_checkable
 class Statistics(Protocol):
-    """A summary of rows by class. All verbs return a new one; classes are the first axis."""
+    """Additive statistics of rows by class. Methods return new objects; classes are the first axis."""
 
     @property
     def rows(self) -> Floats:
-        """Weight of the rows absorbed, per class."""
+        """The weight of the rows of each class."""
 
     def merge(self, other: Self) -> Self:
-        """The summary of both sets of rows. The classes must already agree."""
+        """Return the statistics of both sets of rows. The classes must be the same."""
 
     def forget(self, other: Self) -> Self:
-        """The summary without rows that were merged before; refused as a whole if a count would become negative."""
+        """Return the statistics without rows that were merged before; an error if a count would become negative."""
 
     def without(self, other: Self) -> Self:
-        """As ``forget``, but everything that has a place keeps it, though nothing be left of it."""
+        """As ``forget``, but classes, categories and tokens keep their positions, even without weight."""
 
     def lost_digits(self, before: Self) -> bool:
-        """Whether so little is left of ``before`` that rounding shows."""
+        """Return whether so little is left of ``before`` that rounding errors matter."""
 
     def take(self, classes: Array) -> Self:
-        """A summary whose class ``i`` is class ``classes[i]`` of this one; one may be taken many times."""
+        """Return statistics whose class ``i`` is class ``classes[i]`` of this one; classes may repeat."""
 
     def together(self) -> Self:
-        """All classes as one."""
+        """Return the statistics of all classes as one class."""
 
     def only(self, j: int) -> Self:
-        """Column ``j`` alone."""
+        """Return the statistics of column ``j``."""
 
     def discount(self, factor: float) -> Self:
-        """All weights multiplied: decay."""
+        """Return the statistics with all weights multiplied by a factor."""
 
     def reindex(self, positions: Array, size: int) -> Self:
-        """Class ``i`` moved to ``positions[i]`` (below 0: dropped) among ``size`` classes."""
+        """Return statistics of ``size`` classes with class ``i`` at ``positions[i]`` (below 0: dropped)."""
 
     def arrays(self) -> dict[str, Any]:
-        """Everything inside, by name; ``from_arrays`` is the inverse."""
+        """Return the fields by name; ``from_arrays`` is the inverse."""
 
 
 def move_classes(values: Any, positions: Array, size: int) -> Any:
-    """Rows of a dense or sparse table moved to new positions, all different, among ``size`` rows of zeros."""
+    """Return a table of ``size`` rows with the rows of a dense or sparse table at new, distinct positions."""
     if not isinstance(values, np.ndarray):
         return _move_sparse(values, positions, size)
     keep = positions >= 0
@@ -63,7 +63,7 @@ def move_classes(values: Any, positions: Array, size: int) -> Any:
 
 
 def _move_sparse(values: Any, positions: Array, size: int) -> Any:
-    """What is stored stays as it lies if the rows keep their order. (A product would go through all columns.)"""
+    """Return a sparse table with moved rows, without a copy of the data if rows keep their order."""
     from scipy.sparse import csr_array
 
     order = np.argsort(positions, kind="stable")[np.count_nonzero(positions < 0) :]
@@ -74,7 +74,7 @@ def _move_sparse(values: Any, positions: Array, size: int) -> Any:
 
 
 def subtract(before: Any, removed: Any, what: str) -> Any:
-    """``before - removed``, with rounding set to zero; a negative result is refused."""
+    """Return ``before - removed``, with rounding errors set to zero; an error if a result is negative."""
     if isinstance(before, np.ndarray) or isinstance(removed, np.ndarray):
         before, removed = as_dense(before), as_dense(removed)
         # Whole numbers leave no rounding behind: their difference is exact.
@@ -95,7 +95,7 @@ def subtract(before: Any, removed: Any, what: str) -> Any:
 
 
 def refuse_above(part: Any, after: Floats, before: Floats, what: str) -> None:
-    """Cells that outweigh the rows of their class leave a negative rest for the other cells: refused."""
+    """Raise an error if cells have more weight than the rows of their class."""
     limit = after + ROUNDING * before
     if isinstance(part, np.ndarray):
         above = part > limit[:, None]
@@ -106,7 +106,7 @@ def refuse_above(part: Any, after: Floats, before: Floats, what: str) -> None:
 
 
 def as_dense(values: Any) -> Floats:
-    """A dense or sparse table as an array."""
+    """Return a dense or sparse table as an array."""
     return values if isinstance(values, np.ndarray) else np.asarray(values.toarray())
 
 
@@ -115,7 +115,7 @@ def _whole(values: Floats) -> Array:
 
 
 def never_learned(what: str) -> ForgetError:
-    """The refusal to remove rows that cannot have been learned."""
+    """Return the error for removing rows that were never learned."""
     return ForgetError(
         f"these rows were never learned: removing them would make {what} negative; nothing was changed; forget only "
         "rows that were learned, with the weight they have now (discounted rows: their discounted weight)"
@@ -123,7 +123,7 @@ def never_learned(what: str) -> ForgetError:
 
 
 def remaining(before: Floats, removed: Floats | float) -> Floats:
-    """``before - removed``, at least 0, with rounding set to zero."""
+    """Return ``before - removed``, at least 0, with rounding errors set to zero."""
     after = np.asarray(before - removed)
     np.copyto(after, 0.0, where=after <= ROUNDING * before)
     return after

@@ -1,4 +1,4 @@
-"""Weight per class, column and category; every column with labels of its own."""
+"""Weights by class, column and category."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CategoryCounts:
 
     @classmethod
     def of(cls, rows: Floats, labels: tuple[Array, ...], count: Floats) -> CategoryCounts:
-        """From counts that may have slots for labels nobody saw."""
+        """Return statistics from counts that may have slots for unseen labels."""
         seen = count.any(axis=0)
         if seen.all():
             return cls(rows, tuple(map(canonical_labels, labels)), count)
@@ -46,11 +46,11 @@ class CategoryCounts:
         return np.concatenate([[0], np.cumsum([len(column) for column in self.labels])]).astype(np.int64)
 
     def column(self, j: int) -> Floats:
-        """Counts of one column, ``(classes, categories seen)``."""
+        """Return the counts of one column, ``(classes, categories seen)``."""
         return self.count[:, self.offsets[j] : self.offsets[j + 1]]
 
     def observed(self) -> Floats:
-        """Weight of the cells that were not missing, ``(classes, columns)``."""
+        """Return the weight of the cells that were not missing, ``(classes, columns)``."""
         sums = [self.column(j).sum(axis=1) for j in range(len(self.labels))]
         return np.stack(sums, axis=1) if sums else np.zeros((len(self.rows), 0))
 
@@ -99,7 +99,7 @@ class CategoryCounts:
         return CategoryCounts.of(rows, self.labels, count)
 
     def _spread(self, labels: tuple[Array, ...]) -> Floats:
-        """The counts with the slots of other labels, which must contain these."""
+        """Return the counts in the slots of other labels, which must contain these."""
         if all(len(mine) == len(theirs) for mine, theirs in zip(self.labels, labels, strict=True)):
             return self.count
         begin = np.concatenate([[0], np.cumsum([len(column) for column in labels])])

@@ -47,7 +47,7 @@ class Counts:
         return Counts(self.rows + other.rows, _sum(self.total, other.total), missing, self.presence)
 
     def absorb(self, other: Counts) -> Counts:
-        """As ``merge``, in the arrays that this one has, which is then used up: for sums that fill the memory."""
+        """As ``merge``, but reuses the arrays of this object, which becomes invalid: for large sums."""
         total = self.total
         if isinstance(total, np.ndarray):
             total = total if total.flags.writeable else total.copy()
@@ -104,18 +104,18 @@ class Counts:
         return Counts(rows, total, missing, self.presence)
 
     def observed(self) -> Floats:
-        """Weight of the cells that were seen, ``(classes, columns)`` or ``(classes, 1)`` where all columns agree."""
+        """Return the weight of the known cells, ``(classes, columns)``, or ``(classes, 1)`` if columns agree."""
         if self.missing is None:
             return self.rows[:, None]
         return remaining(self.rows[:, None], as_dense(self.missing))
 
     @property
     def cells(self) -> Any:
-        """``total`` to look up what is in it: of counts from a file, ``CompressedRows``."""
+        """``total`` for lookups: ``CompressedRows`` for counts from a file."""
         return self.total
 
     def dense(self) -> Floats:
-        """``total`` as an array."""
+        """Return ``total`` as an array."""
         return as_dense(self.total)
 
     def arrays(self) -> dict[str, Any]:
@@ -148,7 +148,7 @@ class _Filled(NamedTuple):
 
 
 def _packed(total: Any) -> Any:
-    """An array of which most is 0 as what is not."""
+    """Return the nonzero cells of an array that is mostly 0."""
     if not isinstance(total, np.ndarray) or total.size < _WORTH_PACKING or not total.flags.c_contiguous:
         return total
     cells = total.reshape(-1)
@@ -163,7 +163,7 @@ def _column_sums(values: Any) -> Floats:
 
 
 def _sum(a: Any, b: Any) -> Any:
-    """As an array where a sparse one would be about as large; what is made on the way may be as large as all else."""
+    """Return an array where a sparse table would be about as large; conversions need as much memory again."""
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         return a + b
     more, less = (a, b) if isinstance(a, np.ndarray) or (not isinstance(b, np.ndarray) and a.nnz > b.nnz) else (b, a)
@@ -183,7 +183,7 @@ def _add_to(out: Array, more: Any) -> None:
 
 
 def _is_full(total: Any) -> bool:
-    """Whether an array takes little more room, or less: 8 bytes a cell against 12 or more."""
+    """Return whether an array takes little more memory, or less: 8 bytes per cell against 12 or more."""
     return isinstance(total, np.ndarray) or total.nnz * (8 + total.indices.itemsize) > 7 * math.prod(total.shape)
 
 
@@ -222,7 +222,7 @@ class CompressedRows:
         return len(self.data)
 
     def sum(self, axis: int) -> Floats:
-        """Of every row; scipy adds in the same order."""
+        """Return the sums over an axis, added in the order of scipy."""
         assert axis == 1
         out = np.zeros(self.shape[0])
         filled = np.flatnonzero(np.diff(self.indptr))
@@ -231,18 +231,18 @@ class CompressedRows:
         return out
 
     def table(self) -> Any:
-        """The same as scipy's type."""
+        """Return the table as scipy's type."""
         from scipy.sparse import csr_array
 
         return csr_array((self.data, self.indices, self.indptr), shape=self.shape)
 
 
 class StoredCounts(Counts):
-    """``Counts`` whose ``total`` is made when it is first used; then they are plain ones."""
+    """``Counts`` whose ``total`` is computed when first used."""
 
     @classmethod
     def of(cls, counts: Counts, total: CompressedRows) -> StoredCounts:
-        """The same counts with a table that is not made yet."""
+        """Return counts whose table is computed later."""
         stored = object.__new__(cls)
         vars(stored).update({name: value for name, value in vars(counts).items() if name != "total"}, stored=total)
         return stored
@@ -252,7 +252,7 @@ class StoredCounts(Counts):
         return vars(self).get("stored") or self.total
 
     def load(self) -> None:
-        """Makes the table, if it is not made yet."""
+        """Compute the table, if that was not done yet."""
         stored = vars(self).get("stored")
         if stored is not None:
             vars(self)["total"] = stored.table()

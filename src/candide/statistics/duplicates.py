@@ -37,7 +37,7 @@ _MOST_ROWS = 5_000
 
 
 class Observations(NamedTuple):
-    """Distinct rows without copies."""
+    """Return distinct rows without copies."""
 
     places: Array  # of the rows among the entries of the sample
     weight: Floats  # of one independent observation: all its copies
@@ -45,7 +45,7 @@ class Observations(NamedTuple):
 
 
 def observations(sample: Sample) -> Observations:
-    """The rows of a sample with copies folded into the weight.
+    """Return the rows of a sample with copies merged into their weight.
 
     >>> from candide.statistics import Sample
     >>> X = np.sin(np.arange(60.0)).reshape(30, 2)
@@ -75,7 +75,7 @@ def observations(sample: Sample) -> Observations:
 
 
 def _independent(sample: Sample, first: Array, seen: Array) -> Array:
-    """How many independent observations the equal rows are, for each distinct row of a class."""
+    """Return the number of independent observations among equal rows, for each distinct row of a class."""
     # Every row copied as often as all others, whatever the columns are.
     every = int(np.gcd.reduce(seen)) if len(seen) >= _SHRINK else 1
     found = seen // every
@@ -86,7 +86,7 @@ def _independent(sample: Sample, first: Array, seen: Array) -> Array:
 
 
 class _Rows(NamedTuple):
-    """Distinct rows: all that are there several times, and enough of the others."""
+    """Return distinct rows: all that occur several times, and a sample of the others."""
 
     places: Array
     classes: Positions
@@ -143,7 +143,7 @@ def _are_too_even(rows: _Rows, some: Array) -> bool:
 
 
 def _copies_per_row(rows: _Rows, clear: Array) -> Floats:
-    """How often a row of each class is there on average, by the rows that are no coincidences."""
+    """Return the mean multiplicity of the rows of each class, by rows that are no coincidences."""
     n_rows, copies = (
         np.bincount(rows.classes[clear], part[clear], minlength=len(rows.per_class)).astype(np.float64)
         for part in (rows.stands_for, rows.stands_for * rows.counts)
@@ -204,7 +204,7 @@ def _log_expected(data: Kept, entries: Array, rows: _Rows, log_rows: Floats) -> 
 
 
 class _Shares:
-    """How often rows are expected, columns as independent: logarithms."""
+    """Return the log expected frequency of rows, with columns taken as independent."""
 
     def __init__(self, rows: _Rows, log_rows: Floats) -> None:
         self._rows = rows
@@ -214,7 +214,7 @@ class _Shares:
 
     @property
     def all_rare(self) -> bool:
-        """Whether all rows are expected so rarely that further columns make no difference."""
+        """Return whether all rows are expected so rarely that further columns do not matter."""
         return bool((self.log < np.log(_RARE)).all())
 
     def add(self, codes: Array, least: float | None = None) -> None:
@@ -234,14 +234,14 @@ class _Shares:
 
 
 def _are_coarse(values: Floats) -> bool:
-    """Whether no number has more than two decimals."""
+    """Return whether no number has more than two decimals."""
     with np.errstate(over="ignore"):
         hundredths = 100.0 * values[np.isfinite(values)]
     return bool(np.allclose(hundredths, np.rint(hundredths), rtol=1e-12, atol=1e-9))
 
 
 def _places(values: Floats) -> float:
-    """How many numbers there could be between the least and the largest, at the smallest distance of two."""
+    """Return the number of steps between the smallest and largest number, at their smallest distance."""
     finite = values[np.isfinite(values)]
     if len(finite) < 2:
         return 1.0

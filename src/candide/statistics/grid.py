@@ -1,4 +1,4 @@
-"""Columns of numbers as weights of small cells: what any density, histogram or set of cuts can be made from."""
+"""Number columns as weights of small cells, from which densities, histograms and cuts are derived."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ class Grid:
         return len(self.offsets) - 1
 
     def column(self, j: int) -> Cells:
-        """The cells of one column."""
+        """Return the cells of one column."""
         here = slice(self.offsets[j], self.offsets[j + 1])
         return Cells(*grid_cells.cell_bounds(self.key[here], self.shift[here]), self._dense(here))
 
     def _dense(self, cells: slice) -> Floats:
-        """The weights of some cells, ``(cells, classes)``; where they are few, SciPy takes ten times as long."""
+        """Return the weights of some cells, ``(cells, classes)``; for few cells, SciPy is ten times slower."""
         n_cells, n_classes = cells.stop - cells.start, len(self.rows)
         begins = self.count.indptr[cells.start : cells.stop + 1]
         stored = slice(begins[0], begins[-1])
@@ -136,14 +136,14 @@ class Grid:
         return grid_cells.Cells(np.repeat(np.arange(self.n_columns), np.diff(self.offsets)), self.key, self.shift)
 
     def _occupied(self) -> Grid:
-        """The cells in which there is weight."""
+        """Return the grid without empty cells."""
         count = self.count.copy()
         count.eliminate_zeros()
         kept = np.flatnonzero(np.diff(count.indptr))
         return self._of(self.rows, self._cells().take(kept), _adjacent(count, kept))
 
     def _side_by_side(self, other: Grid, limit: int | None) -> tuple[grid_cells.Cells, Any, Any]:
-        """Cells for both, of the larger shift of each binade, and the weights of either in them."""
+        """Return common cells, of the larger shift of each binade, and the weights of both grids in them."""
         cells = grid_cells.Cells(*(np.concatenate(pair) for pair in zip(self._cells(), other._cells(), strict=True)))
         order = np.lexsort((cells.key, cells.column))
         joint, ordered = grid_cells.merge_cells(cells.take(order), limit)
@@ -159,7 +159,7 @@ class Grid:
 
 
 def _adjacent(count: Any, begins: Array) -> Any:
-    """Rows of a table added up from each of ``begins`` to the next."""
+    """Return sums of the rows of a table from each of ``begins`` to the next."""
     indptr = np.append(count.indptr[begins], count.indptr[-1]).astype(count.indptr.dtype)
     out = _sparse((count.data.copy(), count.indices.copy(), indptr), (len(begins), count.shape[1]))
     out.sum_duplicates()

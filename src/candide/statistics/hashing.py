@@ -1,4 +1,4 @@
-"""A hash of rows that is fixed for all time: what a sample keeps depends on it, on every machine and in every version.
+"""The hash of rows, which is the same on every machine and in every version, because samples depend on it.
 
 The hash of a text is that of the kernels, alone or as the bits of a cell. Other cells are 64 bits too: those of a
 double, or, for a label that is none, BLAKE2b of its kind, a zero byte and its text, to eight bytes, the lowest first.
@@ -42,7 +42,7 @@ _GROUP_BITS, _GROUP = np.uint64(32), np.uint64(0xFFFFFFFF << 32)
 
 
 def group_hashes(groups: Any, n_rows: int) -> Hashes | None:
-    """The hash of each row's group, 0 for rows without one; None where no groups are given.
+    """Return the hash of each row's group, 0 for rows without one; None if no groups are given.
 
     >>> found = group_hashes(["ann", "bob", None, "ann"], 4)
     >>> bool(found[0] == found[3] != found[1]), int(found[2])
@@ -58,24 +58,24 @@ def group_hashes(groups: Any, n_rows: int) -> Hashes | None:
 
 
 def in_groups(hashes: Hashes, groups: Hashes | None) -> Hashes:
-    """Hashes of rows by which those of one group are kept or left together: the upper half is that of the group."""
+    """Return hashes of rows whose upper half is that of the group, so that groups are kept or dropped as a whole."""
     if groups is None:
         return hashes
     return np.where(groups == 0, hashes, (groups & _GROUP) | (hashes & ~_GROUP))
 
 
 def hashes_agree(grouped: Hashes, hashes: Hashes) -> bool:
-    """Whether hashes of rows, some of them in groups, are those of the same rows."""
+    """Return whether two hashes belong to the same row, in whatever group."""
     return bool((grouped < ABOVE_ALL).all()) and np.array_equal(grouped & ~_GROUP, hashes & ~_GROUP)
 
 
 def group_of(hashes: Hashes) -> Hashes:
-    """What the hashes of a group have in common."""
+    """Return the part of the hashes that a group has in common."""
     return hashes >> _GROUP_BITS
 
 
 def row_hashes(data: Kept | Columns) -> Hashes:
-    """The hash of each row.
+    """Return the hash of each row.
 
     >>> row_hashes(Dense.of(np.array([[0.0, 1.5], [2.0, np.nan]])))
     array([3207515029051476011, 6152199355507115244], dtype=uint64)
@@ -123,7 +123,7 @@ def _number_sums(data: Dense, keys: Hashes) -> Hashes:
 
 
 def _usual(numbers: Array) -> Array:
-    """Of a type that kernels read."""
+    """Return an array of a type that kernels read."""
     known = numbers.dtype.isnative and (numbers.dtype.kind != "f" or numbers.dtype.itemsize in (4, 8))
     return numbers if known else numbers.astype(np.float64)
 
@@ -135,7 +135,7 @@ def _label_cells(column: Array | Column, key: Hashes) -> Hashes:
 
 
 def _label_bits(label: Any) -> int:
-    """The bits of a label in the form in which it is kept."""
+    """Return the bits of a label in the form that samples keep."""
     if label is None or isinstance(label, float):
         return int(np.array(label, dtype=np.float64).view(np.uint64))
     text = f"{label_type(label)}\0{label}".encode("utf-8", "surrogatepass")

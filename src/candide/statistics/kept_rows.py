@@ -1,4 +1,4 @@
-"""Rows in the one form in which they are kept, so that equal rows are equal arrays whatever they came in.
+"""The form in which samples keep rows: equal rows are equal arrays, whatever container they came in.
 
 Numbers are doubles, in one array; −0.0 is 0.0, and there is one NaN. Sparse rows stay sparse: sorted, without zeros. A
 column that is no column of doubles is an array of its own: int64 if it is whole numbers beyond them, else objects, in
@@ -37,7 +37,7 @@ class MixedRows:
         return self.cells.n_rows
 
     def text(self, j: int) -> TextRows:
-        """The texts of a column."""
+        """Return the texts of a column."""
         return self.texts[j] if j in self.texts else TextRows.all_missing(self.n_rows)
 
 
@@ -46,7 +46,7 @@ Kept = Data | TextRows | MixedRows
 
 
 def stored(data: Kept | Columns, rows: Array) -> Kept:
-    """A copy of some rows in that form."""
+    """Return a copy of some rows in the kept form."""
     if isinstance(data, TextRows):
         return data.stored(rows)
     if isinstance(data, Sparse):
@@ -57,7 +57,7 @@ def stored(data: Kept | Columns, rows: Array) -> Kept:
 
 
 def parted(data: Dense | Columns | MixedRows) -> tuple[Dense | Columns, dict[int, TextRows]]:
-    """Cells, and the texts beside them by column."""
+    """Return cells, and texts by column."""
     if isinstance(data, MixedRows):
         return data.cells, data.texts
     return data, data.texts() if isinstance(data, Columns) else {}
@@ -75,7 +75,7 @@ def _dense_of(columns: list[Array]) -> Dense:
 
 
 def joined(a: Kept, b: Kept) -> Kept:
-    """The rows of both, one after the other; sparse if one is. The form is settled when rows are taken from it."""
+    """Concatenate rows; sparse if one is. Types are narrowed when rows are taken from it."""
     if isinstance(a, MixedRows) or isinstance(b, MixedRows):
         return _joined_mixed(_as_mixed(a), _as_mixed(b))
     if same_layout(a, b):
@@ -91,14 +91,14 @@ def joined(a: Kept, b: Kept) -> Kept:
 
 
 def may_change(data: Kept, other: Kept) -> bool:
-    """Whether rows in the form they are kept in can join or leave one by one."""
+    """Return whether kept rows can be added or removed one by one."""
     if isinstance(data, MixedRows) and isinstance(other, MixedRows):
         return data.texts.keys() == other.texts.keys() and same_layout(data.cells, other.cells)
     return isinstance(data, (Dense, TextRows)) and isinstance(other, (Dense, TextRows)) and same_layout(data, other)
 
 
 def with_rows(data: Kept, places: Array, other: Kept, rows: Array) -> Kept:
-    """With some rows of another, of the same form, before those at ``places``."""
+    """Insert some rows of another object of the same form before those at ``places``."""
     if isinstance(data, MixedRows) and isinstance(other, MixedRows):
         cells = with_rows(data.cells, places, other.cells, rows)
         assert isinstance(cells, Dense)
@@ -120,7 +120,7 @@ def _with_texts(data: TextRows, places: Array, other: TextRows, rows: Array) -> 
 
 
 def without_rows(data: Kept, gone: Array) -> Kept:
-    """Without the rows at some places."""
+    """Return the rows without those at some positions."""
     if isinstance(data, MixedRows):
         cells = without_rows(data.cells, gone)
         assert isinstance(cells, Dense)
@@ -135,7 +135,7 @@ def without_rows(data: Kept, gone: Array) -> Kept:
 
 
 def _narrowed(column: Array) -> Array:
-    """A column in the narrowest type, after rows have left it: without names it may be one of numbers."""
+    """Return a column in the narrowest type, after rows were removed: without strings it may be numeric."""
     if column.dtype != object or any(type(label) is str for label in column):
         return column
     return _stored_column(column, np.arange(len(column)))
@@ -153,7 +153,7 @@ def _joined_mixed(a: MixedRows, b: MixedRows) -> MixedRows:
 
 
 def row_bytes(data: Kept | Columns) -> Array:
-    """What each row takes when it is kept; a label counts as a pointer."""
+    """Return the bytes of each kept row; a label counts as a pointer."""
     if isinstance(data, TextRows):
         return data.sizes() + 8
     if not isinstance(data, Sparse):
@@ -166,7 +166,7 @@ def row_bytes(data: Kept | Columns) -> Array:
 
 
 def column_at(data: Dense | Columns, j: int) -> Array | Column:
-    """One column: an array, or the codes and labels of categories."""
+    """Return one column: an array, or the codes and labels of categories."""
     if isinstance(data, Dense):
         return data.column(j)
     column = data.columns[j]
@@ -174,7 +174,7 @@ def column_at(data: Dense | Columns, j: int) -> Array | Column:
 
 
 def is_numeric(values: Array | Column) -> TypeGuard[Array]:
-    """Whether all cells are doubles; large whole numbers may not be."""
+    """Return whether all cells are exact doubles; large integers may not be."""
     if isinstance(values, Column):
         return False
     if values.dtype.kind not in "iu" or values.dtype.itemsize < 8:
@@ -183,7 +183,7 @@ def is_numeric(values: Array | Column) -> TypeGuard[Array]:
 
 
 def doubles(values: Array) -> Floats:
-    """A copy in which equal numbers are equal bits."""
+    """Return a copy in which equal numbers have equal bits."""
     with np.errstate(invalid="ignore"):  # a NaN may be a signalling one
         cells = np.array(values, dtype=np.float64, order="C")
     missing = np.isnan(cells)
@@ -194,7 +194,7 @@ def doubles(values: Array) -> Floats:
 
 
 def coded(column: Array | Column) -> tuple[Array, list[Any]]:
-    """For each row where its label stands, and the labels in the form they are kept in, which need not all occur."""
+    """Return the position of each row's label, and the kept form of labels, of which some may not occur."""
     if isinstance(column, Column):
         assert column.labels is not None
         return column.values, [*map(_plain, column.labels.tolist()), None]  # the code -1 is the last place
@@ -234,12 +234,12 @@ def _stored_column(column: Array | Column, rows: Array) -> Array:
 
 
 def _are_kept_so(kinds: set[type]) -> bool:
-    """Whether labels of these types, in an array of objects, are in the form they are kept in."""
+    """Return whether labels of these types, in an array of objects, are in the kept form."""
     return str in kinds and kinds <= {str, NoneType}
 
 
 def _label_array(labels: list[Any]) -> Array:
-    """Labels in the narrowest type, which does not depend on what stood beside them before."""
+    """Return labels in the narrowest type, which depends on these labels alone."""
     kinds = set(map(type, labels))
     if kinds <= {float, NoneType}:
         return np.array(labels, dtype=np.float64)

@@ -84,7 +84,7 @@ class Moments:
         return Moments(*(move_classes(part, positions, size) for part in self.arrays().values()))
 
     def pooled(self) -> tuple[Floats, Floats, Floats]:
-        """Weight, mean and variance of each column over all classes together."""
+        """Return weight, mean and variance of each column over all classes together."""
         weight = self.weight.sum(axis=0)
         share = np.divide(self.weight, weight, out=np.zeros_like(self.weight), where=weight > 0)
         # Deviations from the first class that has data, so that a large offset costs no digits.
@@ -136,7 +136,7 @@ class BlockMoments:
 
     @classmethod
     def observe(cls, values: Floats, classes: Positions, weight: Floats | None, n_classes: int) -> BlockMoments:
-        """Of ``(rows, columns)``, missing as NaN."""
+        """Return the moments of rows, ``(rows, columns)``, missing as NaN."""
         row_weight = np.ones(len(classes)) if weight is None else weight
         rows = np.bincount(classes, row_weight, minlength=n_classes).astype(np.float64, copy=False)
         use = np.flatnonzero(~np.isnan(values).any(axis=1) & (row_weight > 0))
@@ -163,7 +163,7 @@ class BlockMoments:
         return after
 
     def _single(self) -> Moments:
-        """Each column on its own."""
+        """Return the moments of each column separately."""
         weight = np.repeat(self.weight[:, None], self.mean.shape[1], axis=1)
         return Moments(self.rows, weight, self.mean, np.diagonal(self.scatter, axis1=1, axis2=2))
 
@@ -217,7 +217,7 @@ class BlockMoments:
 
 
 def _moments(values: Floats, weight: Floats) -> tuple[float, Floats, Floats]:
-    """Weight, mean and scatter of some rows of one class."""
+    """Return weight, mean and scatter of some rows of one class."""
     total = float(weight.sum())
     if not len(values):
         return total, np.zeros(values.shape[1]), np.zeros((values.shape[1], values.shape[1]))
@@ -235,6 +235,6 @@ def _square(delta: Floats) -> Floats:
 
 
 def _without_negatives(scatter: Floats) -> Floats:
-    """With variances that rounding made negative set to 0, and their covariances with them."""
+    """Return the scatter with negative variances from rounding set to 0, and their covariances."""
     known = np.diagonal(scatter, axis1=1, axis2=2) > 0
     return np.where(known[:, :, None] & known[:, None, :], scatter, 0.0)

@@ -1,4 +1,4 @@
-"""Rows kept as they came: all of them while they fit, then those whose hash is small."""
+"""A sample of training rows: all of them while they fit, then those with the smallest hashes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FEW = 64
 
 
 class Entries(NamedTuple):
-    """What is known of each distinct row and weight besides its cells."""
+    """Class, hash, weight and multiplicity of each distinct row and weight."""
 
     classes: Positions
     hashes: Hashes
@@ -36,7 +36,7 @@ class Entries(NamedTuple):
         return Entries._make(part[places] for part in self)
 
     def with_more(self, places: Array, more: Entries) -> Entries:
-        """With others before those at ``places``."""
+        """Insert entries before those at ``places``."""
         pairs: Iterable[tuple[Array, Array]] = zip(self, more, strict=True)
         return Entries(*(np.insert(mine, places, theirs) for mine, theirs in pairs))
 
@@ -80,7 +80,7 @@ class Sample:
         cls, data: Kept | Columns, classes: Positions, weight: Floats | None, n_classes: int, budget: int,
         below: Hashes | None = None, groups: Hashes | None = None,
     ) -> Sample:  # fmt: skip
-        """The sample of a batch; ``budget`` is in bytes for each class. Rows without weight leave no trace.
+        """Return the sample of a batch; ``budget`` is in bytes for each class. Rows without weight are ignored.
 
         ``below``: thresholds of the sample that this one will join, which would not keep what is above them.
         ``groups``: the hash of each row's group, or 0 (``group_hashes``).
@@ -106,12 +106,12 @@ class Sample:
 
     @property
     def multiplicity(self) -> Array:
-        """How many copies of each entry were seen."""
+        """The number of copies of each entry."""
         return self.entries.multiplicity
 
     @cached_property
     def observations(self) -> Observations:
-        """Distinct rows, with copies folded into their weight."""
+        """Distinct rows, with copies merged into their weight."""
         return observations(self)
 
     @cached_property
@@ -129,27 +129,27 @@ class Sample:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no row was kept: there was none, or all are larger than the budget."""
+        """Whether the sample is empty: no rows, or all larger than the budget."""
         return not len(self.classes)
 
     def represented(self) -> Floats:
-        """Weight of the rows inside the sample, per class."""
+        """Return the weight of the rows in the sample, per class."""
         return _class_weight(self.classes, self.weight * self.multiplicity, len(self.rows))
 
     def case_weight(self, rows: Floats) -> Floats:
-        """The weight of all copies of each entry, so that those of a class add up to its ``rows``."""
+        """Return the weight of all copies of each entry, scaled to the ``rows`` of its class."""
         return self.weight * self.multiplicity * self._scale(rows)
 
     def _scale(self, rows: Floats) -> Floats:
         return np.asarray(rows[self.classes] / self.represented()[self.classes])
 
     def observed_weight(self, rows: Floats) -> Floats:
-        """The weight of each of ``observations`` and its equals, so that those of a class add up to its ``rows``."""
+        """Return the weight of each of ``observations``, scaled to the ``rows`` of its class."""
         places, weight, multiplicity = self.observations
         return weight * multiplicity * self._scale(rows)[places]
 
     def copies_per_row(self) -> Floats:
-        """By what factor an independent observation of each class weighs more than a row, in the mean over weight."""
+        """Return the weight of an independent observation relative to a row, the weighted mean by class."""
         places, weight, multiplicity = self.observations
         rows = _class_weight(self.classes, self.weight**2 * self.multiplicity, len(self.rows))
         observed = _class_weight(self.classes[places], weight**2 * multiplicity, len(self.rows))
@@ -161,7 +161,7 @@ class Sample:
         return int(self.observations.multiplicity.sum()) < int(self.multiplicity.sum())
 
     def copied_weight(self, classes: Positions, hashes: Hashes) -> tuple[Floats, Array]:
-        """The weight of all copies of rows of these classes and hashes, and the place of each row among the entries.
+        """Return the weight of all copies of rows of these classes and hashes, and their positions among the entries.
 
         Where a row is there as coincidences alone, or not at all, 0 and -1.
         """
@@ -177,7 +177,7 @@ class Sample:
         return out, at
 
     def thresholds(self, positions: Array) -> Hashes:
-        """Of classes at these positions; of those that the sample does not know (-1), above all."""
+        """Return the thresholds of classes at these positions; unlimited for unknown classes (-1)."""
         known = np.append(self.threshold, ABOVE_ALL)
         return np.asarray(known[positions])
 
@@ -195,7 +195,7 @@ class Sample:
         )
 
     def in_same_groups(self, other: Sample) -> Sample:
-        """Another sample, of rows that are in this one: each as a row of the group that it was learned in."""
+        """Return another sample, whose rows are in this one, with the groups of this one."""
         if not self.grouped or other.grouped:
             return other
         known = np.flatnonzero(np.isin(self.row_hashes, other.entries.hashes))
@@ -231,7 +231,7 @@ class Sample:
         return after
 
     def _with_few(self, other: Sample, sign: int) -> Sample | None:
-        """After a few rows that join or leave, without putting all in order again; None where that needs more care."""
+        """Return the sample after adding or removing a few rows, without sorting again; or None."""
         same = self.budget == other.budget and not (other.threshold < self.threshold).any()
         if not same or len(other.classes) > _FEW or not len(self.classes) or not may_change(self.data, other.data):
             return None
@@ -303,7 +303,7 @@ def _class_weight(classes: Positions, weight: Floats, n_classes: int) -> Floats:
 def _within_budget(
     rows: Floats, threshold: Hashes, budget: int, entries: Entries, data: Kept | Columns, grouped: bool
 ) -> Sample:
-    """The sample of entries in any order, some perhaps to be taken away; ``data`` has the rows of those that stay."""
+    """Return the sample of unsorted entries, some of them negative; ``data`` has the rows that are kept."""
     places, entries = _counted(entries, _admitted(entries, threshold))
     threshold = _lowered(threshold, entries, row_bytes(data)[places], budget)
     kept = _admitted(entries, threshold)
@@ -312,7 +312,7 @@ def _within_budget(
 
 
 def _foreseen(entries: Entries, n_bytes: Array, n_classes: int, budget: int) -> Hashes:
-    """Thresholds that those to come cannot exceed: those of the smallest hashes alone, as sorting all takes longest."""
+    """Return upper bounds of the thresholds from the smallest hashes alone, because sorting all is slow."""
     threshold = np.full(n_classes, ABOVE_ALL)
     share = _FORESIGHT * budget / np.maximum(_class_weight(entries.classes, n_bytes, n_classes), 1)
     if (share >= 1).all():
@@ -323,13 +323,13 @@ def _foreseen(entries: Entries, n_bytes: Array, n_classes: int, budget: int) -> 
 
 
 def _admitted(entries: Entries, threshold: Hashes) -> Array:
-    """Which entries have a class and a weight, and lie below the threshold."""
+    """Return which entries have a class and a weight, and lie below the threshold."""
     below = entries.hashes < threshold[entries.classes]
     return np.flatnonzero(below & (entries.classes >= 0) & (entries.weight > 0))
 
 
 def _counted(entries: Entries, places: Array) -> tuple[Array, Entries]:
-    """Equal ones among the entries at ``places`` as one, in order, and the first place of each."""
+    """Merge equal entries at ``places``, in order; also return the first position of each."""
     entries = entries.take(places)
     order = np.lexsort((entries.weight, entries.hashes, entries.classes))
     entries = entries.take(order)
@@ -343,7 +343,7 @@ def _counted(entries: Entries, places: Array) -> tuple[Array, Entries]:
 
 
 def _places_among(entries: Entries, few: Entries) -> tuple[Array, Array]:
-    """Where each of a few entries stands among ordered ones, or would stand; and whether it is there."""
+    """Return the position of each of a few entries among sorted ones, and whether it is there."""
     places, known = np.empty(len(few.classes), dtype=np.int64), np.zeros(len(few.classes), dtype=bool)
     for i, (k, own, weight, _) in enumerate(zip(*few, strict=True)):
         begin, end = np.searchsorted(entries.classes, [k, k + 1])
@@ -359,7 +359,7 @@ def _over_budget(entries: Entries, n_bytes: Array, n_classes: int, budget: int) 
 
 
 def _is_new(entries: Entries) -> Array:
-    """Which of the ordered entries differ from the one before. Weights may differ by rounding: discounts leave it."""
+    """Return which of the sorted entries differ from the previous one, up to rounding of weights."""
     classes, hashes, weight, _ = entries
     new = np.ones(len(classes), dtype=bool)
     heavier = np.diff(weight) > ROUNDING * weight[1:]
@@ -368,7 +368,7 @@ def _is_new(entries: Entries) -> Array:
 
 
 def _lowered(threshold: Hashes, entries: Entries, n_bytes: Array, budget: int) -> Hashes:
-    """The thresholds at which each class keeps to the budget: all entries of one hash stay, or all go."""
+    """Return the thresholds at which each class is within the budget; entries of one hash stay together."""
     spent = np.concatenate([[0], np.cumsum(n_bytes)])
     before = spent[np.searchsorted(entries.classes, np.arange(len(threshold)))]
     over = spent[1:] - before[entries.classes] > budget

@@ -27,7 +27,7 @@ LEAST_WEIGHT = 1e-12
 
 @dataclass(frozen=True)
 class TableStatistics:
-    """Everything that any model of any column may ask for, so that summaries made apart add whatever was chosen.
+    """The statistics that all candidate families of columns need, so that states can be added whatever was chosen.
 
     The kind of a column that holds only missing values is "missing", and joins with any other kind.
     """
@@ -44,21 +44,21 @@ class TableStatistics:
 
     @property
     def row_weight(self) -> Floats:
-        """What a row of each class weighs, the mean over its weight: what leaves when a row is left out."""
+        """The mean weight of a row of each class, which is removed when a row is left out."""
         mean = np.divide(self.squares, self.rows, out=np.ones_like(self.rows), where=self.rows > 0)
         # Where almost all was forgotten, rounding may have left anything of the squares.
         return np.clip(mean, LEAST_WEIGHT * self.rows, np.maximum(self.rows, LEAST_WEIGHT))
 
     def with_copies(self, factor: Floats) -> TableStatistics:
-        """The same with rows that weigh so many times as much, by class: copies leave together."""
+        """Return the statistics with row weights multiplied by class: copies are left out together."""
         return self if (factor == 1.0).all() else replace(self, squares=self.squares * factor)
 
     def place(self, j: int) -> int:
-        """Where column ``j`` stands among those of its kind."""
+        """Return the position of column ``j`` among those of its kind."""
         return self.kinds[:j].count(self.kinds[j])
 
     def observed(self, j: int) -> Floats:
-        """Weight of the known cells of a column, per class."""
+        """Return the weight of the known cells of a column, per class."""
         if self.kinds[j] == "number":
             return self.moments.weight[:, self.place(j)]
         if self.kinds[j] == "category":
@@ -87,7 +87,7 @@ class TableStatistics:
         return TableStatistics(moments.rows, squares, self.names, kinds, moments, grid, categories, blocks, texts)
 
     def spread(self, kinds: tuple[Kind, ...], like: TableStatistics) -> TableStatistics:
-        """The same with other kinds: columns of missing values become columns without any number, category or text.
+        """Return the statistics with other kinds: missing columns become columns without any number, category or text.
 
         How texts are cut, ``like`` knows.
         """
@@ -158,7 +158,7 @@ class TableStatistics:
 
 
 def join_kinds(names: tuple[Any, ...], a: tuple[Kind, ...], b: tuple[Kind, ...]) -> tuple[Kind, ...]:
-    """The kinds of both; numbers here and names there cannot be one column."""
+    """Return the kinds of both; a column cannot hold numbers in one and names in the other."""
     joined = []
     for name, mine, theirs in zip(names, a, b, strict=True):
         if "missing" not in (mine, theirs) and mine != theirs:
@@ -177,13 +177,13 @@ def _plural(kind: Kind) -> str:
 
 
 def _sources(before: tuple[Kind, ...], after: tuple[Kind, ...], kind: Kind) -> list[int]:
-    """For each column of a kind, where it stood among those of its kind before; -1 where it was missing."""
+    """Return the previous position of each column among those of its kind; -1 if it was missing."""
     wanted = [j for j, now in enumerate(after) if now == kind]
     return [before[:j].count(kind) if before[j] == kind else -1 for j in wanted]
 
 
 def _moments_of(moments: Moments, sources: list[int]) -> Moments:
-    """Some columns, empty ones where the source is -1."""
+    """Return some columns, empty ones where the source is -1."""
     parts = [np.zeros((len(moments.rows), len(sources))) for _ in range(3)]
     for out, part in zip(parts, (moments.weight, moments.mean, moments.scatter), strict=True):
         for k, i in enumerate(sources):

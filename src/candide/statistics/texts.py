@@ -86,7 +86,7 @@ _NUMBER, _PLACE = 8, 8
 
 
 class _Tokens(NamedTuple):
-    """The tokens of a feature set that some text holds, what they weigh in all classes and what each costs."""
+    """The tokens of a feature set that occur, their weights in all classes and their costs."""
 
     codes: Array
     weight: Floats
@@ -94,7 +94,7 @@ class _Tokens(NamedTuple):
 
 
 def pruned(statistics: TextStatistics, budget: int, unit: Literal["tokens", "bytes"]) -> TextStatistics:
-    """The heaviest tokens of all feature sets, as many as the budget allows.
+    """Return the statistics of the most frequent tokens of all feature sets, within a budget.
 
     Ties are broken by feature set, then by name. Bytes are those of names and sums as they are stored; buckets that
     are empty are not.
@@ -133,7 +133,7 @@ def _bytes(feature_set: TokenCounts) -> Array:
 
 
 def _entries(total: Any) -> Array:
-    """Classes that have each token."""
+    """Return the number of classes that have each token."""
     from scipy.sparse import csr_array
 
     return np.bincount(csr_array(total).indices, minlength=total.shape[1])

@@ -18,7 +18,7 @@ from .counts import Counts
 
 
 class Dropped(NamedTuple):
-    """How many tokens were pruned, and what all their occurrences weighed."""
+    """The number of pruned tokens, and the weight of their occurrences."""
 
     tokens: int = 0
     weight: float = 0.0
@@ -65,19 +65,19 @@ class TokenCounts:
         return mine._joined(theirs, lambda left, gone: left.forget(_at_most(gone, left)))
 
     def _joined(self, other: TokenCounts, join: Callable[[Counts, Counts], Counts]) -> TokenCounts:
-        """Sums under one coding, joined."""
+        """Return the sums of both, under one coding."""
         held = None if self.held is None or other.held is None else join(self.held, other.held)
         return replace(self, counts=join(self.counts, other.counts), held=held)
 
     def _known(self, other: TokenCounts) -> TokenCounts:
-        """The other's tokens that this one has."""
+        """Return the sums of those tokens of another that this one has."""
         if isinstance(self.coding, Buckets) or isinstance(other.coding, Buckets):
             return other
         codes = self.coding.merge(other.coding)[1]
         return other.take_codes(np.flatnonzero(codes < len(self.coding)))
 
     def _aligned(self, other: TokenCounts) -> tuple[TokenCounts, TokenCounts]:
-        """Both sums under one coding."""
+        """Return both sums under one coding."""
         if isinstance(self.coding, Buckets) or isinstance(other.coding, Buckets):
             if self.coding != other.coding:
                 raise MergeError(
@@ -96,7 +96,7 @@ class TokenCounts:
         return replace(self, coding=coding, counts=widened(self.counts, codes, len(coding)), held=held)
 
     def seen(self) -> TokenCounts:
-        """Without tokens that no text holds any more."""
+        """Return the sums without tokens that no longer occur."""
         if self.fixed or isinstance(self.coding, Buckets):
             return self
         kept = np.flatnonzero(self.weight > 0)
@@ -104,12 +104,12 @@ class TokenCounts:
 
     @property
     def weight(self) -> Floats:
-        """Of each token in all classes."""
+        """The weight of each token in all classes."""
         return np.asarray(self.counts.total.sum(axis=0), dtype=np.float64).ravel()
 
     @property
     def texts(self) -> Counts:
-        """Texts that hold each token, as of one class."""
+        """The number of texts that hold each token, as counts of one class."""
         if self.counts.presence:
             return self.counts.together()
         assert self.held is not None
@@ -121,16 +121,16 @@ class TokenCounts:
         return not isinstance(self.coding, Buckets)
 
     def name_sizes(self) -> Array:
-        """Bytes of the name of each token."""
+        """Return the bytes of the name of each token."""
         assert not isinstance(self.coding, Buckets)
         return np.diff(self.coding.arrays()[1])
 
     def names(self, codes: Array) -> list[Any]:
-        """By which tokens of some codes are put in order: themselves, in that of code points, or their buckets."""
+        """Return the sort keys of tokens: the tokens, by code points, or their buckets."""
         return codes.tolist() if isinstance(self.coding, Buckets) else self.coding.tokens(codes)
 
     def take_codes(self, kept: Array) -> TokenCounts:
-        """Of some tokens alone; buckets keep their places, and the others are empty."""
+        """Return the sums of some tokens; buckets keep their positions, and the others are empty."""
         if isinstance(self.coding, Buckets):
             return self._map(lambda counts: _emptied(counts, kept))
         coding = self.coding.take(kept)
@@ -140,7 +140,7 @@ class TokenCounts:
         return replace(self, counts=change(self.counts), held=None if self.held is None else change(self.held))
 
     def by_class(self, verb: str, *args: Any) -> TokenCounts:
-        """Something done to the classes, of which texts that hold a token know nothing."""
+        """Apply an operation on classes, which does not affect the numbers of texts."""
         return replace(self, counts=getattr(self.counts, verb)(*args))
 
     def discount(self, factor: float) -> TokenCounts:
@@ -149,14 +149,14 @@ class TokenCounts:
 
 
 def _at_most(counts: Counts, limit: Counts) -> Counts:
-    """Sums no larger than those of another."""
+    """Return sums clipped to those of another."""
     if isinstance(counts.total, np.ndarray) or isinstance(limit.total, np.ndarray):
         return replace(counts, total=np.minimum(as_dense(counts.total), as_dense(limit.total)))
     return replace(counts, total=counts.total.minimum(limit.total).tocsr())
 
 
 def _emptied(counts: Counts, kept: Array) -> Counts:
-    """Without all columns but some."""
+    """Return counts of which all columns but ``kept`` are 0."""
     from scipy.sparse import csr_array
 
     alone = csr_array(counts.total)[:, kept]
@@ -164,7 +164,7 @@ def _emptied(counts: Counts, kept: Array) -> Counts:
 
 
 def widened(counts: Counts, codes: Array | None, size: int) -> Counts:
-    """Columns moved to ``codes`` (as they are, where None) among ``size``."""
+    """Return ``size`` columns with the given ones at ``codes`` (unchanged, if None)."""
     if codes is None and size == counts.total.shape[1]:
         return counts
     n_classes, n_codes = counts.total.shape
@@ -195,7 +195,7 @@ def _described(coding: Coding) -> str:
 
 
 def n_seen(counts: Counts) -> int:
-    """Tokens that some text holds."""
+    """Return the number of tokens that occur."""
     return int((as_dense(counts.together().total) > 0).sum())
 
 

@@ -269,7 +269,7 @@ def _pattern(absent: Tensor, given: Array) -> tuple[Tensor, Tensor]:
     return found.best(), there
 
 
-def _waves(view: FourierRegression, binned: _BinnedCells) -> Tensor:
+def _fourier_scores(view: FourierRegression, binned: _BinnedCells) -> Tensor:
     angles, log_sizes = _angles(view, binned)
     # In single precision, which every onnxruntime has.
     heights = binned.codes.graph.op("Cos", angles.of_type(np.float32)).of_type(np.float64)
@@ -284,7 +284,7 @@ def _waves(view: FourierRegression, binned: _BinnedCells) -> Tensor:
 
 
 def _angles(view: FourierRegression, binned: _BinnedCells) -> tuple[Tensor, list[Tensor]]:
-    """Return the angles of waves, and terms of the log modulus for absent columns: see
+    """Return the angles of features, and terms of the log modulus for absent columns: see
     ``RandomFourierFeatures.transform``."""
     inputs, frequencies = view.features.inputs, view.features.frequencies
     n_ranks, parts, log_sizes = len(inputs.ranks.columns), [], []
@@ -331,5 +331,5 @@ _VIEWS: dict[type, Any] = {
     OneDependence: _one_dependence,
     TwoDependence: _two_dependence,
     Covariance: _covariance,
-    FourierRegression: _waves,
+    FourierRegression: _fourier_scores,
 }

@@ -1,4 +1,4 @@
-"""Models of single columns of a table, made from what one pass keeps; chosen by leaving every row out."""
+"""Models of single columns of a table, computed from additive statistics and chosen by leave-one-out."""
 
 from .base import CodedColumn, ColumnModel
 from .choose import candidates_for_categories, candidates_for_numbers, choose

@@ -32,7 +32,7 @@ class ColumnModel(Protocol):
         """Free parameters, over all classes."""
 
     def describe(self) -> str:
-        """The parameters in short."""
+        """A short description of the parameters."""
 
     def scores(self, column: Column) -> Floats:
         """log p(x | class), ``(rows, classes)``: densities of numbers; 0 where a cell is missing and ignored."""
@@ -59,7 +59,7 @@ class ColumnModel(Protocol):
         """A value for each class given."""
 
     def expected(self, posterior: Floats) -> Array:
-        """What a missing cell holds most likely, given p(class): a mean, or the most probable label."""
+        """Return the expected value of a missing cell, given p(class): a mean, or the most probable label."""
 
     def parameters(self) -> dict[str, Array]:
         """Columns ``class`` and ``column``, then counts and parameters, one row each."""
@@ -214,7 +214,7 @@ class CodedColumn:
 
     @property
     def weight(self) -> float:
-        """Of all rows."""
+        """Return the loss of all rows."""
         return float(self.count.sum() + self.ignored.sum())
 
     def loss_of(self, rows: Floats, log_prior: Floats, row: float | Floats) -> float:
@@ -289,7 +289,7 @@ def _places(theirs: Array | None, mine: Array | None, absent: int, unseen: int) 
 
 
 def _among(x: Floats, values: Floats, unseen: int) -> Array:
-    """The place of numbers among ascending values."""
+    """Return the positions of numbers among ascending values."""
     if not len(values):
         return np.full(len(x), unseen)
     at = np.minimum(np.searchsorted(values, x), len(values) - 1)

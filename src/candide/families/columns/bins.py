@@ -12,7 +12,7 @@ from ...kernels.layouts import Array, Floats
 from ...lazy_dataclass import dataclass
 from ...statistics.grid import Cells
 from .base import CodedColumn
-from .discretise import deal
+from .discretize import deal
 from .histogram import MICRO_BINS, Numbers, averages, cuts_between, equal_frequency, merged, middles, occupied
 from .losses import loss_of_nothing
 
@@ -24,7 +24,7 @@ _ROWS_BESIDE_ATOMS = 5.0
 
 @dataclass(frozen=True, eq=False)
 class Coding:
-    """Stretches of cells with a code each, and one more for missing cells if they are a value."""
+    """Bins of cells with a code each, and one more for missing cells if they are a value."""
 
     count: Floats  # (codes, classes)
     share: Floats  # (codes,) of all classes together
@@ -45,9 +45,9 @@ class Coding:
 
 
 def coding(numbers: Numbers, first: Array, missing_code: bool) -> Coding:
-    """Stretches that begin with the cells ``first``; ``missing_code``: missing cells have a code of their own.
+    """Return bins that begin with the cells ``first``; ``missing_code``: missing cells have a code of their own.
 
-    The atoms of the column are stretches by themselves, whether ``first`` has them or not.
+    The atoms of the column are ranges by themselves, whether ``first`` has them or not.
     """
     cells, missing, atoms = numbers.cells, numbers.missing, numbers.atoms
     if len(atoms):
@@ -70,9 +70,9 @@ def coding(numbers: Numbers, first: Array, missing_code: bool) -> Coding:
 
 
 def micro(numbers: Numbers) -> Numbers:
-    """The column in at most 64 stretches of about equal weight, besides its atoms.
+    """Return the column in at most 64 bins of about equal weight, besides its atoms.
 
-    What atoms leave may be few rows: their stretches hold at least five rows each on average.
+    What atoms leave may be few rows: their ranges hold at least five rows each on average.
     """
     cells, atoms = occupied(numbers.cells), numbers.atoms
     weight, most = cells.count.sum(axis=1), MICRO_BINS
@@ -97,7 +97,7 @@ def bins(numbers: Numbers, first: Array, strength: float, missing_code: bool = F
 
 
 def usual_bins(small: Numbers, missing_code: bool) -> list[CodedColumn]:
-    """5, 10 and 20 bins of equal frequency besides the atoms, made of a column in few stretches."""
+    """5, 10 and 20 bins of equal frequency besides the atoms, made of a column in few ranges."""
     weight = small.cells.count.sum(axis=1)
     models = []
     for n_bins in BIN_NUMBERS:
@@ -115,7 +115,7 @@ def _note(made: Coding) -> str:
 
 @dataclass(frozen=True, eq=False)
 class FoldedBins(CodedColumn):
-    """Bins whose cuts were made with the labels in sight, judged by folds.
+    """Bins whose cuts depend on labels, evaluated by folds.
 
     Cuts that have seen a row's label fit it. So the rows are dealt into folds (``deal``); a judge has the cuts that
     the other folds make, and the counts of all rows, and scores the rows of its fold, each left out of the counts.

@@ -1,4 +1,4 @@
-"""Which model suits a column: the one that loses least when every row is left out."""
+"""Choice of the model of a column, by leave-one-out loss."""
 
 from __future__ import annotations
 
@@ -83,12 +83,12 @@ def candidates_for_categories(
 def categoricals(
     seen: Numbers | Categories, alpha: float | None, unseen: Unseen, missing_code: bool
 ) -> list[CodedColumn]:
-    """One for each pseudo-count that may be chosen."""
+    """Return a model for each candidate pseudo-count."""
     return [categorical(seen, value, unseen, missing_code) for value in (ALPHAS if alpha is None else (alpha,))]
 
 
 def missing_options(missing: Floats, treat_missing: Missing) -> tuple[bool, ...]:
-    """Whether missing cells are a value: no, yes, or both, to be compared."""
+    """Return whether missing cells are a value: no, yes, or both, to be compared."""
     if treat_missing == "auto":
         return (False, True) if missing.any() else (False,)
     return (treat_missing == "category",)

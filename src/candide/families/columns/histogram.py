@@ -1,4 +1,4 @@
-"""What was seen of one column, and stretches of its cells made one."""
+"""The statistics of one column, and coarser cells of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...lazy_dataclass import dataclass
 from ...statistics import Moments
 from ...statistics.grid import Cells
 
-# Kernels and the usual bins are made from so many stretches of about equal weight.
+# Kernels and the usual bins are made from so many ranges of about equal weight.
 MICRO_BINS = 64
 # A value with at least this share of a column, and so many times the weight of the values beside it, is an atom.
 _ATOM_SHARE, _ATOM_RATIO = 0.1, 10.0
@@ -24,7 +24,7 @@ _SLIVER = 2.0**-20
 
 
 class Numbers(NamedTuple):
-    """All that one pass keeps of a number column."""
+    """The statistics of a number column."""
 
     cells: Cells
     moments: Moments  # of this column alone
@@ -34,7 +34,7 @@ class Numbers(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Categories:
-    """All that one pass keeps of a category column."""
+    """The statistics of a category column."""
 
     labels: Array
     count: Floats  # (labels, classes)
@@ -53,7 +53,7 @@ def seen_of(**parts: Any) -> Seen:
 
 
 def merged(cells: Cells, first: Array) -> Cells:
-    """Stretches of cells as one cell each; ``first`` are the first cells of the stretches.
+    """Merge ranges of cells into one cell each; ``first`` are the first cells of the ranges.
 
     >>> cells = Cells(np.array([1.0, 2.0, 4.0]), np.array([1.0, 3.0, 4.0]), np.array([[1.0], [2.0], [5.0]]))
     >>> merged(cells, np.array([0, 2])).high, merged(cells, np.array([0, 2])).count[:, 0]
@@ -105,9 +105,9 @@ def atoms_of(cells: Cells) -> Array:
 
 
 def equal_frequency(weight: Floats, n_bins: int, atoms: Array | None = None) -> Array:
-    """The first cells of at most ``n_bins`` stretches of about equal weight; atoms are stretches more, each alone.
+    """The first cells of at most ``n_bins`` ranges of about equal weight; atoms are ranges more, each alone.
 
-    A stretch does not go on beyond an atom.
+    A range does not go on beyond an atom.
 
     >>> equal_frequency(np.array([1.0, 1.0, 1.0, 1.0, 4.0]), 2)
     array([0, 4])
@@ -127,7 +127,7 @@ def equal_frequency(weight: Floats, n_bins: int, atoms: Array | None = None) -> 
 
 
 def mid_ranks(weight: Floats) -> Floats:
-    """The middle of each cell's stretch of the rows in order, between 0 and 1."""
+    """The middle of each cell's range of the rows in order, between 0 and 1."""
     ends = np.cumsum(weight)
     return np.asarray((ends - weight / 2) / max(ends[-1], 1e-300))
 
@@ -157,7 +157,7 @@ def middles(cells: Cells) -> Floats:
 
 
 def averages(cells: Cells, first: Array) -> Floats:
-    """The mean of the numbers in each stretch, cells standing for their middles."""
+    """The mean of the numbers in each range, cells standing for their middles."""
     weight, sizes = cells.count.sum(axis=1), np.diff(np.append(first, len(cells.low)))
     share = weight / np.repeat(np.maximum(np.add.reduceat(weight, first), 1e-300), sizes)
     # As steps from the first cell, so that a large offset costs no digits; halved, so that none overflows.
@@ -166,7 +166,7 @@ def averages(cells: Cells, first: Array) -> Floats:
 
 
 def occupied(cells: Cells) -> Cells:
-    """At least one cell, also of a column that nobody observed."""
+    """Return at least one cell, also for an unobserved column."""
     if len(cells.low):
         return cells
     return Cells(np.zeros(1), np.zeros(1), np.zeros((1, cells.count.shape[1])))

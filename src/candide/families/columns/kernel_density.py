@@ -17,7 +17,7 @@ WIDTHS = (0.01, 0.02, 0.04, 0.08, 0.16)
 
 
 def smoothers(weight: Floats, widths: tuple[float, ...] = WIDTHS) -> Iterator[Floats]:
-    """How normal kernels spread the weight of each stretch over all of them, ``(stretches, stretches)`` for each width.
+    """How normal kernels spread the weight of each range over all of them, ``(ranges, ranges)`` for each width.
 
     Places are ranks, between 0 and 1, where what spreads beyond an end is reflected. Columns add up to 1.
 
@@ -53,7 +53,7 @@ def kernels(
     widths: tuple[float, ...] = WIDTHS,
     strengths: tuple[float, ...] = STRENGTHS,
 ) -> list[CodedColumn]:
-    """Kernel densities of a column in few stretches, for each width and each strength of the base.
+    """Kernel densities of a column in few ranges, for each width and each strength of the base.
 
     Atoms are not spread: a kernel density covers the other values, on the scale of the ranks among these.
 

@@ -38,7 +38,7 @@ def log_others(joint: Floats) -> Floats:
 
 
 def _far_others(joint: Floats) -> Floats:
-    """The same where one class is so far ahead that the others vanish beside it."""
+    """Return the same where the others are negligible relative to one class."""
     out = np.full_like(joint, -np.inf)
     out[:, 1:] = np.logaddexp.accumulate(joint[:, :-1], axis=1)
     after = np.logaddexp.accumulate(joint[:, :0:-1], axis=1)[:, ::-1]

@@ -1,4 +1,4 @@
-"""The model of a column whose family somebody has named."""
+"""The model of a column whose family is set by the user."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...statistics.grid import Cells
 from .base import ColumnModel, Unseen
 from .bins import BIN_NUMBERS, STRENGTHS, bins, micro, supervised_bins
 from .choose import Missing, categoricals, choose, missing_options
-from .discretise import mdlp, modl, proportional
+from .discretize import mdlp, modl, proportional
 from .distributions import gaussian, lognormal, poisson, power, student
 from .histogram import Categories, Numbers, Seen, equal_frequency, may_be_whole, occupied, seen_of
 from .kernel_density import WIDTHS, kernels
@@ -123,7 +123,7 @@ def _maker(
 
 
 def _lack(family: str, numbers: Numbers) -> str:
-    """What makes a family impossible for a column, and what to do; empty if nothing does."""
+    """Return why a family is impossible for a column, and what to do; empty if it is possible."""
     cells = occupied(numbers.cells)
     low = float(cells.low[0])
     if isinstance(_OF_NUMBERS[family], partial) and not np.isfinite(numbers.moments.scatter).all():
@@ -161,7 +161,7 @@ def _rows(seen: Seen) -> Floats:
 
 
 class Option(NamedTuple):
-    """What an option may be: a test, and the same in words."""
+    """The allowed values of an option: a predicate and its description."""
 
     allows: Callable[[Any], bool]
     words: str

@@ -1,4 +1,4 @@
-"""From scores to probabilities that can be taken at their word, fitted on scores of rows left out.
+"""Calibration of scores, fitted on scores of rows left out.
 
 Four methods, from stiff to supple: ``temperature`` (one or two numbers, keeps the order of the classes), ``platt``
 (and a bias per class), ``beta`` (three numbers per curve) and ``isotonic`` (any rising curve).
@@ -85,7 +85,7 @@ def calibrate(
 
 @dataclass(frozen=True)
 class Chain:
-    """One calibration after another."""
+    """Several calibrations in sequence."""
 
     first: Calibration
     second: Calibration
@@ -110,7 +110,7 @@ def cross_fitted(
     multiplicity: Array | None = None,
     folds: Array | None = None,
 ) -> Floats:
-    """Calibrated log probabilities of rows that had no part in their own calibration.
+    """Return calibrated log probabilities of rows, each by a calibration that was fitted without it.
 
     Where no ``folds`` are given, the rows of each class are assigned in turn. Without a method, return the log-softmax
     of the scores.

@@ -1,4 +1,4 @@
-"""What a calibration is, what it is fitted on, and the two forms of scores that all of them read."""
+"""The interface of calibrations, the rows they are fitted on, and conversions of scores."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ MAX_LOG_ODDS = 1e200
 
 
 class Calibration(Protocol):
-    """Turns scores into probabilities that can be taken at their word."""
+    """Converts scores to calibrated probabilities."""
 
     def apply(self, scores: Floats, amount: Floats | None = None) -> Floats:
-        """Log probabilities of the classes, ``(rows, classes)``; each row's probabilities sum to 1."""
+        """Return log probabilities of the classes, ``(rows, classes)``; each row's probabilities sum to 1."""
 
     def describe(self) -> dict[str, float | Array]:
-        """The fitted numbers by name."""
+        """Return the fitted numbers by name."""
 
 
 @dataclass(frozen=True)
 class CalibrationRows:
-    """What a calibration is fitted on: log posteriors of rows, each under a model that never saw it."""
+    """Training rows of a calibration: log posteriors of rows, each under a model fitted without it."""
 
     posterior: Floats  # (rows, classes)
     classes: Positions
@@ -51,11 +51,11 @@ class CalibrationRows:
         return int(self.posterior.shape[1])
 
     def possible(self) -> CalibrationRows:
-        """Without those whose own class is impossible: scaling leaves it so, and their loss is infinite."""
+        """Return the rows without those whose own class is impossible, whose loss is infinite under any scaling."""
         return self._take(np.flatnonzero(self.of_own_class(self.posterior) > -np.inf))
 
     def thinned(self, n_cells: int) -> CalibrationRows:
-        """Every so many rows of each class, so that about ``n_cells`` scores are left."""
+        """Return evenly spaced rows of each class, with about ``n_cells`` scores."""
         step = -(-self.posterior.size // n_cells)
         return self if step <= 1 else self._take(np.argsort(self.classes, kind="stable")[::step])
 
@@ -66,22 +66,22 @@ class CalibrationRows:
         return CalibrationRows(self.posterior[places], self.classes[places], self.weight[places], amount)
 
     def against_rest(self) -> Iterator[tuple[Floats, Array]]:
-        """Log-odds and membership, class by class; of two classes the second one alone."""
+        """Yield log-odds and membership, class by class; of two classes only the second."""
         members = range(1, 2) if self.n_classes == 2 else range(self.n_classes)
         for member, odds in zip(members, np.ascontiguousarray(log_odds(self.posterior).T), strict=True):
             yield odds, self.classes == member
 
     def log_loss(self, log_probability: Floats) -> float:
-        """The mean of -log p(own class)."""
+        """Return the mean of -log p(own class)."""
         return -float(np.average(self.of_own_class(log_probability), weights=self.weight))
 
     def of_own_class(self, values: Floats) -> Floats:
-        """From ``(rows, classes)`` the value of each row's own class."""
+        """Return the value of each row's own class from ``(rows, classes)``."""
         return np.asarray(values[np.arange(len(values)), self.classes])
 
 
 def log_softmax(scores: Floats) -> Floats:
-    """Log posteriors, as a copy. Classes with infinite scores share a row, and so do all if all are impossible.
+    """Return log posteriors (a copy). Classes with infinite scores share a row equally, as do all if none is possible.
 
     >>> np.exp(log_softmax(np.array([[0.0, np.log(3.0)], [-np.inf, -np.inf]]))).round(3)
     array([[0.25, 0.75],
@@ -116,7 +116,7 @@ def _log_rest(posterior: Floats) -> Floats:
 
 
 def from_log_odds(odds: Floats) -> Floats:
-    """Log probabilities of all classes from log-odds of each against the rest: the inverse of ``log_odds``."""
+    """Return log probabilities of all classes from log-odds of each against the rest: the inverse of ``log_odds``."""
     log_probability = -np.logaddexp(0.0, -odds)
     if odds.shape[1] > 1:
         return log_softmax(log_probability)

@@ -29,18 +29,18 @@ class Beta:
     limit: Floats  # (curves,): log-odds beyond it count as it
 
     def apply(self, scores: Floats, amount: Floats | None = None) -> Floats:
-        """Log probabilities of the classes; none is ever impossible."""
+        """Return log probabilities of the classes, which are all finite."""
         odds = np.clip(log_odds(log_softmax(scores)), -self.limit, self.limit)
         a, b, c = self.curves.T
         return from_log_odds(b * np.logaddexp(0.0, odds) - a * np.logaddexp(0.0, -odds) + c)
 
     def describe(self) -> dict[str, float | Array]:
-        """The numbers of the curves, one of each per curve."""
+        """Return the parameters of the curves."""
         return dict(zip("abc", self.curves.T, strict=True))
 
 
 def fit_beta(rows: CalibrationRows) -> Beta:
-    """The curves of least log-loss, each by itself. Together they may do harm, and are left out if they do."""
+    """Fit each curve by least log-loss. If together they increase the loss, none is used."""
     points = (_Points(odds, member.astype(np.float64), rows.weight) for odds, member in rows.against_rest())
     found = (_fit_beta_curve(each.merged() if rows.n_classes > MANY else each) for each in points)
     curves, limits = zip(*found, strict=True)
@@ -51,14 +51,14 @@ def fit_beta(rows: CalibrationRows) -> Beta:
 
 
 class _Points(NamedTuple):
-    """What a curve is fitted on."""
+    """The points that a curve is fitted on."""
 
     odds: Floats
     member: Floats  # 1 or 0, or a share
     weight: Floats
 
     def merged(self) -> _Points:
-        """Points that hardly differ as one: next to each other within 1/64, or that share of their distance from 0."""
+        """Merge points that differ by less than 1/64, or that share of their distance from 0."""
         place = np.rint(64.0 * np.arcsinh(self.odds)).astype(np.int64)
         place -= place.min()
         weight = np.bincount(place, self.weight).astype(np.float64)
@@ -110,7 +110,7 @@ _IMAGINED = 0.5
 
 @dataclass(frozen=True)
 class Curve:
-    """A rising probability: flat within a block of pooled rows, straight between blocks.
+    """An increasing probability: constant within a block of pooled rows, linear between blocks.
 
     Straight lines between the *centres* of blocks were tried and dropped: most rows lie far from a class, in a block
     of almost 0, and half of them would be lifted out of it.
@@ -120,7 +120,7 @@ class Curve:
     probability: Floats
 
     def log_odds(self, odds: Floats) -> Floats:
-        """The calibrated log-odds."""
+        """Return the calibrated log-odds."""
         probability = np.interp(odds, self.odds, self.probability)
         return np.asarray(np.log(probability) - np.log1p(-probability))
 
@@ -132,12 +132,12 @@ class Isotonic:
     curves: tuple[Curve, ...]
 
     def apply(self, scores: Floats, amount: Floats | None = None) -> Floats:
-        """Log probabilities of the classes; none is ever impossible."""
+        """Return log probabilities of the classes, which are all finite."""
         odds = log_odds(log_softmax(scores))
         return from_log_odds(np.column_stack([curve.log_odds(odds[:, k]) for k, curve in enumerate(self.curves)]))
 
     def describe(self) -> dict[str, float | Array]:
-        """The corners of the curves, one curve after the other, and which curve each belongs to."""
+        """Return the knots of the curves, and the curve of each."""
         sizes = [len(curve.odds) for curve in self.curves]
         return {
             "curve": np.repeat(np.arange(len(sizes)), sizes),
@@ -147,7 +147,7 @@ class Isotonic:
 
 
 def fit_isotonic(rows: CalibrationRows) -> Isotonic:
-    """The rising curves of least squares, each fitted by itself."""
+    """Fit each curve by isotonic least squares."""
     return Isotonic(tuple(_fit_isotonic_curve(odds, member, rows.weight) for odds, member in rows.against_rest()))
 
 

@@ -1,4 +1,4 @@
-"""Temperature and bias: scores divided by how overconfident they are, and shifted per class."""
+"""Temperature and Platt scaling: scores divided by a temperature, and shifted per class."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ class Scaling:
     amounts: tuple[float, float] = (0.0, np.inf)  # training by the fit; beyond them T stays as at the ends
 
     def temperature(self, amount: Floats | None) -> Floats:
-        """T of each row; of a typical row without ``amount``."""
+        """Return the temperature of each row; of a typical row without ``amount``."""
         excess = np.zeros(1) if amount is None else np.log1p(np.clip(amount, *self.amounts)) - self.typical
         return _temperature(self.log_temperature + self.growth * excess)
 
     def apply(self, scores: Floats, amount: Floats | None = None) -> Floats:
-        """Log probabilities of the classes; impossible ones stay impossible."""
+        """Return log probabilities of the classes; impossible ones stay impossible."""
         # Posteriors first: rows without a possible class are settled, and no score overflows upwards.
         scaled = bent(log_softmax(scores), self.bend)
         with np.errstate(over="ignore"):
@@ -73,7 +73,7 @@ class Scaling:
 
 
 def fit_scaling(rows: CalibrationRows, *, bias: bool) -> Scaling:
-    """The scaling of least log-loss, with a bias per class or without."""
+    """Fit the scaling of least log-loss, with or without a bias per class."""
     rows = rows.possible()
     if not len(rows.weight):
         return Scaling()

@@ -1,4 +1,4 @@
-"""Where to cut a column of numbers: between cells, by their counts alone or by those of the classes."""
+"""Discretization of number columns: cuts between cells, unsupervised or by the counts of classes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...statistics.grid import Cells
 from .histogram import equal_frequency, merged
 
 N_FOLDS = 5
-# The optimal cuts are sought among so many stretches of about equal weight.
+# The optimal cuts are sought among so many ranges of about equal weight.
 _STRETCHES = 256
 _MOST_BINS = 64
 
@@ -75,7 +75,7 @@ def modl(cells: Cells) -> Array:
     """First cells of the bins that are most probable after the data under Boullé's prior of all partitions.
 
     The cost of I bins is log n + log C(n+I-1, I-1) + Σ log C(n_i+J-1, J-1) + Σ log n_i! / Π n_ij!. The least is
-    found exactly, among cuts between at most 256 stretches of about equal weight and at most 64 bins.
+    found exactly, among cuts between at most 256 ranges of about equal weight and at most 64 bins.
 
     >>> count = np.array([[9.0, 0.0], [9.0, 1.0], [1.0, 9.0], [0.0, 9.0]])
     >>> modl(Cells(np.arange(4.0), np.arange(4.0), count))
@@ -87,7 +87,7 @@ def modl(cells: Cells) -> Array:
 
 
 def _bin_costs(count: Floats) -> Floats:
-    """The cost of a bin of the stretches i to j, at ``[i, j + 1]``; infinite where that is no bin."""
+    """Return the cost of a bin of the ranges i to j, at ``[i, j + 1]``; infinite where that is no bin."""
     from scipy.special import gammaln
 
     n_ranges, n_classes = count.shape
@@ -102,7 +102,7 @@ def _bin_costs(count: Floats) -> Floats:
 
 
 def _cheapest(cost: Floats, n: float) -> Array:
-    """The first stretches of the best partition: the best of 1, 2, 3 … bins each, by what the last bin begins with."""
+    """Return the first ranges of the best partition, by dynamic programming over the number of bins."""
     from scipy.special import gammaln
 
     n_ranges = len(cost) - 1
