@@ -81,6 +81,12 @@ def no_figure_stays() -> Iterator[None]:
         sys.modules["matplotlib.pyplot"].close("all")
 
 
+@pytest.fixture
+def few_buckets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """2^14 buckets for hashed tokens where 2^22 are the default: what reads all of them takes less time."""
+    monkeypatch.setattr("candide.specs.text._BITS", 14)
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
     """The address of a PostgreSQL that nobody else uses."""

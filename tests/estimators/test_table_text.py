@@ -19,6 +19,7 @@ from candide.specs.table import TableSpec
 from .test_text import corpus
 
 pl = late("polars")
+pytestmark = pytest.mark.usefixtures("few_buckets")
 
 
 def table(n: int = 200, seed: int = 0) -> tuple[pd.DataFrame, Any]:

@@ -94,7 +94,7 @@ def test_polya_is_the_predictive_multinomial() -> None:
 
 
 KINDS: list[dict[str, Any]] = [
-    {},
+    {"buckets": 14},
     {"family": "multinomial", "ngrams": 2},
     {"family": "bernoulli"},
     {"family": "complement"},

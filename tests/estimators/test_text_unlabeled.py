@@ -20,6 +20,7 @@ from candide.kernels.tokenizer import TokenizerConfig
 from candide.kernels.vocabulary import Buckets, Vocabulary
 from candide.priors import Dirichlet
 
+pytestmark = pytest.mark.usefixtures("few_buckets")
 # Letters at random, so that words of a topic have nothing in common.
 WORDS = ["".join(row) for row in np.random.default_rng(0).choice(list("abcdefghijklmnop"), (210, 6))]
 TOPICS, COMMON = [WORDS[:60], WORDS[60:120], WORDS[120:180]], WORDS[180:]
@@ -133,8 +134,7 @@ def test_every_model_and_way(kind: str, how: str) -> None:
     texts, labels = some_labels(24, 40, seed=8)
     weight = np.linspace(0.5, 2.0, 64)
     calibrate = "temperature" if kind == "complement" else None
-    buckets = 14 if kind == "auto" else None
-    model = TextNB(kind, unlabeled=how, calibrate=calibrate, buckets=buckets).fit(texts, labels, sample_weight=weight)
+    model = TextNB(kind, unlabeled=how, calibrate=calibrate).fit(texts, labels, sample_weight=weight)
     assert np.allclose(model.predict_proba(texts).sum(axis=1), 1.0)
     assert model.partial_fit(texts[:2], ["a", "d"]).predict(texts).shape == (64,)
 
@@ -142,7 +142,7 @@ def test_every_model_and_way(kind: str, how: str) -> None:
 @pytest.mark.slow
 def test_refined_from_what_the_folds_say() -> None:
     texts, labels = some_labels(40, 300, seed=9)
-    model = TextNB(buckets=14, refine=True, unlabeled="em").fit(texts, labels)
+    model = TextNB(refine=True, unlabeled="em").fit(texts, labels)
     assert model.unlabeled_.used
     assert model.score(*topical(300, seed=10)) > 0.7
 
@@ -150,7 +150,7 @@ def test_refined_from_what_the_folds_say() -> None:
 @pytest.mark.slow
 def test_the_figures_of_a_refined_model_are_its_own() -> None:
     texts, labels = some_labels(60, 200, seed=13)
-    plain, refined = (TextNB(buckets=14, refine=refine, unlabeled="em").fit(texts, labels) for refine in (False, True))
+    plain, refined = (TextNB(refine=refine, unlabeled="em").fit(texts, labels) for refine in (False, True))
     assert plain.unlabeled_.log_loss_without != refined.unlabeled_.log_loss_without
     assert refined.unlabeled_.used
     assert refined.loo_.log_loss == refined.unlabeled_.log_loss_with
@@ -234,7 +234,7 @@ def test_a_refined_model_forgets_and_keeps_what_it_made_of_the_others() -> None:
     texts, labels = some_labels(60, 400, seed=15)
     held, truth = topical(400, seed=16)
     own = (np.arange(400), np.searchsorted(["a", "b", "c"], truth))
-    model = TextNB(buckets=14, refine=True, unlabeled="em").fit(texts, labels)
+    model = TextNB(refine=True, unlabeled="em").fit(texts, labels)
     before = -np.log(model.predict_proba(held)[own]).mean()
     fitted = model.model_.classifier.fitted
     model.forget(texts[:1], labels[:1])
@@ -248,7 +248,7 @@ def test_a_refined_model_forgets_and_keeps_what_it_made_of_the_others() -> None:
 def test_a_refinement_beside_weights_that_last_is_fitted_again() -> None:
     """By a refit, and once a tenth of the weight has changed; the weights stay."""
     texts, labels = some_labels(120, 240, seed=15)
-    model = TextNB(buckets=14, refine=True, unlabeled="em").fit(texts, labels)
+    model = TextNB(refine=True, unlabeled="em").fit(texts, labels)
     assert model.unlabeled_.used
     fitted = model.model_.classifier.fitted
     due = copy.deepcopy(model).forget(texts[:40], labels[:40])
